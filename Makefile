@@ -1,0 +1,58 @@
+# Everything a person or a build server does with this repository. `make` alone lists it.
+# Needs Python 3.11 or newer, a JDK 17 or newer, and make. The rest goes into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+# Spark starts its Python workers from here; without these it takes the first python3 on the PATH.
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+export PYSPARK_DRIVER_PYTHON := $(PYSPARK_PYTHON)
+export SPARK_LOCAL_IP ?= 127.0.0.1
+unexport SPARK_HOME PYTHONPATH
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo check test lint java clean
+
+help: ## list what can be done
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## build the virtual environment in .venv (the other targets do it when needed)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "election-replay needs Python 3.11 or newer, and '$(PYTHON)' is not; name one that is: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' cannot make virtual environments; on Debian and Ubuntu install the package python3-venv." >&2; exit 1; }
+	@echo "Setting up .venv: about 1 GB of packages, once"
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+java:
+	@found=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([^"]*\)".*/\1/p' | head -n 1); \
+	major=$${found%%[!0-9]*}; \
+	[ "$${major:-0}" -ge 17 ] || { \
+	  echo "Spark needs a JDK 17 or newer; found: $${found:-none}. Install one (Debian and Ubuntu: openjdk-17-jdk-headless) or set JAVA_HOME." >&2; exit 1; }
+
+demo: java $(READY) ## replay the bundled real logs and say where to look
+	@rm -rf demo-warehouse
+	@$(BIN)/election-replay run --landing examples/landing --warehouse demo-warehouse
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint ## format, lint, types, import contracts, and the tests that need no Spark; under a minute
+	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
+
+test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
+	$(BIN)/pytest
+
+clean: ## remove what the other targets made
+	rm -rf .venv demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

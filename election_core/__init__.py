@@ -1,0 +1,12 @@
+"""The deterministic election core: logs as evidence, rules as pure functions, verdicts as data.
+
+Nothing in this package imports Spark, reads a clock, draws a random number or touches a file. Time is a
+field of an event. The way of the data is *fold per node, judge per group*:
+
+``dialects``   text of a log line -> :class:`~election_core.events.Event`
+``replay``     events of one node, in program order -> facts; facts of one group -> verdicts
+``protocols``  the rules themselves, one file a protocol
+"""
+
+RULES_VERSION = "1"
+"""Version of the rules; changes whenever the same events may lead to other verdicts."""

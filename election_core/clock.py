@@ -1,0 +1,152 @@
+"""Time across machines: never a point, always an interval; never compared unless it can be known.
+
+A machine's clock shows ``true time + offset``. Offsets are bounded by configuration (``clock_bound_ms`` of a
+source) and by messages: what is logged on one machine because of something logged on another cannot have
+happened before it. Each such pair is one inequality between two offsets. Together they are difference
+constraints whose tightest consequences are shortest paths (Bellman 1958; Cormen et al., "Difference
+constraints and shortest paths").
+
+Messages narrow the configured bounds. Where they contradict them, the configured bound of the machine that is
+wrong most often is dropped: its offset is then known only as far as messages prove it, and the contradiction
+is reported, not smoothed away.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+UNBOUNDED = 1 << 60
+"""Larger than any difference of two moments, in microseconds."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Moment:
+    """A moment on the clock of ``source``: it lies in ``[at, by]`` (microseconds UTC of that clock)."""
+
+    at: int
+    by: int
+    source: str
+    event_id: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Message:
+    """``effect`` was logged because of ``cause``, on another machine: it cannot have happened before."""
+
+    cause: Moment
+    effect: Moment
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Skew:
+    """Messages prove that the clock of ``behind`` is at least ``at_least_us`` behind the clock of ``ahead``.
+
+    ``ahead == behind`` means that one clock stepped: no constant offset explains the messages.
+    """
+
+    ahead: str
+    behind: str
+    at_least_us: int
+    evidence: tuple[str, ...]
+
+
+class Clocks:
+    """What is known about the clocks of a group's machines.
+
+    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources.
+    """
+
+    def __init__(self, bounds_us: dict[str, int], messages: Iterable[Message]) -> None:
+        self._sources = sorted(bounds_us)
+        self._tightest = _tightest_messages(messages)
+        proven = self._shortest_paths({pair: weight for pair, (weight, _) in self._tightest.items()})
+        self.skews = self._contradictions(proven, bounds_us)
+        trusted = dict(bounds_us)
+        for source in _least_trustworthy(self.skews):
+            trusted.pop(source, None)
+        stepped = {skew.ahead for skew in self.skews if skew.ahead == skew.behind}
+        self._ahead = self._combine(proven, trusted, stepped)
+
+    def most_ahead(self, source: str, other: str) -> int:
+        """How far, at most, the clock of ``source`` is ahead of the clock of ``other``, in microseconds."""
+        if source == other:
+            return 0
+        return self._ahead.get((other, source), UNBOUNDED)
+
+    def elapsed(self, earlier: Moment, later: Moment) -> tuple[int, int]:
+        """The least and the most true time from ``earlier`` to ``later``, in microseconds; may be negative."""
+        least = later.at - earlier.by - self.most_ahead(later.source, earlier.source)
+        most = later.by - earlier.at + self.most_ahead(earlier.source, later.source)
+        return max(least, -UNBOUNDED), min(most, UNBOUNDED)
+
+    def _shortest_paths(self, edges: dict[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+        """``(a, b) -> most that offset(b) - offset(a) can be`` by the given edges (Floyd and Warshall)."""
+        distance = dict(edges)
+        for via in self._sources:
+            for a in self._sources:
+                first = distance.get((a, via))
+                if first is None:
+                    continue
+                for b in self._sources:
+                    second = distance.get((via, b))
+                    if second is not None and first + second < distance.get((a, b), UNBOUNDED):
+                        distance[(a, b)] = first + second
+        return distance
+
+    def _contradictions(self, proven: dict[tuple[str, str], int], bounds_us: dict[str, int]) -> tuple[Skew, ...]:
+        skews = []
+        for (a, b), most in sorted(proven.items()):
+            allowed = 0 if a == b else -(bounds_us[a] + bounds_us[b])
+            if most < allowed:
+                evidence = self._tightest.get((a, b), (0, ()))[1]
+                skews.append(Skew(a, b, -most, evidence))
+        return tuple(skews)
+
+    def _combine(
+        self, proven: dict[tuple[str, str], int], trusted: dict[str, int], stepped: set[str]
+    ) -> dict[tuple[str, str], int]:
+        """Messages and the configured bounds that they do not contradict, together."""
+        edges = {pair: weight for pair, weight in proven.items() if pair[0] != pair[1] and not stepped & set(pair)}
+        reference = ""
+        for source, bound in trusted.items():
+            if source not in stepped:
+                edges[(reference, source)] = bound
+                edges[(source, reference)] = bound
+        for a in self._sources:
+            for b in self._sources:
+                here = edges.get((a, reference), UNBOUNDED) + edges.get((reference, b), UNBOUNDED)
+                if a != b and here < edges.get((a, b), UNBOUNDED):
+                    edges[(a, b)] = here
+        return self._shortest_paths(edges)
+
+
+def _tightest_messages(messages: Iterable[Message]) -> dict[tuple[str, str], tuple[int, tuple[str, ...]]]:
+    """For each ordered pair of sources the message that says most: ``(bound, evidence)``."""
+    tightest: dict[tuple[str, str], tuple[int, tuple[str, ...]]] = {}
+    for message in sorted(messages):
+        cause, effect = message.cause, message.effect
+        if cause.source == effect.source:
+            continue
+        evidence = tuple(e for e in (cause.event_id, effect.event_id) if e)
+        candidate = (effect.by - cause.at, evidence)
+        pair = (cause.source, effect.source)
+        if pair not in tightest or candidate < tightest[pair]:
+            tightest[pair] = candidate
+    return tightest
+
+
+def _least_trustworthy(skews: tuple[Skew, ...]) -> list[str]:
+    """The fewest sources without which no contradiction is left: always the one in most of them first."""
+    left = [skew for skew in skews if skew.ahead != skew.behind]
+    dropped = []
+    while left:
+        counts: dict[str, int] = {}
+        for skew in left:
+            for source in (skew.ahead, skew.behind):
+                counts[source] = counts.get(source, 0) + 1
+        most = max(counts.values())
+        worst = [source for source, count in sorted(counts.items()) if count == most]
+        # Two machines that contradict each other and nobody else: either may be wrong, so trust neither.
+        gone = worst if len(counts) == 2 else worst[:1]
+        dropped += gone
+        left = [skew for skew in left if skew.ahead not in gone and skew.behind not in gone]
+    return dropped

@@ -1,0 +1,129 @@
+"""The canonical event: what one line of a log says, in typed columns.
+
+An event is a claim made by one process about itself or about others. It holds what the line says and
+nothing else: unknown is ``None``, never a guess. Which replica group and member an unnamed line speaks for
+is worked out later, by the fold over its node's own log.
+
+Where the line stands (cluster, file, line number) is added by the landing, not by a dialect; see
+:class:`Source`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEntry:
+    """One entry of a broker's epoch file: messages of ``epoch`` begin at byte ``start_offset``.
+
+    ``end_offset`` is ``None`` while the epoch is still open.
+    """
+
+    epoch: int
+    start_offset: int
+    end_offset: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One line of a log in canonical form.
+
+    Times are microseconds since 1970-01-01 UTC. ``event_time`` is the start of the logged unit of time: with
+    ``time_resolution_ms`` 1000 the line was written somewhere in ``[event_time, event_time + 1 s)`` by the
+    clock of its own machine.
+    """
+
+    kind: str
+    event_time: int
+    time_resolution_ms: int
+    level: str | None = None
+    thread: str | None = None
+
+    # who, as far as the line says so itself
+    protocol: str | None = None
+    replica_group: str | None = None
+    node: str | None = None
+    peer: str | None = None
+    role: str | None = None
+
+    # logical clocks
+    term: int | None = None
+    from_term: int | None = None
+    max_term: int | None = None
+    raft_index: int | None = None
+
+    # votes and heartbeats
+    result: str | None = None
+    code: int | None = None
+    member_count: int | None = None
+    answered: int | None = None
+    accepted: int | None = None
+    not_ready: int | None = None
+    bigger_ledger: int | None = None
+    has_leader: bool | None = None
+    last_heartbeat_local: str | None = None
+
+    # logs and replication: entry indexes (DLedger, ZAB) or byte offsets (commit log)
+    ledger_end: int | None = None
+    committed: int | None = None
+    start_offset: int | None = None
+    max_offset: int | None = None
+    confirm_offset: int | None = None
+    epoch_entries: tuple[EpochEntry, ...] | None = None
+
+    # the SyncStateSet
+    sync_state_set_epoch: int | None = None
+    members: tuple[str, ...] | None = None
+    members_before: tuple[str, ...] | None = None
+
+    # controller decisions
+    request: str | None = None
+    decision: str | None = None
+    committed_from: int | None = None
+    committed_to: int | None = None
+
+    # identity
+    cluster_name: str | None = None
+    broker_name: str | None = None
+    broker_id: str | None = None
+    address: str | None = None
+    peer_address: str | None = None
+    register_code: str | None = None
+
+    # metadata versions
+    state_version: int | None = None
+    version_timestamp: int | None = None
+    counter: int | None = None
+
+    # order locks and queues
+    consumer_group: str | None = None
+    topic: str | None = None
+    queue_id: int | None = None
+    client_id: str | None = None
+    peer_client_id: str | None = None
+
+    # settings, switches and sizes
+    setting: str | None = None
+    value: str | None = None
+    value_before: str | None = None
+    flag: bool | None = None
+    duration_ms: int | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where an event stands: the landing's part of a row in ``silver.events``.
+
+    ``stream`` is the file name without roll and compression suffixes (``broker.log``); ``file_time`` is the
+    time of the first dated line of the file, so that rolled files of one stream can be put in order.
+    """
+
+    event_id: str
+    cluster: str
+    source_node: str
+    stream: str
+    fingerprint: str
+    file_time: int | None
+    line_no: int
+    source_file: str
+    clock_bound_ms: int

@@ -1,0 +1,82 @@
+"""Facts: what one node's own log proves, as plain data that can cross machines and nights.
+
+The fold of a node's log makes facts; the judge of a group reads them. A fact names the group and member it is
+about, so that facts of one group may come from many logs: the brokers', the controllers', the name servers'.
+Facts are values: merging two collections of them is set union, which no order of arrival can change.
+
+A fact has a beginning and, where it lasts, an end. Each is an interval on the clock of the machine that
+logged it, in microseconds UTC: the true moment lies in ``[since, since_by]``. ``bound_ms`` is how far
+that clock may be off; it is added only where clocks of different machines meet.
+"""
+
+from dataclasses import dataclass
+
+ROLE = "ROLE"
+"""A node was in ``role`` of ``term`` under the leader ``peer``; ``cause`` begins it, ``result`` ended it."""
+ALIVE = "ALIVE"
+"""One life of a process, first to last sign; ``flag``: a clean shutdown began in it."""
+LAST_HEARD = "LAST_HEARD"
+"""The source heard of ``node`` for the last time in ``[since, since_by]``: it was gone, or cut off, after that."""
+SILENCE = "SILENCE"
+"""A hole in all logs of a process: last line before it to first line after it."""
+GRANT = "GRANT"
+"""``peer`` voted for ``node`` in ``term``, as the candidate heard it."""
+CAMPAIGN = "CAMPAIGN"
+"""The ``count`` voting rounds of ``node`` in ``term``; ``result`` says how they ended, ``cause`` why they began."""
+TERM_RAISED = "TERM_RAISED"
+"""``node`` raised its own term to ``term``."""
+TWO_LEADERS = "TWO_LEADERS"
+"""``node`` heard of the leader ``peer`` while it knew the leader ``result`` in the same ``term``."""
+COMMITTED = "COMMITTED"
+"""As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
+``start_offset`` to ``end_offset`` (entry indexes)."""
+CUT = "CUT"
+"""A replica's log ended at ``end_offset`` and was cut back to ``start_offset`` (``flag``: the cut worked);
+``term`` is its own last epoch."""
+DECISION = "DECISION"
+"""The controllers decided ``result``: winner ``node``, epoch ``term``, set ``members`` with ``set_epoch``;
+``flag``: committed, not confirmed in time, or (null) not said."""
+MEMBER = "MEMBER"
+"""The member ``node`` has the ``address``."""
+EPOCH_START = "EPOCH_START"
+"""The master's first byte of epoch ``term`` is ``start_offset``."""
+REGISTER_CODE = "REGISTER_CODE"
+"""``address`` holds a registerCheckCode, whose number (``count``, epoch ms) is the broker's own clock when it made
+it; ``flag`` is true where a controller accepted it."""
+ALL_ACK = "ALL_ACK"
+"""The broker was configured with allAckInSyncStateSet (``flag``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One thing that a node's log proves. ``kind`` is one of the ``FACT_*`` names of its protocol."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    kind: str
+    node: str | None
+    source_node: str
+    since: int
+    since_by: int
+    since_event: str | None
+    until: int | None = None
+    until_by: int | None = None
+    until_event: str | None = None
+    bound_ms: int = 0
+    role: str | None = None
+    term: int | None = None
+    peer: str | None = None
+    address: str | None = None
+    result: str | None = None
+    cause: str | None = None
+    members: tuple[str, ...] | None = None
+    granted: int | None = None
+    needed: int | None = None
+    set_epoch: int | None = None
+    raft_index: int | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+    count: int | None = None
+    flag: bool | None = None
+    evidence: tuple[str, ...] = ()

@@ -1,0 +1,115 @@
+"""The catalogue of findings: a closed enumeration, each with its rule, its source and its severity.
+
+A finding is a code plus evidence; its sentence is rendered from the numbers. The id of a finding is a hash of
+what it says and of whom, never of when it was computed, so that a rerun finds the same finding.
+
+Severity follows the consequence: *critical* = data lost or forked, or a safety rule broken, and that is proven
+or definite; *warning* = availability lost, or a safety rule perhaps broken; *info* = worth knowing, the
+protocol dealt with it.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+PROVEN = "proven"
+DEFINITE = "definite"
+POSSIBLE = "possible"
+
+CRITICAL = "critical"
+WARNING = "warning"
+INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One entry of the catalogue. ``source`` says where the rule comes from."""
+
+    rule: str
+    severity: str
+    meaning: str
+    source: str
+
+
+CATALOGUE: tuple[Rule, ...] = (
+    Rule(
+        "SPLIT_BRAIN_SAME_TERM",
+        "critical",
+        "Two nodes led the same term or epoch. Follows from terms alone, whatever the clocks were.",
+        "Raft section 5.2 (election safety); DLedger DLedgerLeaderElector#handleHeartBeat; "
+        "RocketMQ ReplicasManager#changeToMaster",
+    ),
+    Rule(
+        "SPLIT_BRAIN_OVERLAP",
+        "critical if the stale leader took writes that were cut off or stay forked; warning if it may have; "
+        "info if it was frozen, could not commit, or only for as long as a notice takes",
+        "Two nodes acted as leader at the same time with different terms or epochs.",
+        "DLedger DLedgerLeaderElector#sendHeartbeats (maxHeartBeatLeak); RocketMQ ReplicasManager (no lease)",
+    ),
+    Rule(
+        "UNCLEAN_ELECTION",
+        "critical if messages were cut off because of it; warning otherwise",
+        "A master was elected that was not in the SyncStateSet.",
+        "RocketMQ DefaultElectPolicy#elect, ReplicasInfoManager#electMaster (enableElectUncleanMaster)",
+    ),
+    Rule(
+        "MASTER_NOT_IN_SYNC_STATE_SET",
+        "warning",
+        "The controllers recorded a SyncStateSet that does not contain the master of its epoch.",
+        "RocketMQ ReplicasInfoManager#alterSyncStateSet",
+    ),
+    Rule(
+        "POSSIBLE_DATA_LOSS",
+        "warning; info if nobody can have had an acknowledgement",
+        "A former master cut messages off its log that the new master never had. Whether they had been "
+        "acknowledged to a producer is not in the logs.",
+        "RocketMQ AutoSwitchHAClient#doTruncate",
+    ),
+    Rule(
+        "LEADERLESS",
+        "warning; info if planned or if a node went on serving",
+        "Members were up, a leader had existed before, and nobody led.",
+        "DLedger DLedgerLeaderElector#maintainAsFollower; RocketMQ ReplicasInfoManager#electMaster",
+    ),
+    Rule(
+        "ELECTION_STORM",
+        "warning",
+        "At least three unplanned elections within ten minutes, at least ten seconds apart.",
+        "Availability: each election stops writes",
+    ),
+    Rule(
+        "LOG_GAP",
+        "info",
+        "A log is silent for at least ten seconds inside one life of its process: the process was frozen, or "
+        "lines were lost. Nothing is concluded from missing lines.",
+        "RocketMQ logback files: appenders drop INFO lines in bursts",
+    ),
+    Rule(
+        "CLOCK_SKEW",
+        "warning",
+        "Messages between two machines prove that their clocks differ by more than their configured bounds, "
+        "or that a clock stepped. Verdicts about these machines rest on messages only.",
+        "Difference constraints between clock offsets",
+    ),
+)
+
+RULES = {entry.rule: entry for entry in CATALOGUE}
+
+
+def finding_id(cluster: str, replica_group: str, rule: str, *what: object) -> str:
+    """A stable id: the same verdict about the same things has the same id in every run."""
+    text = "\x1f".join([cluster, replica_group, rule, *(str(part) for part in what)])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def seconds(us: int) -> str:
+    """A duration for a sentence: ``8 s``, ``1.5 s``, ``2 min 5 s``."""
+    total = us / 1_000_000
+    if total >= 120:
+        return f"{int(total // 60)} min {int(total % 60)} s"
+    return f"{total:.1f}".removesuffix(".0") + " s"
+
+
+def between(least_us: int, most_us: int) -> str:
+    """A range of durations for a sentence: ``6 s to 8 s``."""
+    least, most = seconds(max(least_us, 0)), seconds(most_us)
+    return least if least == most else f"{least} to {most}"

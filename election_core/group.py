@@ -1,0 +1,161 @@
+"""One replica group as its facts show it: tenures of leaders, lives of members, clocks.
+
+Everything here is derived from a set of facts; the order in which they came does not matter.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from election_core import facts
+from election_core.clock import Clocks, Message, Moment
+from election_core.facts import Fact
+from election_core.lives import SECOND
+from election_core.roles import LEADER
+
+SILENT_END = 15 * SECOND
+"""A log that ends at least this long before the logs of its group end tells nothing about its last role: the
+process died, was cut off from its disk, or its log was not collected."""
+
+SILENT = "silent"
+"""How a role ended whose log just stops while the group's logs go on."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Silence:
+    """A hole in a log: from its last line before (``begin``) to its first line after it (``end``)."""
+
+    begin: Moment
+    end: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Tenure:
+    """One node as leader of one term without interruption, by its own word.
+
+    ``end`` is where the tenure is known to have ended, or, with ``end_cause`` ``None``, the last sign of the
+    leader in a log that ends with its group's logs. ``silences`` are holes in the leader's log meanwhile.
+    """
+
+    node: str
+    source: str
+    term: int
+    begin: Moment
+    end: Moment
+    end_cause: str | None
+    silences: tuple[Silence, ...]
+
+    @property
+    def open(self) -> bool:
+        """Whether the node still led when the logs ended."""
+        return self.end_cause is None
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Ids of the events that begin and end the tenure."""
+        return tuple(e for e in (self.begin.event_id, self.end.event_id) if e)
+
+
+@dataclass(slots=True)
+class Group:
+    """The facts of one group and protocol, indexed; build it with :func:`group_of`."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    facts: list[Fact]
+    clocks: Clocks
+    end: Moment
+    roles: list[Fact] = field(default_factory=list)
+    tenures: list[Tenure] = field(default_factory=list)
+
+    def of(self, kind: str) -> Iterator[Fact]:
+        """All facts of one kind, in the order of presentation."""
+        return (fact for fact in self.facts if fact.kind == kind)
+
+
+def since(fact: Fact) -> Moment:
+    """The beginning of a fact."""
+    return Moment(fact.since, fact.since_by, fact.source_node, fact.since_event)
+
+
+def until(fact: Fact) -> Moment | None:
+    """The end of a fact, if it has one."""
+    if fact.until is None or fact.until_by is None:
+        return None
+    return Moment(fact.until, fact.until_by, fact.source_node, fact.until_event)
+
+
+def presentation_order(fact: Fact) -> tuple[object, ...]:
+    """A total order of facts: time first, then everything else; equal only for equal facts."""
+    return (fact.since, fact.source_node, fact.kind, tuple(_sortable(fact)))
+
+
+def _sortable(fact: Fact) -> Iterator[tuple[bool, str]]:
+    for name in fact.__dataclass_fields__:
+        value = getattr(fact, name)
+        yield (value is not None, f"{value:020d}" if isinstance(value, int) else repr(value))
+
+
+def group_of(all_facts: Iterable[Fact], messages: Iterable[Message]) -> Group:
+    """Index the facts of one group and protocol. ``messages`` are the causal pairs that its protocol knows."""
+    ordered = sorted(set(all_facts), key=presentation_order)
+    bounds = {fact.source_node: fact.bound_ms * 1000 for fact in ordered}
+    clocks = Clocks(bounds, messages)
+    first = ordered[0]
+    group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
+    group.roles = [_closed(fact, group) for fact in group.of(facts.ROLE)]
+    group.tenures = sorted(_tenures(group), key=lambda t: (t.term, t.begin, t.source))
+    return group
+
+
+def _end_of(ordered: list[Fact]) -> Moment:
+    """The last sign of life of any member, or the last decision about the group."""
+    last = max(
+        ordered,
+        key=lambda fact: (
+            fact.until if fact.kind == facts.ALIVE and fact.until else fact.since,
+            fact.source_node,
+        ),
+    )
+    at = last.until if last.kind == facts.ALIVE and last.until else last.since
+    return Moment(at, at + SECOND, last.source_node)
+
+
+def _last_seen(group: Group, source: str) -> Moment | None:
+    lives = [fact for fact in group.of(facts.ALIVE) if fact.source_node == source and fact.until is not None]
+    return until(max(lives, key=lambda fact: fact.until or 0)) if lives else None
+
+
+def _closed(role: Fact, group: Group) -> Fact:
+    """A role without end, in a log that stops well before its group's logs do, ends at its last sign."""
+    if role.until is not None:
+        return role
+    seen = _last_seen(group, role.source_node)
+    if seen is None:
+        return role
+    least, _ = group.clocks.elapsed(seen, group.end)
+    if least < SILENT_END:
+        return role
+    values = {name: getattr(role, name) for name in role.__dataclass_fields__}
+    values |= {"until": max(seen.at, role.since), "until_by": group.end.by, "result": SILENT}
+    return Fact(**values)
+
+
+def _tenures(group: Group) -> Iterator[Tenure]:
+    holes: dict[str, list[Silence]] = {}
+    for fact in group.of(facts.SILENCE):
+        end = until(fact)
+        if end is not None:
+            holes.setdefault(fact.source_node, []).append(Silence(since(fact), end))
+    for role in group.roles:
+        if role.role != LEADER or role.term is None or role.node is None:
+            continue
+        end = until(role) or _last_seen(group, role.source_node) or since(role)
+        if end.at < role.since:
+            end = since(role)
+        silences = tuple(
+            hole
+            for hole in sorted(holes.get(role.source_node, []))
+            if hole.begin.at >= role.since - SECOND and hole.begin.at < end.by
+        )
+        yield Tenure(role.node, role.source_node, role.term, since(role), end, role.result, silences)

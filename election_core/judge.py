@@ -1,0 +1,23 @@
+"""From the facts of one replica group to its rows, whichever protocols it speaks."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+
+from election_core.facts import Fact
+from election_core.protocols import jraft
+from election_core.protocols.controller import rules as controller
+from election_core.protocols.dledger import rules as dledger
+from election_core.rows import Row
+
+_RULES: dict[str, Callable[[list[Fact]], Iterator[Row]]] = {
+    dledger.PROTOCOL: dledger.judge,
+    jraft.PROTOCOL: jraft.judge,
+    controller.PROTOCOL: controller.judge,
+}
+
+
+def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
+    """All rows of one group. The same facts give the same rows, in the same order, however they came."""
+    by_protocol = sorted(facts, key=lambda fact: fact.protocol)
+    for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
+        yield from _RULES[protocol](list(own))

@@ -1,0 +1,489 @@
+"""The rules about leadership that every protocol shares, as small functions over tenures.
+
+Overlap and precedence follow the interval rules of :mod:`election_core.clock`: a claim is *definite* when it holds
+for every reading of the clocks inside their bounds, *possible* when only for some, and nothing is claimed that is
+merely possible because two lines carry the same second.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from election_core import facts
+from election_core.clock import UNBOUNDED, Clocks, Moment
+from election_core.facts import Fact
+from election_core.findings import (
+    DEFINITE,
+    INFO,
+    PROVEN,
+    WARNING,
+    between,
+    finding_id,
+    seconds,
+)
+from election_core.group import SILENT, Group, Tenure, until
+from election_core.lives import SECOND
+from election_core.roles import STOPPED, UNKNOWN
+from election_core.rows import Finding, RoleInterval, RuleCoverage
+
+STORM_ELECTIONS = 3
+STORM_WINDOW = 600 * SECOND
+ONE_DISTURBANCE = 10 * SECOND
+"""Elections closer together than this are one disturbance: retries of one forced election, a lost race."""
+BRIEF = 2 * SECOND
+"""A time without leader that may be shorter than this is worth knowing, not an alarm."""
+GROUP_SHUTDOWN = 60 * SECOND
+"""Members that stop within this time of their leader were shut down together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two tenures at once; microseconds of true time, least and most.
+
+    ``asleep`` is the part of it in which the stale leader's log is silent: it was frozen, or cannot be heard.
+    """
+
+    stale: Tenure
+    newer: Tenure
+    least: int
+    most: int
+    asleep: int
+
+    @property
+    def awake_least(self) -> int:
+        """How long the stale leader was awake at least."""
+        return max(self.least - self.asleep, 0)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the stale leader's log is silent for part of the overlap."""
+        return self.asleep > 0
+
+
+def overlaps(group: Group) -> Iterator[Overlap]:
+    """All pairs of tenures of different nodes that may have been at once."""
+    for one, other in combinations(group.tenures, 2):
+        if one.source == other.source:
+            continue
+        stale, newer = (one, other) if one.term <= other.term else (other, one)
+        least, most = _overlap(group.clocks, stale, newer)
+        if most > 0:
+            yield Overlap(stale, newer, max(least, 0), most, _asleep(group.clocks, stale, newer))
+
+
+def _overlap(clocks: Clocks, one: Tenure, other: Tenure) -> tuple[int, int]:
+    """Least and most of ``min(ends) - max(begins)``, which is negative when the tenures are apart."""
+    pairs = [clocks.elapsed(begin, end) for begin in (one.begin, other.begin) for end in (one.end, other.end)]
+    return min(least for least, _ in pairs), min(most for _, most in pairs)
+
+
+def _asleep(clocks: Clocks, stale: Tenure, newer: Tenure) -> int:
+    total = 0
+    for hole in stale.silences:
+        _, from_begin = clocks.elapsed(newer.begin, hole.end)
+        if from_begin > 0:
+            total += min(from_begin, hole.end.by - hole.begin.at)
+    return total
+
+
+def overlap_coverage(group: Group, breaks_rule: Callable[[Overlap], bool]) -> RuleCoverage:
+    """Coverage of overlaps: successive tenures that are apart, that are at once, or that cannot be told."""
+    pairs = [overlap for overlap in overlaps(group) if overlap.stale.term != overlap.newer.term]
+    definite = [overlap for overlap in pairs if overlap.least > 0]
+    broken = sum(1 for overlap in definite if breaks_rule(overlap))
+    apart = max(len(group.tenures) - 1 - len(pairs), 0)
+    return coverage(
+        group,
+        "SPLIT_BRAIN_OVERLAP",
+        apart + len(definite) - broken,
+        broken,
+        len(pairs) - len(definite),
+        "ends and beginnings lie within the resolution and bounds of the clocks, or a log just stops",
+    )
+
+
+def role_intervals(group: Group) -> Iterator[RoleInterval]:
+    """The roles of all members, as rows; a log that just stops is followed by an unknown role."""
+    for role in group.roles:
+        end = until(role)
+        row = RoleInterval(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            node=role.node or role.source_node,
+            source_node=role.source_node,
+            role=role.role or UNKNOWN,
+            term=role.term,
+            leader=role.peer,
+            start_time=role.since,
+            end_time=end.at if end else None,
+            start_uncertainty_ms=(role.since_by - role.since) // 1000,
+            end_uncertainty_ms=(end.by - end.at) // 1000 if end else None,
+            start_cause=role.cause,
+            end_cause=role.result,
+            start_event_id=role.since_event,
+            end_event_id=role.until_event,
+        )
+        yield row
+        if role.result == SILENT and end is not None:
+            yield _unknown_after(row, end)
+
+
+def _unknown_after(row: RoleInterval, end: Moment) -> RoleInterval:
+    return RoleInterval(
+        cluster=row.cluster,
+        replica_group=row.replica_group,
+        protocol=row.protocol,
+        node=row.node,
+        source_node=row.source_node,
+        role=UNKNOWN,
+        term=None,
+        leader=None,
+        start_time=end.at,
+        end_time=None,
+        start_uncertainty_ms=(end.by - end.at) // 1000,
+        end_uncertainty_ms=None,
+        start_cause=SILENT,
+        end_cause=None,
+        start_event_id=None,
+        end_event_id=None,
+    )
+
+
+# -- two leaders of one term ------------------------------------------------------------------------------------
+
+
+def same_term(group: Group, word: str) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_SAME_TERM``: two nodes led one term by their own word. ``word`` is "term" or "epoch"."""
+    by_term: dict[int, list[Tenure]] = {}
+    for tenure in group.tenures:
+        by_term.setdefault(tenure.term, []).append(tenure)
+    for term, tenures in sorted(by_term.items()):
+        for one, other in _pairs_of_sources(tenures):
+            finding = _same_term_pair(group, term, one, other, word)
+            if finding is not None:
+                yield finding
+
+
+def _pairs_of_sources(tenures: Sequence[Tenure]) -> Iterator[tuple[list[Tenure], list[Tenure]]]:
+    by_source: dict[str, list[Tenure]] = {}
+    for tenure in tenures:
+        by_source.setdefault(tenure.source, []).append(tenure)
+    for one, other in combinations(sorted(by_source), 2):
+        yield by_source[one], by_source[other]
+
+
+def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenure], word: str) -> Finding | None:
+    measured = [(_overlap(group.clocks, a, b), a, b) for a in one for b in other]
+    (least, most), a, b = max(measured, key=lambda m: (m[0][1], m[0][0]))
+    if a.node == b.node and most <= 0:
+        # One member that moved to another machine, one after the other: not two leaders.
+        return None
+    names = sorted({_name(a, b), _name(b, a)})
+    shown = max(least, 0), max(min(most, UNBOUNDED), 0)
+    together = (
+        f"both at once for {between(*shown)}" if shown[0] else "whether at the same moment the clocks cannot tell"
+    )
+    evidence = tuple(dict.fromkeys(e for t in (*one, *other) for e in t.evidence))
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, "SPLIT_BRAIN_SAME_TERM", term, *names),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="SPLIT_BRAIN_SAME_TERM",
+        severity="critical",
+        certainty=PROVEN,
+        nodes=tuple(names),
+        terms=(term,),
+        start_time=max(min(t.begin.at for t in one), min(t.begin.at for t in other)),
+        end_time=min(max(t.end.at for t in one), max(t.end.at for t in other)),
+        summary=f"{names[0]} and {names[1]} both led {word} {term}: {together}.",
+        evidence=evidence,
+        overlap_min_ms=shown[0] // 1000,
+        overlap_max_ms=shown[1] // 1000,
+    )
+
+
+def _name(tenure: Tenure, other: Tenure) -> str:
+    return tenure.node if tenure.node != other.node else f"{tenure.node} ({tenure.source})"
+
+
+# -- no leader ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A time without a leader, from the end of the last effective tenure; microseconds, least and most."""
+
+    before: Tenure
+    after: Tenure | None
+    begin: Moment
+    end: Moment
+    least: int
+    most: int
+    planned: bool
+    evidence: tuple[str, ...]
+
+
+def gaps(group: Group, heard: Iterable[tuple[str, Moment]]) -> Iterator[Gap]:
+    """Times without a leader after the first one.
+
+    ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
+    the end of a leader that died or fell silent.
+    """
+    ordered = sorted(group.tenures, key=lambda t: (t.begin.at, t.term, t.source))
+    last_heard = list(heard)
+    for number in range(1, len(ordered) + 1):
+        following = ordered[number] if number < len(ordered) else None
+        gap = _gap(group, ordered[:number], following, last_heard)
+        if gap is not None:
+            yield gap
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end of a tenure as far as it mattered: not before ``earliest``, not after ``latest``."""
+
+    earliest: Moment
+    latest: Moment
+    tenure: Tenure
+
+
+def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Sequence[tuple[str, Moment]]) -> Gap | None:
+    target = after.begin if after else group.end
+    if after is None and any(tenure.open for tenure in earlier):
+        return None
+    ends = [_effective_end(group, tenure, target, heard) for tenure in earlier]
+    # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
+    least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
+    most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
+    if least < SECOND:
+        return None
+    end = max(ends, key=lambda e: (e.earliest.at, e.tenure.term))
+    before, begin = end.tenure, end.earliest
+    if not _somebody_up(group, end.latest, target) or (after is None and _shut_down_together(group, before, begin)):
+        return None
+    ids = (*before.evidence, end.latest.event_id, after.begin.event_id if after else None)
+    planned = before.end_cause in (STOPPED, "leadership_transfer")
+    return Gap(before, after, begin, target, least, most, planned, tuple(dict.fromkeys(e for e in ids if e)))
+
+
+def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: Sequence[tuple[str, Moment]]) -> _End:
+    """When a tenure ceased to matter for what follows: its end, or the silence in which it was replaced."""
+    clocks = group.clocks
+    end = tenure.end
+    for hole in tenure.silences:
+        if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -SECOND:
+            end = Moment(hole.begin.at, hole.end.by, hole.begin.source)
+    if end.by - end.at <= 2 * SECOND:
+        return _End(end, end, tenure)
+    relevant = [
+        moment
+        for node, moment in heard
+        if node == tenure.node and clocks.elapsed(end, moment)[1] > -SECOND and clocks.elapsed(moment, target)[1] > 0
+    ]
+    latest = min(relevant, key=lambda m: (m.by, m.source), default=end)
+    return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
+
+
+def _somebody_up(group: Group, begin: Moment, end: Moment) -> bool:
+    """Whether a member was up for a second or more between two moments."""
+    for life in group.of(facts.ALIVE):
+        last = until(life)
+        if last is None:
+            continue
+        first_inside = max(begin.by, life.since)
+        if min(end.at, last.at) - first_inside >= SECOND:
+            return True
+    return False
+
+
+def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
+    """Whether the last leader was stopped cleanly and every other member then up was stopped with it."""
+    if before.end_cause != STOPPED:
+        return False
+    for life in group.of(facts.ALIVE):
+        last = until(life)
+        if last is None or last.at < end.at or life.source_node == before.source:
+            continue
+        if not life.flag and last.at - end.at > GROUP_SHUTDOWN:
+            return False
+    return True
+
+
+def leaderless(group: Group, found: Iterable[Gap], what: str) -> Iterator[Finding]:
+    """``LEADERLESS`` for each gap. ``what`` names the leader: "leader" or "master"."""
+    for gap in found:
+        fell_silent = gap.begin.at < gap.before.end.at - SECOND
+        how = "fell silent" if fell_silent else _how_ended(gap.before)
+        if gap.after is not None:
+            then = f"until {gap.after.node} led term {gap.after.term}"
+        else:
+            then = "to the end of the logs"
+        yield Finding(
+            finding_id=finding_id(
+                group.cluster, group.replica_group, "LEADERLESS", gap.before.term, gap.begin.at // SECOND
+            ),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="LEADERLESS",
+            severity=INFO if gap.planned or gap.least < BRIEF else WARNING,
+            certainty=DEFINITE,
+            nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
+            terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
+            start_time=gap.begin.at,
+            end_time=gap.end.at if gap.after else None,
+            summary=f"No {what} for {between(gap.least, gap.most)}: {gap.before.node} (term "
+            f"{gap.before.term}) {how}, {then}.",
+            evidence=gap.evidence,
+            duration_min_ms=gap.least // 1000,
+            duration_max_ms=gap.most // 1000,
+        )
+
+
+def _how_ended(tenure: Tenure) -> str:
+    words = {
+        "died": "died",
+        STOPPED: "was stopped",
+        SILENT: "fell silent",
+        "quorum_lost": "gave up without a quorum",
+        "leadership_transfer": "handed over",
+        "larger_term": "heard of a larger term",
+    }
+    return words.get(tenure.end_cause or "", "stepped down")
+
+
+# -- too many elections ----------------------------------------------------------------------------------------
+
+
+def storm(group: Group, elections: Iterable[Moment]) -> Iterator[Finding]:
+    """``ELECTION_STORM``: the longest chains of unplanned elections, each within the window of the one before."""
+    disturbances: list[list[Moment]] = []
+    for moment in sorted(elections):
+        if disturbances and moment.at - disturbances[-1][-1].at < ONE_DISTURBANCE:
+            disturbances[-1].append(moment)
+        else:
+            disturbances.append([moment])
+    chain: list[list[Moment]] = []
+    for disturbance in [*disturbances, None]:
+        if disturbance and (not chain or disturbance[0].at - chain[-1][-1].at <= STORM_WINDOW // 2):
+            chain.append(disturbance)
+            continue
+        if len(chain) >= STORM_ELECTIONS and _dense(chain):
+            yield _storm_of(group, chain)
+        chain = [disturbance] if disturbance else []
+
+
+def _dense(chain: list[list[Moment]]) -> bool:
+    """Whether some three disturbances in a row lie within the window."""
+    firsts = [disturbance[0].at for disturbance in chain]
+    return any(
+        later - earlier <= STORM_WINDOW for earlier, later in zip(firsts, firsts[STORM_ELECTIONS - 1 :], strict=False)
+    )
+
+
+def _storm_of(group: Group, chain: list[list[Moment]]) -> Finding:
+    first, last = chain[0][0], chain[-1][-1]
+    count = sum(len(disturbance) for disturbance in chain)
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, "ELECTION_STORM", first.at // SECOND),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="ELECTION_STORM",
+        severity=WARNING,
+        certainty=PROVEN,
+        nodes=(),
+        terms=(),
+        start_time=first.at,
+        end_time=last.at,
+        summary=f"{count} unplanned elections in {len(chain)} disturbances within {seconds(last.at - first.at)}.",
+        evidence=tuple(dict.fromkeys(m.event_id for part in chain for m in part if m.event_id)),
+        rounds=count,
+    )
+
+
+# -- what limits the verdict ---------------------------------------------------------------------------------------
+
+
+def log_gaps(group: Group) -> Iterator[Finding]:
+    """``LOG_GAP``: holes in the logs of members."""
+    for hole in group.of(facts.SILENCE):
+        if hole.until is None or _starting(group, hole):
+            continue
+        name = hole.node or hole.source_node
+        yield Finding(
+            finding_id=finding_id(
+                group.cluster, group.replica_group, "LOG_GAP", hole.source_node, hole.since // SECOND
+            ),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="LOG_GAP",
+            severity=INFO,
+            certainty=PROVEN,
+            nodes=(name,),
+            terms=(),
+            start_time=hole.since,
+            end_time=hole.until,
+            summary=f"The logs of {name} ({hole.source_node}) are silent for "
+            f"{seconds(hole.until - hole.since)}: frozen, or its lines were lost.",
+            evidence=(),
+            duration_min_ms=(hole.until - hole.since_by) // 1000,
+            duration_max_ms=((hole.until_by or hole.until) - hole.since) // 1000,
+        )
+
+
+def _starting(group: Group, hole: Fact) -> bool:
+    """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
+    own = [role for role in group.roles if role.source_node == hole.source_node and role.since <= hole.since]
+    return not own or own[-1].cause == "start"
+
+
+def clock_skews(group: Group) -> Iterator[Finding]:
+    """``CLOCK_SKEW``: clocks that differ by more than their configured bounds, as messages prove."""
+    for skew in group.clocks.skews:
+        if skew.ahead == skew.behind:
+            summary = f"The clock of {skew.ahead} stepped by at least {seconds(skew.at_least_us)}."
+        else:
+            by = seconds(skew.at_least_us)
+            summary = f"The clock of {skew.behind} is at least {by} behind the clock of {skew.ahead}."
+        times = [fact.since for fact in group.facts if fact.source_node in (skew.ahead, skew.behind)]
+        yield Finding(
+            finding_id=finding_id(group.cluster, group.replica_group, "CLOCK_SKEW", skew.ahead, skew.behind),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="CLOCK_SKEW",
+            severity=WARNING,
+            certainty=PROVEN,
+            nodes=tuple(dict.fromkeys((skew.ahead, skew.behind))),
+            terms=(),
+            start_time=min(times),
+            end_time=max(times),
+            summary=summary,
+            evidence=skew.evidence,
+            duration_min_ms=skew.at_least_us // 1000,
+        )
+
+
+def coverage(
+    group: Group, rule: str, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
+) -> RuleCoverage:
+    """One row of ``rule_coverage``."""
+    return RuleCoverage(
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule=rule,
+        conforms=conforms,
+        violates=violates,
+        undecidable=undecidable,
+        why_undecidable=why if undecidable else None,
+    )
+
+
+def fact_moment(fact: Fact) -> Moment:
+    """The beginning of a fact as a moment."""
+    return Moment(fact.since, fact.since_by, fact.source_node, fact.since_event)

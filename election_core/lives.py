@@ -1,0 +1,151 @@
+"""Lives of a process: starts, stops, signs of life and silences, as one machine's log shows them.
+
+A node that says nothing is not a node that does nothing. Kept apart here are a *silence* inside a life (the
+process was frozen, or its lines were lost), an *end* that a later start proves (it died or was stopped), and a
+log that simply ends.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+SECOND = 1_000_000
+SILENCE = 10 * SECOND
+"""A hole of at least this long in all logs of a source is a silence. The shortest periodic lines come every
+3 to 5 s (DLedger status, scans), and the landing keeps a sign of life for every 10 s."""
+
+_SEGMENT_GAP = 2 * SECOND
+_ONE_START = 120 * SECOND
+_BEFORE_MARKER = 15 * SECOND
+
+START_KINDS = frozenset({"CFG_ITEM", "STORE_LAST_SHUTDOWN", "DL_LISTEN"})
+START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
+"""Settings that open a configuration dump; everything else in a dump follows them."""
+STOP_KINDS = frozenset({"BRK_SHUTDOWN_BEGIN", "SRV_SHUTDOWN_BEGIN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One run of a process, all times in microseconds on its own clock.
+
+    ``start`` is ``None`` when the log begins in the middle of a life; ``stop`` is the begin of a clean
+    shutdown; ``last_seen`` is the last sign of life; ``next_start`` the start of the following life.
+    """
+
+    start: int | None
+    start_event: str | None
+    first_seen: int
+    last_seen: int
+    stop: int | None
+    stop_event: str | None
+    next_start: int | None
+    next_start_event: str | None
+    silences: tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True)
+class Activity:
+    """Signs of life of one source, gathered in any order of its streams."""
+
+    segments: list[tuple[int, int]] = field(default_factory=list)
+    markers: list[tuple[int, str, str]] = field(default_factory=list)
+    stops: list[tuple[int, str]] = field(default_factory=list)
+
+    def seen(self, time: int) -> None:
+        """A line was written at ``time``."""
+        if self.segments:
+            first, last = self.segments[-1]
+            if first <= time <= last + _SEGMENT_GAP:
+                if time > last:
+                    self.segments[-1] = (first, time)
+                return
+        self.segments.append((time, time))
+
+    def marker(self, time: int, name: str, event_id: str) -> None:
+        """A line that a process writes once, when it starts."""
+        self.markers.append((time, name, event_id))
+
+    def stopping(self, time: int, event_id: str) -> None:
+        """A clean shutdown began."""
+        self.stops.append((time, event_id))
+
+    def lives(self) -> list[Life]:
+        """The lives in order of time; empty when the source wrote nothing of interest."""
+        segments = _merged(self.segments)
+        if not segments:
+            return []
+        starts = _first_words(_starts(self.markers), segments)
+        first_seen, last_seen = segments[0][0], segments[-1][1]
+        opening: list[tuple[int, str] | None] = [*starts]
+        if not starts or first_seen < starts[0][0]:
+            opening.insert(0, None)
+        lives = []
+        for number, start in enumerate(opening):
+            after = opening[number + 1] if number + 1 < len(opening) else None
+            since = start[0] if start else first_seen
+            until = after[0] if after else last_seen + 1
+            lives.append(self._life(segments, start, since, until, after))
+        return lives
+
+    def _life(
+        self,
+        segments: list[tuple[int, int]],
+        start: tuple[int, str] | None,
+        since: int,
+        until: int,
+        after: tuple[int, str] | None,
+    ) -> Life:
+        own = [(max(a, since), min(b, until - 1)) for a, b in segments if a < until and b >= since]
+        stop = min(((t, e) for t, e in self.stops if since <= t < until), default=None)
+        silences = tuple((b, c) for (_, b), (c, _) in pairwise(own) if c - b >= SILENCE)
+        return Life(
+            start=start[0] if start else None,
+            start_event=start[1] if start else None,
+            first_seen=own[0][0] if own else since,
+            last_seen=own[-1][1] // SECOND * SECOND if own else since,
+            stop=stop[0] if stop else None,
+            stop_event=stop[1] if stop else None,
+            next_start=after[0] if after else None,
+            next_start_event=after[1] if after else None,
+            silences=silences,
+        )
+
+
+def life_at(lives: list[Life], time: int) -> int:
+    """Index of the life that ``time`` falls into; a time before the first start belongs to the first life."""
+    starts = [life.start if life.start is not None else life.first_seen for life in lives]
+    return max(bisect_left(starts, time + 1) - 1, 0)
+
+
+def _merged(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(segments):
+        if merged and first <= merged[-1][1] + _SEGMENT_GAP:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def _first_words(starts: list[tuple[int, str]], segments: list[tuple[int, int]]) -> list[tuple[int, str]]:
+    """A process writes a few lines before the marker of its start: its life begins with the first of them."""
+    begins = [first for first, _ in segments]
+    moved = []
+    for time, event_id in starts:
+        number = bisect_left(begins, time + 1) - 1
+        begin = begins[number] if number >= 0 and time - begins[number] <= _BEFORE_MARKER else time
+        moved.append((min(begin, time), event_id))
+    return moved
+
+
+def _starts(markers: list[tuple[int, str, str]]) -> list[tuple[int, str]]:
+    """Starts of the process: markers of one start come together, and none of them twice."""
+    starts: list[tuple[int, str]] = []
+    seen: set[str] = set()
+    for time, name, event_id in sorted(markers):
+        if not starts or name in seen or time - starts[-1][0] > _ONE_START:
+            starts.append((time, event_id))
+            seen = set()
+        seen.add(name)
+    return starts

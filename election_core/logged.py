@@ -1,0 +1,49 @@
+"""An event as the fold sees it: the columns that rules need, on the clock of the machine that wrote it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One row of ``silver.events``, reduced to what the fold reads.
+
+    ``at`` and ``by`` are microseconds UTC on the machine's own clock: the line was written in ``[at, by]``.
+    """
+
+    event_id: str
+    stream: str
+    kind: str
+    at: int
+    by: int
+    replica_group: str | None = None
+    node: str | None = None
+    peer: str | None = None
+    role: str | None = None
+    term: int | None = None
+    from_term: int | None = None
+    max_term: int | None = None
+    raft_index: int | None = None
+    last_heartbeat_local: str | None = None
+    result: str | None = None
+    member_count: int | None = None
+    answered: int | None = None
+    accepted: int | None = None
+    committed: int | None = None
+    ledger_end: int | None = None
+    start_offset: int | None = None
+    max_offset: int | None = None
+    epoch_entries: tuple[tuple[int, int, int | None], ...] | None = None
+    sync_state_set_epoch: int | None = None
+    members: tuple[str, ...] | None = None
+    request: str | None = None
+    decision: str | None = None
+    cluster_name: str | None = None
+    broker_id: str | None = None
+    address: str | None = None
+    peer_address: str | None = None
+    register_code: str | None = None
+    setting: str | None = None
+    value: str | None = None
+    flag: bool | None = None
+    code: int | None = None
+    duration_ms: int | None = None

@@ -1,0 +1,374 @@
+"""What brokers and controllers of the controller mode log, as state machines.
+
+Sources: RocketMQ ``ReplicasManager`` (a broker's own role), ``AutoSwitchHAClient`` (how a returning master cuts
+its log), ``ReplicasInfoManager`` and ``DLedgerController`` (the controllers' decisions).
+
+A broker is master from "Begin to change to master" on: the line that closes the change may come many seconds
+later, when a name server cannot be reached. A controller's "Elect new master" is a proposal: it is printed before
+it is replicated; a JRaft controller prints after the commit, on every node, and again when it re-reads its log.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from election_core.lives import SECOND, Life, life_at
+from election_core.logged import Logged
+from election_core.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
+
+PROTOCOL = "controller"
+
+ELECTED = "ELECTED"
+NOBODY_ELECTED = "NOBODY_ELECTED"
+SET_CHANGED = "SET_CHANGED"
+ID_APPLIED = "ID_APPLIED"
+ADDRESS_CHANGED = "ADDRESS_CHANGED"
+MASTER_STILL_EXISTS = "MASTER_STILL_EXISTS"
+
+DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS_CHANGED})
+"""Decisions that change the controllers' state; all others are answers."""
+
+POLL = 5 * SECOND
+"""How long a connected broker may take to hear of a new master (``syncBrokerMetadataPeriod``), and how often the
+controllers look for silent brokers (``scanNotActiveBrokerInterval``)."""
+
+_MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A replica compared its log with its new master's and cut it (or failed to).
+
+    Byte offsets: its log ended at ``log_end``; the last point in common is ``common``. ``epoch`` is the last
+    epoch in its own epoch file. ``done`` is false when the cut failed, so that both logs differ from there on.
+    """
+
+    at: int
+    by: int
+    log_end: int
+    common: int
+    epoch: int | None
+    done: bool
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class BrokerLog:
+    """The state machine of one broker's logs (``broker.log`` and ``store.log``)."""
+
+    group: str | None = None
+    steps: list[Step] = field(default_factory=list)
+    ids: list[tuple[int, str, str]] = field(default_factory=list)
+    members: dict[tuple[str, str], Logged] = field(default_factory=dict)
+    replication: list[Step] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    starts_of_epoch: dict[int, Logged] = field(default_factory=dict)
+    codes: dict[str, Logged] = field(default_factory=dict)
+    all_ack: Logged | None = None
+    _local_end: Logged | None = None
+    _common: Logged | None = None
+    _cut_failed: Logged | None = None
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of one of this broker's logs; lines of one stream come in program order."""
+        if event.replica_group is not None and event.kind in _NAMES_GROUP:
+            self.group = event.replica_group
+        if event.node is not None and event.kind in _NAMES_SELF:
+            self.ids.append((event.at, event.node, event.event_id))
+        _BROKER_HANDLERS[event.kind](self, event)
+
+    def role_spans(self, lives: list[Life]) -> Iterator[Span]:
+        """Role spans; a broker has no role until the controllers' word reaches it."""
+        named = sorted(self._with_ids(self._all_steps(lives), lives), key=lambda step: step.at)
+        return spans(merged_in_lives(named, lives), lives, UNKNOWN)
+
+    def id_at(self, time: int, lives: list[Life]) -> str | None:
+        """The broker id that this process had at ``time``: the last one said in its life, else the next one."""
+        life = life_at(lives, time)
+        own = [(at, node) for at, node, _ in self.ids if life_at(lives, at) == life]
+        before = [node for at, node in own if at <= time]
+        if before:
+            return before[-1]
+        if own:
+            return own[0][1]
+        earlier = [node for at, node, _ in self.ids if at <= time]
+        return earlier[-1] if earlier else None
+
+    def _all_steps(self, lives: list[Life]) -> list[Step]:
+        """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
+        said = {(life_at(lives, step.at), step.role, step.term) for step in self.steps}
+        return self.steps + [
+            step for step in self.replication if (life_at(lives, step.at), step.role, step.term) not in said
+        ]
+
+    def _with_ids(self, steps: list[Step], lives: list[Life]) -> Iterator[Step]:
+        for step in steps:
+            node = step.node or self.id_at(step.at, lives)
+            leader = node if step.role == LEADER else step.leader
+            yield replace(step, node=node, leader=leader)
+
+    # -- roles ------------------------------------------------------------------------------------------
+
+    def _on_master_begin(self, event: Logged) -> None:
+        self.steps.append(
+            Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected", address=event.address)
+        )
+
+    def _on_slave_begin(self, event: Logged) -> None:
+        self._note_member(event.peer, event.peer_address, event)
+        self.steps.append(
+            Step(event.at, event.by, FOLLOWER, event.term, event.peer, event.event_id, "told", node=event.node)
+        )
+
+    def _on_role_done(self, event: Logged) -> None:
+        """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
+        self._note_member(event.node, event.address, event)
+        role = LEADER if event.role in _MASTER_ROLES else FOLLOWER
+        if role == LEADER and event.peer != event.node:
+            return
+        if any((step.role, step.term) == (role, event.term) for step in self.steps[-4:]):
+            return
+        leader = event.node if role == LEADER else event.peer
+        self.steps.append(
+            Step(
+                event.at,
+                event.by,
+                role,
+                event.term,
+                leader,
+                event.event_id,
+                "told",
+                event.node,
+                event.address,
+            )
+        )
+
+    def _on_ha_master(self, event: Logged) -> None:
+        if event.term is not None:
+            self.starts_of_epoch.setdefault(event.term, event)
+        self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
+
+    def _on_ha_slave(self, event: Logged) -> None:
+        self.replication.append(Step(event.at, event.by, FOLLOWER, event.term, None, event.event_id, "told"))
+
+    # -- identity ---------------------------------------------------------------------------------------
+
+    def _note_member(self, node: str | None, address: str | None, event: Logged) -> None:
+        if node is not None and address is not None:
+            self.members.setdefault((node, address), event)
+
+    def _on_identity(self, event: Logged) -> None:
+        if event.register_code is not None:
+            self.codes.setdefault(event.register_code, event)
+
+    # -- replication ------------------------------------------------------------------------------------
+
+    def _on_local_epochs(self, event: Logged) -> None:
+        self._local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
+        self._cut_failed = None
+
+    def _on_common_point(self, event: Logged) -> None:
+        self._common = event
+
+    def _on_cut(self, event: Logged) -> None:
+        self._compare(event, done=True)
+
+    def _on_cut_failed(self, event: Logged) -> None:
+        self._compare(event, done=False)
+
+    def _compare(self, event: Logged, *, done: bool) -> None:
+        local, self._local_end = self._local_end, None
+        common = event.start_offset
+        if common is None and self._common is not None:
+            common = self._common.start_offset
+        if local is None or not local.epoch_entries or common is None or common < 0:
+            return
+        epoch, _, end = local.epoch_entries[-1]
+        if end is not None:
+            evidence = (local.event_id, event.event_id)
+            self.cuts.append(Cut(event.at, event.by, end, common, epoch, done, evidence))
+
+    def _on_setting(self, event: Logged) -> None:
+        if event.setting == "allAckInSyncStateSet":
+            self.all_ack = event
+
+    def _on_group(self, event: Logged) -> None:
+        """The line only names the broker set or the broker's own id."""
+
+
+_BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
+    "BRK_MASTER_BEGIN": BrokerLog._on_master_begin,
+    "BRK_SLAVE_BEGIN": BrokerLog._on_slave_begin,
+    "BRK_ROLE_DONE": BrokerLog._on_role_done,
+    "BRK_REG_TEMP": BrokerLog._on_identity,
+    "BRK_REG_APPLIED": BrokerLog._on_identity,
+    "BRK_BOOT": BrokerLog._on_group,
+    "DLB_MASTER_BEGIN": BrokerLog._on_group,
+    "DLB_SLAVE_BEGIN": BrokerLog._on_group,
+    "HA_MASTER": BrokerLog._on_ha_master,
+    "HA_MASTER_AGAIN": BrokerLog._on_ha_master,
+    "HA_SLAVE": BrokerLog._on_ha_slave,
+    "HA_SLAVE_AGAIN": BrokerLog._on_ha_slave,
+    "HA_CLIENT_EPOCHS_LOCAL": BrokerLog._on_local_epochs,
+    "HA_CLIENT_CUT_AT": BrokerLog._on_common_point,
+    "HA_CLIENT_CUT": BrokerLog._on_cut,
+    "HA_CLIENT_CUT_ERR": BrokerLog._on_cut_failed,
+    "CFG_ITEM": BrokerLog._on_setting,
+    "CFG_REPLACE": BrokerLog._on_setting,
+}
+
+BROKER_KINDS = frozenset(_BROKER_HANDLERS)
+"""The events that the fold of a broker's logs reads."""
+
+_NAMES_SELF = frozenset({"BRK_SLAVE_BEGIN", "BRK_ROLE_DONE", "BRK_REG_APPLIED"})
+_NAMES_GROUP = frozenset(
+    {
+        "BRK_MASTER_BEGIN",
+        "BRK_SLAVE_BEGIN",
+        "BRK_REG_APPLIED",
+        "BRK_REG_TEMP",
+        "BRK_BOOT",
+        "DLB_MASTER_BEGIN",
+        "DLB_SLAVE_BEGIN",
+    }
+)
+
+
+def merged_in_lives(steps: list[Step], lives: list[Life]) -> list[Step]:
+    """Steps without repetitions inside each life of the process."""
+    kept: list[Step] = []
+    for number in sorted({life_at(lives, step.at) for step in steps}):
+        kept += merged([step for step in steps if life_at(lives, step.at) == number])
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision of the controllers about a broker set.
+
+    ``committed`` is true when this log shows that it was applied, false when it shows that no confirmation came
+    in time (it may still have been committed later), ``None`` when it shows neither.
+    """
+
+    group: str
+    decision: str
+    at: int
+    by: int
+    event_id: str
+    node: str | None
+    term: int | None
+    set_epoch: int | None
+    members: tuple[str, ...] | None
+    address: str | None
+    register_code: str | None
+    raft_index: int | None
+    committed: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A controller heard a broker for the last time in ``[at, by]``."""
+
+    group: str
+    node: str
+    at: int
+    by: int
+    event_id: str
+
+
+@dataclass(slots=True)
+class ControllerLog:
+    """The state machine of one controller's decisions (``controller.log`` or ``namesrv.log``)."""
+
+    decisions: list[Decision] = field(default_factory=list)
+    members: dict[tuple[str, str, str], Logged] = field(default_factory=dict)
+    lost: list[Lost] = field(default_factory=list)
+    _epochs: dict[str, int] = field(default_factory=dict)
+    _waiting: int | None = None
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this controller's log."""
+        _CONTROLLER_HANDLERS[event.kind](self, event)
+
+    def _on_event(self, event: Logged) -> None:
+        self._decide(event, committed=None)
+
+    def _on_applied_event(self, event: Logged) -> None:
+        """A JRaft controller prints its decision after the commit."""
+        self._decide(event, committed=True)
+
+    def _decide(self, event: Logged, *, committed: bool | None) -> None:
+        self._waiting = None
+        group = event.replica_group
+        if group is None or event.decision is None:
+            return
+        if event.decision == MASTER_STILL_EXISTS and event.term is not None:
+            self._epochs[group] = event.term
+        if event.decision not in DECISIONS:
+            return
+        term = self._epoch(group, event)
+        node = event.node or event.broker_id
+        if node is not None and event.address:
+            self.members.setdefault((group, node, event.address), event)
+        self._waiting = len(self.decisions) if committed is None else None
+        self.decisions.append(
+            Decision(
+                group,
+                event.decision,
+                event.at,
+                event.by,
+                event.event_id,
+                node,
+                term,
+                event.sync_state_set_epoch,
+                tuple(sorted(event.members)) if event.members is not None else None,
+                event.address,
+                event.register_code,
+                event.raft_index if event.kind == "JR_EVENT" else None,
+                committed,
+            )
+        )
+
+    def _epoch(self, group: str, event: Logged) -> int | None:
+        """The masterEpoch of an election; one without a winner does not print the epoch that it used up."""
+        if event.decision == ELECTED:
+            if event.term is not None:
+                self._epochs[group] = event.term
+            return event.term
+        if event.decision == NOBODY_ELECTED and group in self._epochs:
+            self._epochs[group] += 1
+            return self._epochs[group]
+        return None
+
+    def _on_applied(self, event: Logged) -> None:
+        self._confirm(True)
+
+    def _on_lost(self, event: Logged) -> None:
+        """A broker's heartbeats ran out (the scan comes every 5 s, heartbeats every second), or its channel closed."""
+        if event.replica_group is None or event.broker_id is None:
+            return
+        timeout_us = (event.duration_ms or 0) * 1000
+        early, late = (timeout_us + POLL, timeout_us - SECOND) if timeout_us else (0, 0)
+        self.lost.append(Lost(event.replica_group, event.broker_id, event.at - early, event.by - late, event.event_id))
+
+    def _on_not_committed(self, event: Logged) -> None:
+        self._confirm(False)
+
+    def _confirm(self, committed: bool) -> None:
+        if self._waiting is not None:
+            self.decisions[self._waiting] = replace(self.decisions[self._waiting], committed=committed)
+            self._waiting = None
+
+
+_CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, Logged], None]] = {
+    "CTL_EVENT": ControllerLog._on_event,
+    "JR_EVENT": ControllerLog._on_applied_event,
+    "CTL_APPLIED": ControllerLog._on_applied,
+    "CTL_EVENT_NOT_COMMITTED": ControllerLog._on_not_committed,
+    "CTL_BROKER_EXPIRED": ControllerLog._on_lost,
+    "CTL_BROKER_CHANNEL_CLOSED": ControllerLog._on_lost,
+    "JR_BROKER_EXPIRED": ControllerLog._on_lost,
+    "JR_BROKER_REMOVED": ControllerLog._on_lost,
+}
+
+CONTROLLER_KINDS = frozenset(_CONTROLLER_HANDLERS)
+"""The events that the fold of a controller's decisions reads."""

@@ -1,0 +1,639 @@
+"""What the facts of a broker set under the RocketMQ 5 controller must satisfy.
+
+Terms here are master epochs. ``masterEpoch`` grows with every election, also with one that finds nobody, so
+gaps are normal. A broker that is cut off from the controllers stays master: there is no lease; it steps down when
+it hears of a larger epoch. What it wrote meanwhile is cut off when it rejoins.
+
+Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, ``DefaultElectPolicy``,
+``ReplicasManager#changeToMaster``, ``AutoSwitchHAClient#doTruncate``.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from election_core import facts, leadership
+from election_core.clock import Message, Moment
+from election_core.facts import Fact
+from election_core.findings import (
+    CRITICAL,
+    DEFINITE,
+    INFO,
+    POSSIBLE,
+    PROVEN,
+    WARNING,
+    between,
+    finding_id,
+    seconds,
+)
+from election_core.group import Group, Tenure, group_of, since
+from election_core.leadership import Overlap, coverage
+from election_core.lives import SECOND
+from election_core.protocols.controller.log import ELECTED, NOBODY_ELECTED, POLL, PROTOCOL, SET_CHANGED
+from election_core.roles import FOLLOWER, LEADER, STOPPED
+from election_core.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
+
+_INACTIVE = 30 * SECOND
+"""A heartbeat timeout, a scan and three tries of an election later, the loss of a master is not its cause any more."""
+
+__all__ = ["PROTOCOL", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class SetVersion:
+    """One value of the SyncStateSet; ``epoch`` is the syncStateSetEpoch, which orders them without any clock."""
+
+    epoch: int
+    master_epoch: int | None
+    master: str | None
+    members: tuple[str, ...]
+    decision: Fact
+
+
+def judge(own: list[Fact]) -> Iterator[Row]:
+    """All rows of one broker set."""
+    named = _named(own)
+    group = group_of(named, messages(named))
+    decided = decisions(group)
+    sets = set_versions(decided)
+    yield from leadership.role_intervals(group)
+    yield from terms(group, decided)
+    yield from elections(decided, group, sets)
+    yield from sync_state_sets(group, sets)
+    yield from _findings(group, decided, sets)
+    yield from _coverage(group, decided, sets)
+
+
+def _named(own: list[Fact]) -> list[Fact]:
+    """Facts of a broker whose own log does not say its id get it from whoever knows its address."""
+    ids: dict[str, set[str]] = {}
+    for fact in own:
+        if fact.kind == facts.MEMBER and fact.address is not None and fact.node is not None:
+            ids.setdefault(fact.address, set()).add(fact.node)
+    known: dict[str, str] = {}
+    for fact in own:
+        if fact.kind == facts.ROLE and fact.node is None and fact.address is not None:
+            candidates = ids.get(fact.address, set())
+            if len(candidates) == 1:
+                known[fact.source_node] = next(iter(candidates))
+    return [
+        replace(
+            fact,
+            node=known[fact.source_node],
+            peer=known[fact.source_node] if fact.role == LEADER else fact.peer,
+        )
+        if fact.node is None and fact.source_node in known and fact.kind not in (facts.DECISION, facts.REGISTER_CODE)
+        else fact
+        for fact in own
+    ]
+
+
+def messages(own: Iterable[Fact]) -> Iterator[Message]:
+    """Causal pairs: a broker takes a role after the election; a controller accepts a code after it was made.
+
+    Only decisions that the leading controller prints before replication cause anything: a JRaft controller
+    prints what was committed long ago.
+    """
+    own = list(own)
+    elected: dict[int, Moment] = {}
+    made: dict[str, Moment] = {}
+    for fact in own:
+        if fact.kind == facts.DECISION and fact.result == ELECTED and fact.raft_index is None:
+            if fact.term is not None:
+                elected[fact.term] = min(elected.get(fact.term, since(fact)), since(fact))
+        elif fact.kind == facts.REGISTER_CODE and not fact.flag and fact.address and fact.count is not None:
+            at = fact.count * 1000
+            made[fact.address] = Moment(at, at + 999, fact.source_node, fact.since_event)
+    for fact in own:
+        cause: Moment | None = None
+        if fact.kind == facts.ROLE and fact.role in (LEADER, FOLLOWER) and fact.cause in ("elected", "told"):
+            cause = elected.get(fact.term or 0)
+        elif fact.kind == facts.REGISTER_CODE and fact.flag:
+            cause = made.get(fact.address or "")
+        if cause is not None:
+            yield Message(cause, since(fact))
+
+
+def decisions(group: Group) -> list[Fact]:
+    """Elections and set changes that took effect, each once, in the order in which the controllers made them.
+
+    JRaft controllers print each decision on every node, and again when they re-read their log: the index in the
+    Raft log tells them apart. A decision that was not confirmed counts when a broker acted on it.
+    """
+    adopted = {tenure.term for tenure in group.tenures}
+    once: dict[object, Fact] = {}
+    for fact in group.of(facts.DECISION):
+        if fact.result not in (ELECTED, NOBODY_ELECTED, SET_CHANGED):
+            continue
+        if fact.flag is False and fact.term not in adopted:
+            continue
+        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, fact.result)
+        once.setdefault(key, fact)
+    return list(once.values())
+
+
+def set_versions(decided: Iterable[Fact]) -> list[SetVersion]:
+    """The SyncStateSets by their epoch; an election makes the winner the only member."""
+    versions: dict[int, SetVersion] = {}
+    master: Fact | None = None
+    for epoch, fact in sorted(((f.set_epoch, f) for f in decided if f.set_epoch is not None), key=_by_set_epoch):
+        if fact.result == ELECTED:
+            master = fact
+        members = (fact.node,) if fact.result == ELECTED and fact.node else fact.members
+        if members is None or epoch in versions:
+            continue
+        versions[epoch] = SetVersion(
+            epoch,
+            master.term if master else None,
+            master.node if master else None,
+            tuple(sorted(members)),
+            fact,
+        )
+    return [versions[epoch] for epoch in sorted(versions)]
+
+
+def _by_set_epoch(numbered: tuple[int, Fact]) -> tuple[int, bool, int]:
+    """By epoch; of two decisions with one epoch the confirmed one is the fact, the other a lost proposal."""
+    epoch, fact = numbered
+    return (epoch, fact.flag is not True, fact.since)
+
+
+# -- rows ------------------------------------------------------------------------------------------------------
+
+
+def _elections_of(decided: Iterable[Fact]) -> list[Fact]:
+    return [fact for fact in decided if fact.result in (ELECTED, NOBODY_ELECTED)]
+
+
+def terms(group: Group, decided: list[Fact]) -> Iterator[Term]:
+    """One row for each master epoch: from the brokers' own word, else from the decision."""
+    held: dict[tuple[int, str], list[Tenure]] = {}
+    for tenure in group.tenures:
+        held.setdefault((tenure.term, tenure.node), []).append(tenure)
+    elected = _elections_of(decided)
+    for (epoch, master), tenures in held.items():
+        yield _term_held(group, epoch, master, tenures, elected)
+    seen = {epoch for epoch, _ in held}
+    for number, fact in enumerate(elected):
+        if fact.term is None or fact.term in seen:
+            continue
+        seen.add(fact.term)
+        after = elected[number + 1].since if number + 1 < len(elected) else None
+        yield Term(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=fact.term,
+            leader=fact.node if fact.result == ELECTED else None,
+            start_time=fact.since,
+            end_time=after,
+            cause=_cause(group, fact.term, fact),
+            certainty=PROVEN if fact.flag else POSSIBLE,
+            start_event_id=fact.since_event,
+            end_event_id=None,
+        )
+
+
+def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Fact]) -> Term:
+    first = min(tenures, key=lambda t: t.begin)
+    last = max(tenures, key=lambda t: (t.open, t.end))
+    decision = next((fact for fact in elected if fact.term == epoch), None)
+    return Term(
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        term=epoch,
+        leader=master,
+        start_time=first.begin.at,
+        end_time=None if last.open else last.end.at,
+        cause=_cause(group, epoch, decision),
+        certainty=PROVEN,
+        start_event_id=first.begin.event_id,
+        end_event_id=last.end.event_id,
+    )
+
+
+def _cause(group: Group, epoch: int, decision: Fact | None) -> str:
+    """Why an election began, from how the master before it ended."""
+    earlier = [tenure for tenure in group.tenures if tenure.term < epoch]
+    if not earlier:
+        return "first_master"
+    before = earlier[-1]
+    if decision is not None and before.node == decision.node:
+        return "elected_again"
+    if before.end_cause == STOPPED:
+        return "master_stopped"
+    if before.end_cause in ("died", "silent"):
+        return "master_lost"
+    if decision is not None and _silent_at(group, before, since(decision)):
+        return "master_silent"
+    if decision is not None and _given_up(group, before, since(decision)):
+        return "master_inactive"
+    return "requested"
+
+
+def _given_up(group: Group, tenure: Tenure, decision: Moment) -> bool:
+    """Whether the controllers lost the master shortly before they decided."""
+    return any(
+        node == tenure.node and -SECOND <= decision.at - moment.at <= _INACTIVE for node, moment in _last_heard(group)
+    )
+
+
+def _silent_at(group: Group, tenure: Tenure, moment: Moment) -> bool:
+    return any(
+        group.clocks.elapsed(hole.begin, moment)[1] > 0 and group.clocks.elapsed(moment, hole.end)[1] > 0
+        for hole in tenure.silences
+    )
+
+
+def elections(decided: list[Fact], group: Group, sets: list[SetVersion]) -> Iterator[Election]:
+    """One row for each election by the controllers, with or without a winner."""
+    by_epoch = {version.epoch: version for version in sets}
+    for fact in _elections_of(decided):
+        before = by_epoch.get((fact.set_epoch or 0) - 1)
+        yield Election(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=fact.term or 0,
+            candidate=fact.node,
+            start_time=fact.since,
+            end_time=fact.since,
+            outcome=_outcome(fact, before),
+            rounds=1,
+            votes_granted=None,
+            votes_needed=None,
+            voters=before.members if before else (),
+            decided_by=fact.source_node,
+            start_event_id=fact.since_event,
+            end_event_id=fact.since_event,
+        )
+
+
+def _outcome(fact: Fact, before: SetVersion | None) -> str:
+    if fact.result == NOBODY_ELECTED:
+        return "no_candidate"
+    if before is not None and fact.node not in before.members:
+        return "won_unclean"
+    return "won"
+
+
+def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateSet]:
+    """One row for each value of the SyncStateSet."""
+    for number, version in enumerate(sets):
+        after = sets[number + 1].decision.since if number + 1 < len(sets) else None
+        yield SyncStateSet(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            master_epoch=version.master_epoch or 0,
+            sync_state_set_epoch=version.epoch,
+            master=version.master,
+            members=version.members,
+            start_time=version.decision.since,
+            end_time=after,
+            start_event_id=version.decision.since_event,
+        )
+
+
+# -- findings ---------------------------------------------------------------------------------------------------
+
+
+def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
+    yield from leadership.same_term(group, "epoch")
+    causes: dict[tuple[str | None, str], Finding] = {}
+    for overlap in leadership.overlaps(group):
+        finding = _overlap_finding(group, overlap)
+        if finding is not None:
+            yield finding
+            for cut in _cuts_of(group, overlap.stale.source, overlap.newer.begin):
+                causes.setdefault((cut.since_event, cut.source_node), finding)
+    for unclean in unclean_elections(decided, sets):
+        finding = _unclean_finding(group, unclean)
+        yield finding
+        for cut in _cuts_after(group, unclean):
+            causes.setdefault((cut.since_event, cut.source_node), finding)
+    yield from _data_loss(group, causes)
+    yield from _set_without_master(group, sets)
+    gaps = list(leadership.gaps(group, _last_heard(group)))
+    yield from leadership.leaderless(group, gaps, "master")
+    yield from _no_master_recorded(group, decided)
+    yield from leadership.storm(group, _unplanned(group, decided))
+    yield from leadership.log_gaps(group)
+    yield from leadership.clock_skews(group)
+
+
+def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When controllers heard of a broker for the last time."""
+    for fact in group.of(facts.LAST_HEARD):
+        if fact.node is not None:
+            yield fact.node, since(fact)
+
+
+def _cuts_of(group: Group, source: str, after: Moment) -> list[Fact]:
+    """How much a broker cut off its log (or failed to) after a moment; empty cuts are left out."""
+    return [
+        cut
+        for cut in group.of(facts.CUT)
+        if cut.source_node == source
+        and (cut.end_offset or 0) > (cut.start_offset or 0)
+        and group.clocks.elapsed(after, since(cut))[1] > 0
+    ]
+
+
+def _lost(cuts: list[Fact]) -> int:
+    return max(((cut.end_offset or 0) - (cut.start_offset or 0) for cut in cuts), default=0)
+
+
+def _acknowledges_alone(group: Group, source: str) -> bool:
+    """False when the broker's log shows allAckInSyncStateSet=true: then it cannot acknowledge without its set."""
+    return not any(fact.flag for fact in group.of(facts.ALL_ACK) if fact.source_node == source)
+
+
+def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
+    """``SPLIT_BRAIN_OVERLAP``: a definite overlap of two masters of different epochs."""
+    stale, newer = overlap.stale, overlap.newer
+    if overlap.least <= 0 or stale.term == newer.term:
+        return None
+    cuts = _cuts_of(group, stale.source, newer.begin)
+    severity, why = _consequence(group, overlap, cuts)
+    cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
+    return Finding(
+        finding_id=finding_id(
+            group.cluster,
+            group.replica_group,
+            "SPLIT_BRAIN_OVERLAP",
+            stale.node,
+            stale.term,
+            newer.term,
+            stale.source,
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="SPLIT_BRAIN_OVERLAP",
+        severity=severity,
+        certainty=DEFINITE,
+        nodes=(stale.node, newer.node),
+        terms=(stale.term, newer.term),
+        start_time=newer.begin.at,
+        end_time=stale.end.at,
+        summary=f"{stale.node} (epoch {stale.term}, stale) and {newer.node} (epoch {newer.term}) were both "
+        f"master for {between(overlap.least, overlap.most)}; {why}.",
+        evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence, *cut_evidence))),
+        overlap_min_ms=overlap.least // 1000,
+        overlap_max_ms=overlap.most // 1000,
+        bytes_lost=_lost(cuts) or None,
+        offset_before=cuts[0].end_offset if cuts else None,
+        offset_after=cuts[0].start_offset if cuts else None,
+    )
+
+
+def _is_alarm(group: Group, overlap: Overlap) -> bool:
+    return _consequence(group, overlap, _cuts_of(group, overlap.stale.source, overlap.newer.begin))[0] != INFO
+
+
+def _consequence(group: Group, overlap: Overlap, cuts: list[Fact]) -> tuple[str, str]:
+    """Severity of an overlap and the words for it: what did the stale master do meanwhile?"""
+    name = overlap.stale.node
+    failed = [cut for cut in cuts if not cut.flag]
+    if failed and not overlap.frozen:
+        return CRITICAL, (
+            f"{name} took writes that the other never had and could not cut them off its log, which ended at "
+            f"{failed[0].end_offset}: the logs of both differ"
+        )
+    wrote = f"{name} took {_lost(cuts)} bytes of messages that were cut off when it rejoined"
+    if cuts and not _acknowledges_alone(group, overlap.stale.source):
+        return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
+    if cuts and not overlap.frozen:
+        return CRITICAL, wrote
+    if overlap.frozen and overlap.awake_least <= 0:
+        after = f"; {wrote} (written after it woke up)" if cuts else ""
+        return INFO, f"its log is silent for {seconds(overlap.asleep)} of it, so it was frozen{after}"
+    if overlap.frozen:
+        more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else ""
+        return WARNING, f"it was frozen for {seconds(overlap.asleep)} of it and awake for the rest{more}"
+    if overlap.most <= POLL + 3 * SECOND:
+        return INFO, "no longer than the notice of the change may take"
+    return WARNING, "whether the stale one took writes meanwhile the logs do not say"
+
+
+def unclean_elections(decided: list[Fact], sets: list[SetVersion]) -> list[tuple[Fact, SetVersion]]:
+    """Elections whose winner was not in the SyncStateSet before; the set's epoch proves the order."""
+    by_epoch = {version.epoch: version for version in sets}
+    found = []
+    for fact in _elections_of(decided):
+        if fact.result != ELECTED or fact.set_epoch is None:
+            continue
+        before = by_epoch.get(fact.set_epoch - 1)
+        if before is not None and fact.node not in before.members:
+            found.append((fact, before))
+    return found
+
+
+def _cuts_after(group: Group, unclean: tuple[Fact, SetVersion]) -> list[Fact]:
+    """What members of the set before cut off their logs after an unclean election."""
+    fact, before = unclean
+    sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
+    return [cut for source in sorted(sources) for cut in _cuts_of(group, source, since(fact))]
+
+
+def _unclean_finding(group: Group, unclean: tuple[Fact, SetVersion]) -> Finding:
+    fact, before = unclean
+    cuts = _cuts_after(group, unclean)
+    lost = _lost(cuts)
+    if lost:
+        severity = CRITICAL
+        why = (
+            f"the log of the former master ended at {cuts[0].end_offset} and was cut back to "
+            f"{cuts[0].start_offset}: {lost} bytes of messages are gone"
+        )
+    elif _nothing_to_lose(group, fact, before):
+        severity, why = WARNING, "nothing was lost: the former master's log held nothing more"
+    else:
+        severity, why = WARNING, "whether anything was lost the logs do not show"
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, "UNCLEAN_ELECTION", fact.term, fact.node),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="UNCLEAN_ELECTION",
+        severity=severity,
+        certainty=PROVEN,
+        nodes=(fact.node or "?",),
+        terms=(fact.term,) if fact.term is not None else (),
+        start_time=fact.since,
+        end_time=fact.since,
+        summary=f"{fact.node} was elected master of epoch {fact.term} although the SyncStateSet was "
+        f"{{{', '.join(before.members)}}}; {why}.",
+        evidence=tuple(
+            dict.fromkeys(
+                e
+                for e in (
+                    before.decision.since_event,
+                    fact.since_event,
+                    *(x for c in cuts for x in c.evidence),
+                )
+                if e
+            )
+        ),
+        bytes_lost=lost or None,
+        offset_before=cuts[0].end_offset if cuts else None,
+        offset_after=cuts[0].start_offset if cuts else None,
+    )
+
+
+def _nothing_to_lose(group: Group, fact: Fact, before: SetVersion) -> bool:
+    """Whether every former member compared its log with the new master's and had nothing to cut."""
+    sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
+    compared = [
+        cut
+        for cut in group.of(facts.CUT)
+        if cut.source_node in sources and cut.flag and group.clocks.elapsed(since(fact), since(cut))[1] > 0
+    ]
+    return bool(compared) and all(cut.end_offset == cut.start_offset for cut in compared)
+
+
+def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding]) -> Iterator[Finding]:
+    """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log."""
+    for cut in group.of(facts.CUT):
+        lost = (cut.end_offset or 0) - (cut.start_offset or 0)
+        led = [t for t in group.tenures if t.source == cut.source_node and t.begin.at <= cut.since]
+        if lost <= 0 or not led:
+            continue
+        implied = causes.get((cut.since_event, cut.source_node))
+        severity = INFO if implied is not None and implied.severity == INFO else WARNING
+        done = "cut them off" if cut.flag else "could not cut them off"
+        yield Finding(
+            finding_id=finding_id(
+                group.cluster, group.replica_group, "POSSIBLE_DATA_LOSS", cut.source_node, cut.since_event
+            ),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="POSSIBLE_DATA_LOSS",
+            severity=severity,
+            certainty=POSSIBLE,
+            nodes=(cut.node or cut.source_node,),
+            terms=(led[-1].term,),
+            start_time=cut.since,
+            end_time=cut.since,
+            summary=f"{cut.node or cut.source_node}, master of epoch {led[-1].term} before, held {lost} bytes of "
+            f"messages ({cut.start_offset} to {cut.end_offset}) that the new master never had, and {done}. "
+            "Whether they had been acknowledged is not in the logs.",
+            evidence=cut.evidence,
+            implied_by=implied.finding_id if implied else None,
+            bytes_lost=lost,
+            offset_before=cut.end_offset,
+            offset_after=cut.start_offset,
+        )
+
+
+def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
+    """``MASTER_NOT_IN_SYNC_STATE_SET``: the controllers refuse such a set (2013), so one recorded breaks a rule."""
+    for version in sets:
+        if version.master is None or version.master in version.members:
+            continue
+        fact = version.decision
+        yield Finding(
+            finding_id=finding_id(group.cluster, group.replica_group, "MASTER_NOT_IN_SYNC_STATE_SET", version.epoch),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="MASTER_NOT_IN_SYNC_STATE_SET",
+            severity=WARNING,
+            certainty=PROVEN,
+            nodes=(version.master,),
+            terms=(version.master_epoch,) if version.master_epoch is not None else (),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"SyncStateSet {version.epoch} is {{{', '.join(version.members)}}} without the master "
+            f"{version.master} of epoch {version.master_epoch}.",
+            evidence=(fact.since_event,) if fact.since_event else (),
+        )
+
+
+def _no_master_recorded(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """``LEADERLESS`` for the controllers only: they recorded no master while a broker went on as master."""
+    elected = _elections_of(decided)
+    nobody: Fact | None = None
+    for fact in elected:
+        if fact.result == NOBODY_ELECTED:
+            nobody = nobody or fact
+            continue
+        if nobody is not None and _serving(group, since(nobody), since(fact)):
+            yield _unrecorded(group, nobody, fact)
+        nobody = None
+
+
+def _serving(group: Group, begin: Moment, end: Moment) -> bool:
+    return any(
+        group.clocks.elapsed(tenure.begin, begin)[0] > 0
+        and (tenure.open or group.clocks.elapsed(end, tenure.end)[1] > -2 * SECOND)
+        for tenure in group.tenures
+    )
+
+
+def _unrecorded(group: Group, nobody: Fact, fact: Fact) -> Finding:
+    least, most = group.clocks.elapsed(since(nobody), since(fact))
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, "LEADERLESS", "unrecorded", nobody.term),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="LEADERLESS",
+        severity=INFO,
+        certainty=PROVEN,
+        nodes=(fact.node,) if fact.node else (),
+        terms=tuple(term for term in (nobody.term, fact.term) if term is not None),
+        start_time=nobody.since,
+        end_time=fact.since,
+        summary=f"The controllers recorded no master for {between(least, most)} (an election found nobody); "
+        "a broker went on as master by its own word.",
+        evidence=tuple(e for e in (nobody.since_event, fact.since_event) if e),
+        duration_min_ms=max(least, 0) // 1000,
+        duration_max_ms=most // 1000,
+    )
+
+
+def _unplanned(group: Group, decided: list[Fact]) -> list[Moment]:
+    """Elections after the first that did not follow a clean stop of the master."""
+    return [
+        since(fact)
+        for fact in _elections_of(decided)[1:]
+        if _cause(group, fact.term or 0, fact) not in ("first_master", "master_stopped")
+    ]
+
+
+# -- coverage --------------------------------------------------------------------------------------------------
+
+
+def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
+    by_epoch: dict[int, set[str]] = {}
+    for tenure in group.tenures:
+        by_epoch.setdefault(tenure.term, set()).add(tenure.source)
+    double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
+    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_epoch) - double, double)
+    yield leadership.overlap_coverage(group, lambda overlap: _is_alarm(group, overlap))
+    won = [fact for fact in _elections_of(decided) if fact.result == ELECTED]
+    later = [fact for fact in won if (fact.set_epoch or 0) > 1]
+    known = {version.epoch for version in sets}
+    decidable = [fact for fact in later if (fact.set_epoch or 0) - 1 in known]
+    unclean = len(unclean_elections(decided, sets))
+    yield coverage(
+        group,
+        "UNCLEAN_ELECTION",
+        len(decidable) - unclean,
+        unclean,
+        len(later) - len(decidable),
+        "the SyncStateSet before the election is not in the logs",
+    )
+    without = sum(1 for version in sets if version.master is not None and version.master not in version.members)
+    judged = sum(1 for version in sets if version.master is not None)
+    yield coverage(
+        group,
+        "MASTER_NOT_IN_SYNC_STATE_SET",
+        judged - without,
+        without,
+        len(sets) - judged,
+        "the election before this set is not in the logs",
+    )

@@ -1,0 +1,351 @@
+"""DLedger: the Raft of RocketMQ's DLedger brokers and controllers.
+
+Source: openmessaging/dledger 0.3.1.2, ``DLedgerLeaderElector``, ``MemberState``, ``DLedgerEntryPusher``.
+
+The fold reads one node's own log. Only a node's own role lines say that it leads: a peer's "follower of X" may
+be the late echo of a heartbeat. A role seen only in the periodic status line stands in for a role line that the
+appender dropped. Votes are printed by the candidate alone; a voter prints nothing.
+
+What differs from the Raft paper and matters here: the first round after a timeout is held in the *old* term, so
+one node may lead one term several times; a term without a winner is normal; and a leader without quorum keeps
+its role for 6 to about 10 s, during which it cannot commit.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from election_core.lives import SECOND, Life
+from election_core.logged import Logged
+from election_core.quorum import majority
+from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+
+PROTOCOL = "dledger"
+
+ROLE_OF = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
+
+STATUS_SETTLES = 2 * SECOND
+"""Role lines and status lines come from different threads; a status line this soon after a role line may still
+show the role before it."""
+
+TRANSFER = "leadership_transfer"
+TRANSFER_LASTS = 10 * SECOND
+"""A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
+_TRANSFER_KINDS = frozenset({"DL_TRANSFER_REQ", "DL_TAKE_DONE"})
+
+
+@dataclass(slots=True)
+class Campaign:
+    """The rounds of one candidate in one term, from its first answer to what ended them."""
+
+    node: str | None
+    term: int
+    at: int
+    by: int
+    first_event: str
+    cause: str | None
+    rounds: int = 0
+    granted: int = 0
+    needed: int | None = None
+    voters: set[str] = field(default_factory=set)
+    last_result: str | None = None
+    ended_at: int | None = None
+    ended_by: int | None = None
+    last_event: str | None = None
+    outcome: str = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """``voter`` voted for ``candidate`` in ``term``; heard by the candidate, which may be the voter itself."""
+
+    voter: str
+    candidate: str
+    term: int
+    at: int
+    by: int
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TermRaised:
+    """A node raised its own term."""
+
+    from_term: int | None
+    term: int
+    at: int
+    by: int
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TwoLeaders:
+    """A node that follows (or is) one leader of a term heard a heartbeat of another leader of that term."""
+
+    term: int
+    known: str | None
+    other: str | None
+    at: int
+    by: int
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastHeard:
+    """A follower that timed out heard its leader last at ``at``; the next heartbeat was due at ``by``."""
+
+    leader: str
+    at: int
+    by: int
+    event_id: str
+
+
+@dataclass(slots=True)
+class Progress:
+    """The commit index of a leader in one term, as its status lines showed it to grow for the last time.
+
+    The growth happened in ``[after, by]``; ``from_index`` and ``to_index`` are DLedger entry indexes.
+    """
+
+    term: int
+    after: int
+    by: int
+    from_index: int
+    to_index: int
+    event_id: str
+
+
+@dataclass(slots=True)
+class DledgerLog:
+    """The state machine of one node's DLedger log. ``on`` takes its events in program order."""
+
+    node: str | None = None
+    group: str | None = None
+    steps: list[Step] = field(default_factory=list)
+    campaigns: list[Campaign] = field(default_factory=list)
+    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
+    raised: list[TermRaised] = field(default_factory=list)
+    two_leaders: list[TwoLeaders] = field(default_factory=list)
+    truncated: list[Logged] = field(default_factory=list)
+    heard: list[LastHeard] = field(default_factory=list)
+    progress: list[Progress] = field(default_factory=list)
+    _open: Campaign | None = None
+    _cause: str | None = None
+    _transfer_at: int | None = None
+    _last_at: int | None = None
+    _last_status: tuple[int, int | None, int] | None = None
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this node's DLedger log."""
+        if event.node is not None and event.kind in _NAMES_SELF:
+            self.node = event.node
+        if event.replica_group is not None:
+            self.group = event.replica_group
+        handler = _HANDLERS.get(event.kind)
+        if handler is not None:
+            handler(self, event)
+        self._last_at = event.at
+
+    def role_spans(self, lives: list[Life]) -> Iterator[Span]:
+        """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor)."""
+        return spans(self.steps, lives, CANDIDATE)
+
+    # -- roles ------------------------------------------------------------------------------------------
+
+    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str | None) -> None:
+        self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
+
+    def _on_to_candidate(self, event: Logged) -> None:
+        if event.from_term is not None and event.term is not None and event.from_term > event.term:
+            cause = "larger_term"
+        else:
+            cause = self._cause or "unknown"
+        if self._transferring(event) and self._is_leader():
+            cause = TRANSFER
+        self._step(event, CANDIDATE, event.term, None, cause)
+        self._cause = cause if cause != "larger_term" else self._cause
+
+    def _on_to_leader(self, event: Logged) -> None:
+        cause = TRANSFER if self._transferring(event) else "elected"
+        self._step(event, LEADER, event.term, event.node or self.node, cause)
+        self._close_campaign(event, "won")
+        self._cause = None
+
+    def _on_to_follower(self, event: Logged) -> None:
+        self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
+        self._close_campaign(event, "lost")
+        self._cause = None
+
+    def _on_heartbeat_timeout(self, event: Logged) -> None:
+        self._cause = "heartbeat_timeout"
+        last = last_heartbeat(event.last_heartbeat_local, event.by)
+        if last is not None and event.peer is not None:
+            interval_us = (event.duration_ms or 0) * 1000
+            self.heard.append(LastHeard(event.peer, last, last + interval_us, event.event_id))
+
+    def _on_heartbeats_parsed(self, event: Logged) -> None:
+        self._cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
+
+    def _on_two_leaders(self, event: Logged) -> None:
+        if event.term is not None:
+            self.two_leaders.append(TwoLeaders(event.term, event.value, event.peer, event.at, event.by, event.event_id))
+
+    def _on_transfer(self, event: Logged) -> None:
+        self._transfer_at = event.at
+
+    def _transferring(self, event: Logged) -> bool:
+        """Whether a leadership transfer is under way: asked of a leader, or just ended at the transferee."""
+        return self._transfer_at is not None and event.at - self._transfer_at <= TRANSFER_LASTS
+
+    def _on_term_up(self, event: Logged) -> None:
+        if event.term is None:
+            return
+        self.raised.append(TermRaised(event.from_term, event.term, event.at, event.by, event.event_id))
+        self._close_campaign(event, "no_winner")
+        if self.steps and self.steps[-1].role == CANDIDATE:
+            self._step(event, CANDIDATE, event.term, None, "term_raised")
+
+    def _on_status(self, event: Logged) -> None:
+        role = ROLE_OF.get(event.role or "")
+        if role is None:
+            return
+        self._note_progress(event, role)
+        known = self.steps[-1] if self.steps else None
+        if known is not None and (known.role, known.term) == (role, event.term):
+            return
+        if known is not None and event.at - known.at < STATUS_SETTLES:
+            return
+        since = self._last_at if self._last_at is not None and known is not None else event.at
+        seen = replace(event, at=min(since, event.at))
+        leader = (event.node or self.node) if role == LEADER else None
+        self._step(seen, role, event.term, leader, "status")
+
+    def _note_progress(self, event: Logged, role: str) -> None:
+        """Remember when the commit index of a leader grew last."""
+        before = self._last_status
+        self._last_status = None
+        if role != LEADER or event.term is None or event.committed is None:
+            return
+        self._last_status = (event.term, event.committed, event.at)
+        if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
+            return
+        grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
+        if self.progress and self.progress[-1].term == event.term:
+            self.progress[-1] = grown
+        else:
+            self.progress.append(grown)
+
+    # -- votes ------------------------------------------------------------------------------------------
+
+    def _campaign(self, event: Logged, term: int) -> Campaign:
+        if self._open is None or self._open.term != term:
+            self._close_campaign(event, "no_winner")
+            self._open = Campaign(event.node or self.node, term, event.at, event.by, event.event_id, self._cause)
+            self.campaigns.append(self._open)
+        return self._open
+
+    def _close_campaign(self, event: Logged, outcome: str) -> None:
+        if self._open is None:
+            return
+        self._open.ended_at, self._open.ended_by = event.at, event.by
+        self._open.last_event = event.event_id
+        self._open.outcome = outcome
+        self._open = None
+
+    def _on_vote_reply(self, event: Logged) -> None:
+        if event.result != "ACCEPT" or event.term is None or event.peer is None or event.node is None:
+            return
+        key = (event.term, event.peer, event.node)
+        if key not in self.grants:
+            self.grants[key] = Grant(event.peer, event.node, event.term, event.at, event.by, event.event_id)
+        if self._open is not None and self._open.term == event.term:
+            self._open.voters.add(event.peer)
+        elif event.peer == event.node and not self._leads(event.term):
+            self._campaign(event, event.term).voters.add(event.peer)
+
+    def _is_leader(self) -> bool:
+        return bool(self.steps) and self.steps[-1].role == LEADER
+
+    def _leads(self, term: int) -> bool:
+        return self._is_leader() and self.steps[-1].term == term
+
+    def _on_vote_parsed(self, event: Logged) -> None:
+        if event.term is None:
+            return
+        campaign = self._campaign(event, event.term)
+        campaign.rounds += 1
+        campaign.granted = max(campaign.granted, event.accepted or 0)
+        if event.member_count:
+            campaign.needed = majority(event.member_count)
+        campaign.last_result = event.result
+        campaign.ended_at, campaign.ended_by, campaign.last_event = event.at, event.by, event.event_id
+
+    def _on_store_truncate(self, event: Logged) -> None:
+        self.truncated.append(event)
+
+    def _on_start(self, event: Logged) -> None:
+        """A new process: what was open in the old one ended with it."""
+        if self._open is not None:
+            self._open.outcome = "abandoned"
+            self._open = None
+        self._cause = None
+        self._transfer_at = None
+        self._last_status = None
+
+
+_HANDLERS: dict[str, Callable[[DledgerLog, Logged], None]] = {
+    "DL_LISTEN": DledgerLog._on_start,
+    "DL_TO_CANDIDATE": DledgerLog._on_to_candidate,
+    "DL_TO_LEADER": DledgerLog._on_to_leader,
+    "DL_TO_FOLLOWER": DledgerLog._on_to_follower,
+    "DL_TERM_UP": DledgerLog._on_term_up,
+    "DL_HB_TIMEOUT": DledgerLog._on_heartbeat_timeout,
+    "DL_HB_PARSED": DledgerLog._on_heartbeats_parsed,
+    "DL_TWO_LEADERS": DledgerLog._on_two_leaders,
+    "DL_STATUS": DledgerLog._on_status,
+    "DL_STATUS_FSM": DledgerLog._on_status,
+    "DL_VOTE_REPLY": DledgerLog._on_vote_reply,
+    "DL_VOTE_PARSED": DledgerLog._on_vote_parsed,
+    "DL_STORE_TRUNCATE": DledgerLog._on_store_truncate,
+    **dict.fromkeys(sorted(_TRANSFER_KINDS), DledgerLog._on_transfer),
+}
+
+_NAMES_GROUP = frozenset(
+    {"DL_PUSH_ERR", "DL_RPC_HB_TIMEOUT", "DL_RPC_HB_SEND_ERR", "DL_RPC_VOTE_TIMEOUT", "DL_RPC_VOTE_SEND_ERR"}
+)
+
+KINDS = frozenset(_HANDLERS) | _NAMES_GROUP
+"""The events that the fold of a DLedger log reads; some only name the group."""
+
+_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:(\d\d):(\d\d)(?:\.(\d{1,9}))?")
+_ZONE_STEP = 900 * SECOND
+
+
+def last_heartbeat(local: str | None, by: int) -> int | None:
+    """The time in a ``java.sql.Timestamp`` of an unknown time zone, as microseconds UTC.
+
+    Zones differ by whole quarter hours, so the minutes and seconds are right modulo 15 minutes: the last heartbeat
+    is the latest such time before the line that mentions it. ``None`` for "never" or no time at all.
+    """
+    found = _LOCAL_TIME.match(local or "")
+    if found is None or local is None or local.startswith(("1969", "1970")):
+        return None
+    fraction = int((found.group(3) or "0").ljust(6, "0")[:6])
+    within = ((int(found.group(1)) * 60 + int(found.group(2))) * SECOND + fraction) % _ZONE_STEP
+    return by - (by - within) % _ZONE_STEP
+
+
+_NAMES_SELF = frozenset(
+    {
+        "DL_TO_CANDIDATE",
+        "DL_TO_LEADER",
+        "DL_TO_FOLLOWER",
+        "DL_TERM_UP",
+        "DL_HB_TIMEOUT",
+        "DL_STATUS",
+        "DL_STATUS_FSM",
+        "DL_VOTE_PARSED",
+        "DL_VOTE_REPLY",
+        "DL_HB_PARSED",
+    }
+)

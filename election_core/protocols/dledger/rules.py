@@ -1,0 +1,263 @@
+"""What the facts of a DLedger group must satisfy.
+
+A leader without quorum keeps its role for 6 to about 10 s and cannot commit meanwhile: two leaders of different
+terms at once are normal behaviour (``DLedgerLeaderElector#sendHeartbeats``, maxHeartBeatLeak) and become an alarm
+only when the older one commits. Two leaders of one term never are; one node leading one term twice always is fine.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from election_core import facts, leadership
+from election_core.clock import Message, Moment
+from election_core.facts import Fact
+from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, between, finding_id
+from election_core.group import Group, Tenure, group_of, since
+from election_core.leadership import Overlap, coverage
+from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
+from election_core.roles import CANDIDATE, FOLLOWER, LEADER
+from election_core.rows import Election, Finding, Row, RuleCoverage, Term
+
+__all__ = ["PROTOCOL", "judge", "raft_rows"]
+
+
+def judge(own: list[Fact]) -> Iterator[Row]:
+    """All rows of one DLedger group."""
+    return raft_rows(group_of(own, list(messages(own))))
+
+
+def raft_rows(group: Group) -> Iterator[Row]:
+    """The rows of a group whose members vote for a leader of a term."""
+    yield from leadership.role_intervals(group)
+    yield from terms(group)
+    yield from elections(group)
+    yield from _findings(group)
+    yield from _coverage(group)
+
+
+def messages(own: Iterable[Fact]) -> Iterator[Message]:
+    """Causal pairs: a follower follows after its leader led; a vote counts after the voter raised its term.
+
+    A voter grants a vote only in a term that it reached before (``handleVote``: REJECT_TERM_NOT_READY first).
+    """
+    own = list(own)
+    led: dict[tuple[int, str], Moment] = {}
+    raised: dict[tuple[str, int], Moment] = {}
+    for fact in own:
+        if fact.kind == facts.ROLE and fact.role == LEADER and fact.cause in ("elected", TRANSFER):
+            if fact.term is not None and fact.node is not None:
+                key = (fact.term, fact.node)
+                led[key] = min(led.get(key, since(fact)), since(fact))
+        elif fact.kind == facts.TERM_RAISED and fact.node is not None and fact.term is not None:
+            raised.setdefault((fact.node, fact.term), since(fact))
+            raised[(fact.node, fact.term)] = min(raised[(fact.node, fact.term)], since(fact))
+    for fact in own:
+        if fact.kind == facts.ROLE and fact.role == FOLLOWER and fact.cause == "heartbeat":
+            cause = led.get((fact.term or 0, fact.peer or ""))
+        elif fact.kind == facts.GRANT:
+            cause = raised.get((fact.peer or "", fact.term or 0))
+        else:
+            continue
+        if cause is not None:
+            yield Message(cause, since(fact))
+
+
+# -- rows ------------------------------------------------------------------------------------------------------
+
+
+def terms(group: Group) -> Iterator[Term]:
+    """One row for each leader of each term, and one for each term that had rounds but no leader."""
+    led: dict[tuple[int, str], list[Tenure]] = {}
+    for tenure in group.tenures:
+        led.setdefault((tenure.term, tenure.node), []).append(tenure)
+    for (term, leader), tenures in sorted(led.items()):
+        first = min(tenures, key=lambda t: t.begin)
+        last = max(tenures, key=lambda t: (t.open, t.end))
+        yield Term(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=term,
+            leader=leader,
+            start_time=first.begin.at,
+            end_time=None if last.open else last.end.at,
+            cause=_cause(group, first),
+            certainty=PROVEN,
+            start_event_id=first.begin.event_id,
+            end_event_id=last.end.event_id,
+        )
+    yield from _terms_without_leader(group, {term for term, _ in led})
+
+
+def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
+    lost: dict[int, list[Fact]] = {}
+    for campaign in group.of(facts.CAMPAIGN):
+        if campaign.term is not None and campaign.term not in led:
+            lost.setdefault(campaign.term, []).append(campaign)
+    for term, campaigns in sorted(lost.items()):
+        yield Term(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=term,
+            leader=None,
+            start_time=campaigns[0].since,
+            end_time=max(c.until or c.since for c in campaigns),
+            cause=campaigns[0].cause,
+            certainty=PROVEN,
+            start_event_id=campaigns[0].since_event,
+            end_event_id=None,
+        )
+
+
+def _cause(group: Group, tenure: Tenure) -> str:
+    """Why the election of a tenure began."""
+    earlier = [t for t in group.tenures if t.begin < tenure.begin and t is not tenure]
+    if not earlier:
+        return "first_leader"
+    if _transferred(group, tenure):
+        return TRANSFER
+    won = [c for c in group.of(facts.CAMPAIGN) if c.node == tenure.node and c.term == tenure.term and c.cause]
+    if won:
+        return won[-1].cause or "unknown"
+    before = [
+        r for r in group.roles if r.source_node == tenure.source and r.role == CANDIDATE and r.since <= tenure.begin.at
+    ]
+    return before[-1].cause or "unknown" if before else "unknown"
+
+
+def _transferred(group: Group, tenure: Tenure) -> bool:
+    """Whether the node took over by a leadership transfer."""
+    return any(role.since_event == tenure.begin.event_id and role.cause == TRANSFER for role in group.roles)
+
+
+def elections(group: Group) -> Iterator[Election]:
+    """One row for each campaign: the rounds of one candidate in one term."""
+    for campaign in group.of(facts.CAMPAIGN):
+        yield Election(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=campaign.term or 0,
+            candidate=campaign.node,
+            start_time=campaign.since,
+            end_time=campaign.until or campaign.since,
+            outcome=campaign.result or "open",
+            rounds=campaign.count or 0,
+            votes_granted=campaign.granted,
+            votes_needed=campaign.needed,
+            voters=campaign.members or (),
+            decided_by=None,
+            start_event_id=campaign.since_event,
+            end_event_id=campaign.until_event,
+        )
+
+
+# -- findings ---------------------------------------------------------------------------------------------------
+
+
+def _findings(group: Group) -> Iterator[Finding]:
+    yield from leadership.same_term(group, "term")
+    yield from _overlap_findings(group)
+    gaps = list(leadership.gaps(group, _last_heard(group)))
+    yield from leadership.leaderless(group, gaps, "leader")
+    yield from leadership.storm(group, _unplanned(group))
+    yield from leadership.log_gaps(group)
+    yield from leadership.clock_skews(group)
+
+
+def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When members heard of a leader for the last time, by their own timeouts."""
+    for fact in group.of(facts.LAST_HEARD):
+        if fact.node is not None:
+            yield fact.node, since(fact)
+    for role, before in zip(group.roles[1:], group.roles, strict=False):
+        if role.cause == "leader_lost" and before.source_node == role.source_node and before.peer is not None:
+            yield before.peer, since(role)
+
+
+def _unplanned(group: Group) -> list[Moment]:
+    """Elections after the first leader that nobody asked for."""
+    ordered = sorted(group.tenures, key=lambda t: t.begin)
+    return [
+        tenure.begin
+        for before, tenure in pairwise(ordered)
+        if not _transferred(group, tenure) and before.end_cause != "stopped"
+    ]
+
+
+def _overlap_findings(group: Group) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms."""
+    for overlap in leadership.overlaps(group):
+        if overlap.stale.term != overlap.newer.term and overlap.least > 0:
+            yield _overlap_finding(group, overlap)
+
+
+def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
+    stale, newer = overlap.stale, overlap.newer
+    commit = _commit_after(group, overlap)
+    if commit is not None:
+        severity = CRITICAL
+        why = (
+            f"{stale.node} committed entries {commit.start_offset} to {commit.end_offset} "
+            f"after {newer.node} had been elected"
+        )
+    elif overlap.frozen:
+        severity, why = INFO, f"{stale.node} was frozen meanwhile and committed nothing"
+    else:
+        severity, why = INFO, f"{stale.node} had lost its quorum and committed nothing"
+    evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
+    return Finding(
+        finding_id=finding_id(
+            group.cluster,
+            group.replica_group,
+            "SPLIT_BRAIN_OVERLAP",
+            stale.node,
+            stale.term,
+            newer.term,
+            stale.begin.at,
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="SPLIT_BRAIN_OVERLAP",
+        severity=severity,
+        certainty=DEFINITE,
+        nodes=(stale.node, newer.node),
+        terms=(stale.term, newer.term),
+        start_time=newer.begin.at,
+        end_time=stale.end.at,
+        summary=f"{stale.node} (term {stale.term}, stale) and {newer.node} (term {newer.term}) both called "
+        f"themselves leader for {between(overlap.least, overlap.most)}; {why}.",
+        evidence=tuple(dict.fromkeys(e for e in evidence if e)),
+        overlap_min_ms=overlap.least // 1000,
+        overlap_max_ms=overlap.most // 1000,
+        messages_lost=None,
+    )
+
+
+def _commit_after(group: Group, overlap: Overlap) -> Fact | None:
+    """The growth of the stale leader's commit index that certainly came after the newer election."""
+    for progress in group.of(facts.COMMITTED):
+        if progress.source_node != overlap.stale.source or progress.term != overlap.stale.term:
+            continue
+        if group.clocks.elapsed(overlap.newer.begin, fact_moment_start(progress))[0] > 0:
+            return progress
+    return None
+
+
+def fact_moment_start(progress: Fact) -> Moment:
+    """The earliest moment of a growth: everything after the status line that still showed the old index."""
+    return Moment(progress.since, progress.since, progress.source_node, progress.since_event)
+
+
+# -- coverage --------------------------------------------------------------------------------------------------
+
+
+def _coverage(group: Group) -> Iterator[RuleCoverage]:
+    by_term: dict[int, set[str]] = {}
+    for tenure in group.tenures:
+        by_term.setdefault(tenure.term, set()).add(tenure.source)
+    double = sum(1 for sources in by_term.values() if len(sources) > 1)
+    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term) - double, double)
+    yield leadership.overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)

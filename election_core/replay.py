@@ -1,0 +1,146 @@
+"""Replay: events in, rows out. The one place where Arrow meets the core.
+
+Two passes, each over sorted batches and each a plain generator, so that any engine can drive them:
+
+``fold``   events of one source after the other (program order inside a stream) -> facts
+``judge``  facts of one replica group after the other -> rows of the gold tables
+
+Both carry their state across batches: a batch boundary falls wherever it likes.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from election_core import judge as _judge
+from election_core.facts import Fact
+from election_core.logged import Logged
+from election_core.rows import Row
+from election_core.source import INTERESTING, SourceLog
+
+FOLD_COLUMNS: tuple[str, ...] = (
+    "cluster",
+    "source_node",
+    "stream",
+    "file_time",
+    "fingerprint",
+    "line_no",
+    "clock_bound_ms",
+    "event_time",
+    "time_resolution_ms",
+    "event_id",
+    "kind",
+    *(name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}),
+)
+"""The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
+
+_LOGGED_ONLY = tuple(
+    name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
+)
+
+
+def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
+    """Facts of all sources in ``batches``.
+
+    The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, stream, file_time,
+    fingerprint and line_no; all events of a source stand together.
+    """
+    current: SourceLog | None = None
+    for batch in batches:
+        for cluster, source_node, bound_ms, rows in _sources(batch):
+            if current is None or (current.cluster, current.source_node) != (cluster, source_node):
+                if current is not None:
+                    yield from current.facts()
+                current = SourceLog(cluster, source_node, bound_ms)
+            _feed(current, batch, rows)
+    if current is not None:
+        yield from current.facts()
+
+
+def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    """Rows of all gold tables for all groups in ``batches``.
+
+    The batches hold the columns of :class:`~election_core.facts.Fact`, sorted by cluster and replica_group.
+    The rows do not depend on the order of facts inside a group.
+    """
+    for _, facts in groupby(_facts(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
+        yield from _judge.rows_of_group(list(facts))
+
+
+def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, int, range]]:
+    """The runs of rows of one source in a batch."""
+    keys = list(zip(_texts(batch, "cluster"), _texts(batch, "source_node"), strict=True))
+    bounds = batch.column("clock_bound_ms").to_pylist()
+    begin = 0
+    for number in range(1, len(keys) + 1):
+        if number == len(keys) or keys[number] != keys[begin]:
+            cluster, source_node = keys[begin]
+            yield cluster or "", source_node or "", bounds[begin] or 0, range(begin, number)
+            begin = number
+
+
+def _feed(source: SourceLog, batch: pa.RecordBatch, rows: range) -> None:
+    part = batch.slice(rows.start, len(rows))
+    kinds = _texts(part, "kind")
+    times = part.column("event_time").cast(pa.int64()).to_pylist()
+    resolutions = part.column("time_resolution_ms").to_pylist()
+    streams = _texts(part, "stream")
+    ids = part.column("event_id")
+    wanted: list[int] = []
+    for number, (kind, time, stream) in enumerate(zip(kinds, times, streams, strict=True)):
+        source.seen(stream or "", time)
+        if kind in INTERESTING:
+            wanted.append(number)
+    if not wanted:
+        return
+    chosen = part.select([name for name in _LOGGED_ONLY if name in part.schema.names]).take(pa.array(wanted))
+    columns = {name: chosen.column(name).to_pylist() for name in chosen.schema.names}
+    for place, number in enumerate(wanted):
+        at = times[number]
+        source.on(
+            Logged(
+                event_id=ids[number].as_py(),
+                stream=streams[number] or "",
+                kind=kinds[number] or "",
+                at=at,
+                by=at + (resolutions[number] or 0) * 1000,
+                **{name: _plain(name, values[place]) for name, values in columns.items()},
+            )
+        )
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        if name == "epoch_entries":
+            return tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in value)
+        return tuple(value)
+    return value
+
+
+def _texts(batch: pa.RecordBatch, name: str) -> list[str | None]:
+    """A column of strings as Python values; each distinct string is made once."""
+    encoded = batch.column(name).dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    return [None if i is None else words[i] for i in encoded.indices.to_pylist()]
+
+
+_TIMES = ("since", "since_by", "until", "until_by")
+_TUPLES = ("members", "evidence")
+
+
+def _facts(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
+    names = tuple(Fact.__dataclass_fields__)
+    for batch in batches:
+        columns = []
+        for name in names:
+            column = batch.column(name)
+            if name in _TIMES and not pa.types.is_integer(column.type):
+                column = column.cast(pa.int64())
+            values = column.to_pylist()
+            if name in _TUPLES:
+                values = [None if v is None else tuple(v) for v in values]
+            columns.append(values)
+        for row in zip(*columns, strict=True):
+            yield Fact(**dict(zip(names, row, strict=True)))

@@ -1,0 +1,143 @@
+"""The rows that the core returns: what lands in the gold tables.
+
+Field names are column names; ``schemas/`` holds their types, units and comments. Times are microseconds since
+1970-01-01 UTC, on the clock of the machine that logged them.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleInterval:
+    """One node in one role of one term. ``end_time`` is ``None`` while the role goes on at the end of the log.
+
+    The true start lies in ``[start_time, start_time + start_uncertainty_ms]`` on the node's own clock, the true
+    end likewise.
+    """
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    node: str
+    source_node: str | None
+    role: str
+    term: int | None
+    leader: str | None
+    start_time: int
+    end_time: int | None
+    start_uncertainty_ms: int
+    end_uncertainty_ms: int | None
+    start_cause: str | None
+    end_cause: str | None
+    start_event_id: str | None
+    end_event_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One term or epoch of a replica group and who led it; ``leader`` is ``None`` where nobody won."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    term: int
+    leader: str | None
+    start_time: int
+    end_time: int | None
+    cause: str | None
+    certainty: str
+    start_event_id: str | None
+    end_event_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """The rounds in which one candidate asked for one term, or one decision of a controller."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    term: int
+    candidate: str | None
+    start_time: int
+    end_time: int
+    outcome: str
+    rounds: int
+    votes_granted: int | None
+    votes_needed: int | None
+    voters: tuple[str, ...]
+    decided_by: str | None
+    start_event_id: str | None
+    end_event_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncStateSet:
+    """One value of a broker set's SyncStateSet, from the decision that made it to the next."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    master_epoch: int
+    sync_state_set_epoch: int
+    master: str | None
+    members: tuple[str, ...]
+    start_time: int
+    end_time: int | None
+    start_event_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing a reviewer must know, with the event ids that prove it."""
+
+    finding_id: str
+    cluster: str
+    replica_group: str
+    protocol: str
+    rule: str
+    severity: str
+    certainty: str
+    nodes: tuple[str, ...]
+    terms: tuple[int, ...]
+    start_time: int
+    end_time: int | None
+    summary: str
+    evidence: tuple[str, ...]
+    implied_by: str | None = None
+    overlap_min_ms: int | None = None
+    overlap_max_ms: int | None = None
+    duration_min_ms: int | None = None
+    duration_max_ms: int | None = None
+    messages_lost: int | None = None
+    bytes_lost: int | None = None
+    offset_before: int | None = None
+    offset_after: int | None = None
+    rounds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleCoverage:
+    """How often a rule could be judged in one group, and why it could not where it could not."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    rule: str
+    conforms: int
+    violates: int
+    undecidable: int
+    why_undecidable: str | None
+
+
+Row = RoleInterval | Term | Election | SyncStateSet | Finding | RuleCoverage
+
+TABLE_OF: dict[type[Row], str] = {
+    RoleInterval: "role_intervals",
+    Term: "terms",
+    Election: "elections",
+    SyncStateSet: "sync_state_sets",
+    Finding: "findings",
+    RuleCoverage: "rule_coverage",
+}
+"""The gold table in which each kind of row ends."""

@@ -1,0 +1,46 @@
+"""The real logs, unpacked once a session, and landing zones of chosen runs."""
+
+import os
+import shutil
+import tarfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+ARCHIVES = Path(__file__).parent / "corpora"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite", action="store_true", help="write what scenario files are told to say; read the diff")
+
+
+Landing = Callable[[Iterable[str]], Path]
+"""``landing(runs)``: a fresh landing zone that holds the ``nodes/`` of each run."""
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree ``<system>/<run>/...`` of all real runs; see ``tests/corpora/README.md``."""
+    root = tmp_path_factory.mktemp("corpora")
+    for archive in sorted(ARCHIVES.glob("*.tar.xz")):
+        with tarfile.open(archive) as tar:
+            tar.extractall(root, filter="data")
+    return root
+
+
+@pytest.fixture(scope="session")
+def landing(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Landing:
+    """Makes landing zones out of runs, each named like ``rocketmq-dledger/healthy-497``.
+
+    Files are hard links, not symbolic ones: the landing never follows a link out of its zone.
+    """
+
+    def make(runs: Iterable[str]) -> Path:
+        zone = tmp_path_factory.mktemp("landing")
+        for run in runs:
+            source = corpora / run
+            shutil.copytree(source / "nodes", zone / source.name / "nodes", copy_function=os.link)
+        return zone
+
+    return make

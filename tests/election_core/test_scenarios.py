@@ -1,0 +1,55 @@
+"""Each scenario file tells one story; the verdict below its rule is what the core must say of it."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.election_core import story
+
+SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*/*.txt"))
+
+
+def _id(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=_id)
+def test_verdict_is_the_one_in_the_file(path: Path, request: pytest.FixtureRequest) -> None:
+    """The rows of the story read as the file says; ``--rewrite`` writes what they say now."""
+    text = path.read_text()
+    told = story.tell(story.judge(story.facts_of(story.parse(text))))
+    if request.config.getoption("--rewrite"):
+        path.write_text(f"{text.split(story.RULE)[0]}{story.RULE}\n{told}")
+        return
+    assert story.RULE in text, "the scenario has no verdict yet: run pytest --rewrite and read the diff"
+    assert told == text.split(f"{story.RULE}\n")[1]
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=_id)
+def test_order_of_facts_does_not_matter(path: Path) -> None:
+    """Facts are merged as sets: whatever order they come in, the rows are the same."""
+    facts = story.facts_of(story.parse(path.read_text()))
+    expected = story.judge(facts)
+    for seed in range(5):
+        shuffled = facts * 2
+        random.Random(seed).shuffle(shuffled)
+        assert story.judge(shuffled) == expected
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=_id)
+def test_clocks_inside_their_bounds_change_no_certain_finding(path: Path) -> None:
+    """A clock that is off by up to its bound changes no proven or definite finding above info."""
+    logs = story.parse(path.read_text())
+    expected = _certain(story.judge(story.facts_of(logs)))
+    for node in story.nodes_of(logs):
+        for shift_ms in (-story.BOUND_MS, story.BOUND_MS):
+            assert _certain(story.judge(story.facts_of(logs, {node: shift_ms}))) == expected, (node, shift_ms)
+
+
+def _certain(rows: list[story.Row]) -> set[tuple[str, tuple[str, ...], tuple[int, ...]]]:
+    return {
+        (row.rule, row.nodes, row.terms)
+        for row in rows
+        if isinstance(row, story.Finding) and row.certainty in ("proven", "definite") and row.severity != "info"
+    }
