@@ -15,6 +15,7 @@ from election_core.facts import Fact
 from election_core.findings import (
     DEFINITE,
     INFO,
+    POSSIBLE,
     PROVEN,
     WARNING,
     between,
@@ -23,8 +24,8 @@ from election_core.findings import (
 )
 from election_core.group import SILENT, Group, Tenure, until
 from election_core.lives import SECOND
-from election_core.roles import STOPPED, UNKNOWN
-from election_core.rows import Finding, RoleInterval, RuleCoverage
+from election_core.roles import FOLLOWER, LEADER, STOPPED, UNKNOWN
+from election_core.rows import Finding, RoleInterval, RuleCoverage, Term
 
 STORM_ELECTIONS = 3
 STORM_WINDOW = 600 * SECOND
@@ -127,6 +128,56 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
         yield row
         if role.result == SILENT and end is not None:
             yield _unknown_after(row, end)
+    yield from hearsay(group)
+
+
+def hearsay(group: Group) -> Iterator[RoleInterval]:
+    """Leaders without a log of their own, as far as others followed them; ``source_node`` is ``None``."""
+    speaking = {role.node for role in group.roles}
+    followed: dict[tuple[str, int], list[Fact]] = {}
+    for role in group.roles:
+        if role.role == FOLLOWER and role.peer is not None and role.term is not None and role.peer not in speaking:
+            followed.setdefault((role.peer, role.term), []).append(role)
+    for (leader, term), roles in sorted(followed.items()):
+        first = min(roles, key=lambda role: role.since)
+        last = None if any(role.until is None for role in roles) else max(roles, key=lambda role: role.until or 0)
+        yield RoleInterval(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            node=leader,
+            source_node=None,
+            role=LEADER,
+            term=term,
+            leader=leader,
+            start_time=first.since,
+            end_time=last.until if last else None,
+            start_uncertainty_ms=(first.since_by - first.since) // 1000,
+            end_uncertainty_ms=((last.until_by or 0) - (last.until or 0)) // 1000 if last else None,
+            start_cause="others_followed",
+            end_cause=last.result if last else None,
+            start_event_id=first.since_event,
+            end_event_id=last.until_event if last else None,
+        )
+
+
+def terms_by_hearsay(group: Group, known: set[int]) -> Iterator[Term]:
+    """Terms whose leader only others speak of."""
+    for row in hearsay(group):
+        if row.term is not None and row.term not in known:
+            yield Term(
+                cluster=group.cluster,
+                replica_group=group.replica_group,
+                protocol=group.protocol,
+                term=row.term,
+                leader=row.node,
+                start_time=row.start_time,
+                end_time=row.end_time,
+                cause=None,
+                certainty=POSSIBLE,
+                start_event_id=row.start_event_id,
+                end_event_id=row.end_event_id,
+            )
 
 
 def _unknown_after(row: RoleInterval, end: Moment) -> RoleInterval:
@@ -261,6 +312,8 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
         return None
     end = max(ends, key=lambda e: (e.earliest.at, e.tenure.term))
     before, begin = end.tenure, end.earliest
+    if _led_unseen(group, before, target):
+        return None
     if not _somebody_up(group, end.latest, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
     ids = (*before.evidence, end.latest.event_id, after.begin.event_id if after else None)
@@ -284,6 +337,20 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: Sequence
     ]
     latest = min(relevant, key=lambda m: (m.by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
+
+
+def _led_unseen(group: Group, before: Tenure, target: Moment) -> bool:
+    """Whether a member followed a leader of a later term whose own log does not show that it led."""
+    led = {(tenure.term, tenure.node) for tenure in group.tenures}
+    return any(
+        role.role == FOLLOWER
+        and role.peer is not None
+        and role.term is not None
+        and role.term > before.term
+        and (role.term, role.peer) not in led
+        and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
+        for role in group.roles
+    )
 
 
 def _somebody_up(group: Group, begin: Moment, end: Moment) -> bool:

@@ -16,10 +16,23 @@ SILENCE = 10 * SECOND
 3 to 5 s (DLedger status, scans), and the landing keeps a sign of life for every 10 s."""
 
 _SEGMENT_GAP = 2 * SECOND
-_ONE_START = 120 * SECOND
+_ONE_START = 600 * SECOND
 _BEFORE_MARKER = 15 * SECOND
 
-START_KINDS = frozenset({"CFG_ITEM", "STORE_LAST_SHUTDOWN", "DL_LISTEN"})
+START_KINDS = frozenset(
+    {
+        "BRK_BOOT",
+        "CFG_ITEM",
+        "CTL_BOOT",
+        "DL_LISTEN",
+        "HA_KIND_AUTO",
+        "HA_KIND_DEFAULT",
+        "NS_BOOT",
+        "STORE_LAST_SHUTDOWN",
+        "STORE_LOADED",
+    }
+)
+"""What a process writes once, when it starts. Any of them may be lost; a second one of a kind is a second start."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
 """Settings that open a configuration dump; everything else in a dump follows them."""
 STOP_KINDS = frozenset({"BRK_SHUTDOWN_BEGIN", "SRV_SHUTDOWN_BEGIN"})

@@ -8,7 +8,7 @@ group, registrations name broker set and broker id. What the whole log says abou
 lines.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,9 @@ UNIDENTIFIED = "unidentified"
 
 INTERESTING = DLEDGER_KINDS | JRAFT_KINDS | BROKER_KINDS | CONTROLLER_KINDS | START_KINDS | STOP_KINDS
 """The kinds of events that the fold reads; all others are signs of life only."""
+
+NodeAt = Callable[[int], str | None]
+"""The name of the node that a source was at a time (microseconds, own clock)."""
 
 _BROKER_PROCESS = "broker"
 _CONTROLLER_PROCESS = "controller"
@@ -124,7 +127,7 @@ class SourceLog:
         if process_of(stream) != _BROKER_PROCESS:
             group = CONTROLLER_GROUP
         node = log.node
-        yield from self._role_facts(group, DLEDGER, node, log.role_spans(lives))
+        yield from self._role_facts(group, DLEDGER, lambda _: node, log.role_spans(lives))
         yield from self._life_facts(group, DLEDGER, lambda _: node, lives)
         for grant in log.grants.values():
             yield self._fact(
@@ -215,14 +218,14 @@ class SourceLog:
             )
 
     def _raft_facts(self, log: JraftLog, lives: list[Life]) -> Iterator[Fact]:
-        yield from self._role_facts(CONTROLLER_GROUP, JRAFT, log.node, log.role_spans(lives))
+        yield from self._role_facts(CONTROLLER_GROUP, JRAFT, lambda _: log.node, log.role_spans(lives))
         yield from self._life_facts(CONTROLLER_GROUP, JRAFT, lambda _: log.node, lives)
 
     def _broker_facts(self, group: str, lives: list[Life]) -> Iterator[Fact]:
         log = self.broker
         if not log.steps and not log.replication and not log.ids:
             return
-        yield from self._role_facts(group, CONTROLLER, None, log.role_spans(lives))
+        yield from self._role_facts(group, CONTROLLER, lambda time: log.id_at(time, lives), log.role_spans(lives))
         yield from self._life_facts(group, CONTROLLER, lambda time: log.id_at(time, lives), lives)
         for (node, address), event in sorted(log.members.items()):
             yield self._fact(group, CONTROLLER, facts.MEMBER, node, event.at, event.by, event.event_id, address=address)
@@ -312,14 +315,14 @@ class SourceLog:
                 flag=accepted,
             )
 
-    def _role_facts(self, group: str, protocol: str, node: str | None, role_spans: Iterator[Span]) -> Iterator[Fact]:
+    def _role_facts(self, group: str, protocol: str, node_at: NodeAt, role_spans: Iterator[Span]) -> Iterator[Fact]:
         for span in role_spans:
             step = span.step
             yield self._fact(
                 group,
                 protocol,
                 facts.ROLE,
-                step.node or node,
+                step.node or node_at(step.at),
                 step.at,
                 step.by,
                 step.event_id,
@@ -334,7 +337,7 @@ class SourceLog:
                 address=step.address,
             )
 
-    def _life_facts(self, group: str, protocol: str, node_at: Any, lives: list[Life]) -> Iterator[Fact]:
+    def _life_facts(self, group: str, protocol: str, node_at: NodeAt, lives: list[Life]) -> Iterator[Fact]:
         for life in lives:
             yield self._fact(
                 group,

@@ -135,9 +135,14 @@ def set_versions(decided: Iterable[Fact]) -> list[SetVersion]:
     """The SyncStateSets by their epoch; an election makes the winner the only member."""
     versions: dict[int, SetVersion] = {}
     master: Fact | None = None
+    last = 0
     for epoch, fact in sorted(((f.set_epoch, f) for f in decided if f.set_epoch is not None), key=_by_set_epoch):
         if fact.result == ELECTED:
             master = fact
+        elif epoch > last + 1:
+            # What is missing in between may have been an election.
+            master = None
+        last = epoch
         members = (fact.node,) if fact.result == ELECTED and fact.node else fact.members
         if members is None or epoch in versions:
             continue
@@ -191,6 +196,7 @@ def terms(group: Group, decided: list[Fact]) -> Iterator[Term]:
             start_event_id=fact.since_event,
             end_event_id=None,
         )
+    yield from leadership.terms_by_hearsay(group, seen)
 
 
 def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Fact]) -> Term:

@@ -86,7 +86,9 @@ def terms(group: Group) -> Iterator[Term]:
             start_event_id=first.begin.event_id,
             end_event_id=last.end.event_id,
         )
-    yield from _terms_without_leader(group, {term for term, _ in led})
+    by_hearsay = list(leadership.terms_by_hearsay(group, {term for term, _ in led}))
+    yield from by_hearsay
+    yield from _terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
 
 
 def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
