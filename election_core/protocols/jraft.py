@@ -15,6 +15,7 @@ from election_core.logged import Logged
 from election_core.protocols.dledger.rules import raft_rows
 from election_core.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
 from election_core.rows import Row
+from election_core.witness import CONTROLLER_GROUP, Witness
 
 PROTOCOL = "raft"
 
@@ -35,6 +36,12 @@ class JraftLog:
     def role_spans(self, lives: list[Life]) -> Iterator[Span]:
         """Role spans; until its first line a JRaft node's role is not known."""
         return spans(self.steps, lives, UNKNOWN)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this log proves about the controllers' own group."""
+        told = witness.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
+        yield from told.roles(self.role_spans(told.lives))
+        yield from told.life()
 
     def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str) -> None:
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))

@@ -11,9 +11,12 @@ it is replicated; a JRaft controller prints after the commit, on every node, and
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from election_core import facts
+from election_core.facts import Fact
 from election_core.lives import SECOND, Life, life_at
 from election_core.logged import Logged
 from election_core.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
+from election_core.witness import BROKER, Noted, Testimony, Witness
 
 PROTOCOL = "controller"
 
@@ -50,48 +53,63 @@ class Cut:
     done: bool
     evidence: tuple[str, ...]
 
+    @property
+    def event_id(self) -> str:
+        """The line that ends the comparison."""
+        return self.evidence[-1]
+
 
 @dataclass(slots=True)
 class BrokerLog:
     """The state machine of one broker's logs (``broker.log`` and ``store.log``)."""
 
-    group: str | None = None
     steps: list[Step] = field(default_factory=list)
-    ids: list[tuple[int, str, str]] = field(default_factory=list)
     members: dict[tuple[str, str], Logged] = field(default_factory=dict)
     replication: list[Step] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     starts_of_epoch: dict[int, Logged] = field(default_factory=dict)
     codes: dict[str, Logged] = field(default_factory=dict)
-    all_ack: Logged | None = None
     _local_end: Logged | None = None
     _common: Logged | None = None
     _cut_failed: Logged | None = None
 
     def on(self, event: Logged) -> None:
         """Take the next line of one of this broker's logs; lines of one stream come in program order."""
-        if event.replica_group is not None and event.kind in _NAMES_GROUP:
-            self.group = event.replica_group
-        if event.node is not None and event.kind in _NAMES_SELF:
-            self.ids.append((event.at, event.node, event.event_id))
         _BROKER_HANDLERS[event.kind](self, event)
 
-    def role_spans(self, lives: list[Life]) -> Iterator[Span]:
-        """Role spans; a broker has no role until the controllers' word reaches it."""
-        named = sorted(self._with_ids(self._all_steps(lives), lives), key=lambda step: step.at)
-        return spans(merged_in_lives(named, lives), lives, UNKNOWN)
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this broker proves about its broker set."""
+        identity = witness.identity
+        if identity.broker_set is None or not (self.steps or self.replication or identity.ids):
+            return
+        lives = witness.lives[BROKER]
+        told = witness.about(identity.broker_set, PROTOCOL, stream, lambda time: identity.broker_id_at(time, lives))
+        yield from told.roles(self.role_spans(told))
+        yield from told.life()
+        for (node, address), event in sorted(self.members.items()):
+            yield told.saw(facts.MEMBER, event, node=node, address=address)
+        for cut in self.cuts:
+            yield told.saw(
+                facts.CUT,
+                cut,
+                term=cut.epoch,
+                start_offset=cut.common,
+                end_offset=cut.log_end,
+                flag=cut.done,
+                evidence=cut.evidence,
+            )
+        for term, event in sorted(self.starts_of_epoch.items()):
+            yield told.saw(facts.EPOCH_START, event, term=term, start_offset=event.start_offset)
+        for code, event in sorted(self.codes.items()):
+            yield from _code_fact(told, code, event, accepted=False)
+        all_ack = identity.settings.get("allAckInSyncStateSet")
+        if all_ack is not None:
+            yield told.saw(facts.ALL_ACK, all_ack, flag=all_ack.value == "true")
 
-    def id_at(self, time: int, lives: list[Life]) -> str | None:
-        """The broker id that this process had at ``time``: the last one said in its life, else the next one."""
-        life = life_at(lives, time)
-        own = [(at, node) for at, node, _ in self.ids if life_at(lives, at) == life]
-        before = [node for at, node in own if at <= time]
-        if before:
-            return before[-1]
-        if own:
-            return own[0][1]
-        earlier = [node for at, node, _ in self.ids if at <= time]
-        return earlier[-1] if earlier else None
+    def role_spans(self, told: Testimony) -> Iterator[Span]:
+        """Role spans; a broker has no role until the controllers' word reaches it."""
+        named = sorted(self._with_ids(self._all_steps(told.lives), told), key=lambda step: step.at)
+        return spans(merged_in_lives(named, told.lives), told.lives, UNKNOWN)
 
     def _all_steps(self, lives: list[Life]) -> list[Step]:
         """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
@@ -100,9 +118,9 @@ class BrokerLog:
             step for step in self.replication if (life_at(lives, step.at), step.role, step.term) not in said
         ]
 
-    def _with_ids(self, steps: list[Step], lives: list[Life]) -> Iterator[Step]:
+    def _with_ids(self, steps: list[Step], told: Testimony) -> Iterator[Step]:
         for step in steps:
-            node = step.node or self.id_at(step.at, lives)
+            node = step.node or told.node_at(step.at)
             leader = node if step.role == LEADER else step.leader
             yield replace(step, node=node, leader=leader)
 
@@ -187,13 +205,6 @@ class BrokerLog:
             evidence = (local.event_id, event.event_id)
             self.cuts.append(Cut(event.at, event.by, end, common, epoch, done, evidence))
 
-    def _on_setting(self, event: Logged) -> None:
-        if event.setting == "allAckInSyncStateSet":
-            self.all_ack = event
-
-    def _on_group(self, event: Logged) -> None:
-        """The line only names the broker set or the broker's own id."""
-
 
 _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
     "BRK_MASTER_BEGIN": BrokerLog._on_master_begin,
@@ -201,9 +212,6 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
     "BRK_ROLE_DONE": BrokerLog._on_role_done,
     "BRK_REG_TEMP": BrokerLog._on_identity,
     "BRK_REG_APPLIED": BrokerLog._on_identity,
-    "BRK_BOOT": BrokerLog._on_group,
-    "DLB_MASTER_BEGIN": BrokerLog._on_group,
-    "DLB_SLAVE_BEGIN": BrokerLog._on_group,
     "HA_MASTER": BrokerLog._on_ha_master,
     "HA_MASTER_AGAIN": BrokerLog._on_ha_master,
     "HA_SLAVE": BrokerLog._on_ha_slave,
@@ -212,25 +220,10 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
     "HA_CLIENT_CUT_AT": BrokerLog._on_common_point,
     "HA_CLIENT_CUT": BrokerLog._on_cut,
     "HA_CLIENT_CUT_ERR": BrokerLog._on_cut_failed,
-    "CFG_ITEM": BrokerLog._on_setting,
-    "CFG_REPLACE": BrokerLog._on_setting,
 }
 
 BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 """The events that the fold of a broker's logs reads."""
-
-_NAMES_SELF = frozenset({"BRK_SLAVE_BEGIN", "BRK_ROLE_DONE", "BRK_REG_APPLIED"})
-_NAMES_GROUP = frozenset(
-    {
-        "BRK_MASTER_BEGIN",
-        "BRK_SLAVE_BEGIN",
-        "BRK_REG_APPLIED",
-        "BRK_REG_TEMP",
-        "BRK_BOOT",
-        "DLB_MASTER_BEGIN",
-        "DLB_SLAVE_BEGIN",
-    }
-)
 
 
 def merged_in_lives(steps: list[Step], lives: list[Life]) -> list[Step]:
@@ -288,6 +281,32 @@ class ControllerLog:
     def on(self, event: Logged) -> None:
         """Take the next line of this controller's log."""
         _CONTROLLER_HANDLERS[event.kind](self, event)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this controller proves about broker sets."""
+        for made in self.decisions:
+            told = self._about(made.group, witness, stream)
+            yield told.saw(
+                facts.DECISION,
+                made,
+                node=made.node,
+                term=made.term,
+                result=made.decision,
+                members=made.members,
+                set_epoch=made.set_epoch,
+                raft_index=made.raft_index,
+                flag=made.committed,
+                address=made.address,
+            )
+            if made.register_code is not None:
+                yield from _code_fact(told, made.register_code, made, accepted=True)
+        for lost in self.lost:
+            yield self._about(lost.group, witness, stream).saw(facts.LAST_HEARD, lost, node=lost.node)
+        for (group, node, address), event in sorted(self.members.items()):
+            yield self._about(group, witness, stream).saw(facts.MEMBER, event, node=node, address=address)
+
+    def _about(self, group: str, witness: Witness, stream: str) -> Testimony:
+        return witness.about(group, PROTOCOL, stream, lambda _: None)
 
     def _on_event(self, event: Logged) -> None:
         self._decide(event, committed=None)
@@ -357,6 +376,13 @@ class ControllerLog:
         if self._waiting is not None:
             self.decisions[self._waiting] = replace(self.decisions[self._waiting], committed=committed)
             self._waiting = None
+
+
+def _code_fact(told: Testimony, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
+    """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
+    made_at = code.rpartition(";")[2]
+    if made_at.isdigit() and len(made_at) <= 15:
+        yield told.saw(facts.REGISTER_CODE, noted, node=None, address=code, count=int(made_at), flag=accepted)
 
 
 _CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, Logged], None]] = {

@@ -15,10 +15,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from election_core import facts
+from election_core.facts import Fact
 from election_core.lives import SECOND, Life
 from election_core.logged import Logged
 from election_core.quorum import majority
 from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+from election_core.witness import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, Testimony, Witness, process_of
 
 PROTOCOL = "dledger"
 
@@ -42,7 +45,7 @@ class Campaign:
     term: int
     at: int
     by: int
-    first_event: str
+    event_id: str
     cause: str | None
     rounds: int = 0
     granted: int = 0
@@ -53,6 +56,11 @@ class Campaign:
     ended_by: int | None = None
     last_event: str | None = None
     outcome: str = "open"
+
+    @property
+    def how_ended(self) -> str:
+        """How the campaign ended, in one word; an open one is described by its last round."""
+        return (self.last_result or self.outcome).lower() if self.outcome == "open" else self.outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +157,76 @@ class DledgerLog:
     def role_spans(self, lives: list[Life]) -> Iterator[Span]:
         """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor)."""
         return spans(self.steps, lives, CANDIDATE)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this log proves about its DLedger group."""
+        if not self.steps and not self.campaigns:
+            return
+        told = witness.about(self._group(witness, stream), PROTOCOL, stream, lambda _: self.node)
+        yield from told.roles(self.role_spans(told.lives))
+        yield from told.life()
+        yield from self._vote_facts(told)
+        for meeting in self.two_leaders:
+            yield told.saw(facts.TWO_LEADERS, meeting, term=meeting.term, peer=meeting.other, result=meeting.known)
+        for progress in self.progress:
+            yield told.fact(
+                facts.COMMITTED,
+                progress.after,
+                progress.by,
+                progress.event_id,
+                node=self.node,
+                term=progress.term,
+                start_offset=progress.from_index,
+                end_offset=progress.to_index,
+            )
+        for heard in self.heard:
+            yield told.saw(facts.LAST_HEARD, heard, node=heard.leader)
+        for cut in self.truncated:
+            yield told.saw(
+                facts.CUT,
+                cut,
+                peer=cut.peer,
+                start_offset=cut.start_offset,
+                end_offset=cut.max_offset,
+                flag=True,
+                evidence=(cut.event_id,),
+            )
+
+    def _group(self, witness: Witness, stream: str) -> str:
+        """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""
+        if process_of(stream) != BROKER:
+            return CONTROLLER_GROUP
+        identity = witness.identity
+        return self.group or identity.setting("dLegerGroup") or identity.broker_set or UNIDENTIFIED
+
+    def _vote_facts(self, told: Testimony) -> Iterator[Fact]:
+        for grant in self.grants.values():
+            yield told.saw(
+                facts.GRANT,
+                grant,
+                node=grant.candidate,
+                peer=grant.voter,
+                term=grant.term,
+                evidence=(grant.event_id,),
+            )
+        for campaign in self.campaigns:
+            yield told.saw(
+                facts.CAMPAIGN,
+                campaign,
+                node=campaign.node,
+                until=campaign.ended_at,
+                until_by=campaign.ended_by,
+                until_event=campaign.last_event,
+                term=campaign.term,
+                result=campaign.how_ended,
+                cause=campaign.cause,
+                members=tuple(sorted(campaign.voters)),
+                granted=max(campaign.granted, len(campaign.voters)),
+                needed=campaign.needed,
+                count=campaign.rounds,
+            )
+        for raised in self.raised:
+            yield told.saw(facts.TERM_RAISED, raised, term=raised.term)
 
     # -- roles ------------------------------------------------------------------------------------------
 
