@@ -62,8 +62,11 @@ class Event:
     has_leader: bool | None = None
     last_heartbeat_local: str | None = None
 
-    # logs and replication: entry indexes (DLedger, ZAB) or byte offsets (commit log)
+    # logs and replication: entry indexes (DLedger, Raft, counters of ZAB) or byte offsets (commit log)
     ledger_end: int | None = None
+    ledger_end_term: int | None = None
+    peer_ledger_end: int | None = None
+    peer_ledger_end_term: int | None = None
     committed: int | None = None
     start_offset: int | None = None
     max_offset: int | None = None

@@ -45,6 +45,15 @@ class Tenure:
     silences: tuple[Silence, ...]
 
     @property
+    def name(self) -> str:
+        """The node as a person finds it: its name in the group, and the folder whose logs say it."""
+        return self.node if self.node == self.source else f"{self.node} ({self.source})"
+
+    def with_detail(self, detail: str) -> str:
+        """The name with something more in the brackets: ``1 (broker-a, epoch 3)``."""
+        return f"{self.node} ({detail})" if self.node == self.source else f"{self.node} ({self.source}, {detail})"
+
+    @property
     def open(self) -> bool:
         """Whether the node still led when the logs ended."""
         return self.end_cause is None

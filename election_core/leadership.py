@@ -248,7 +248,7 @@ def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenu
         terms=(term,),
         start_time=max(min(t.begin.at for t in one), min(t.begin.at for t in other)),
         end_time=min(max(t.end.at for t in one), max(t.end.at for t in other)),
-        summary=f"{names[0]} and {names[1]} both led {word} {term}: {together}.",
+        summary=f"{a.name} and {b.name} both led {word} {term}: {together}.",
         evidence=evidence,
         overlap_min_ms=shown[0] // 1000,
         overlap_max_ms=shown[1] // 1000,
@@ -378,13 +378,13 @@ def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     return True
 
 
-def leaderless(group: Group, found: Iterable[Gap], what: str) -> Iterator[Finding]:
-    """``LEADERLESS`` for each gap. ``what`` names the leader: "leader" or "master"."""
+def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Iterator[Finding]:
+    """``LEADERLESS`` for each gap, in the protocol's words: "leader" of a "term", "master" of an "epoch"."""
     for gap in found:
         fell_silent = gap.begin.at < gap.before.end.at - SECOND
         how = "fell silent" if fell_silent else _how_ended(gap.before)
         if gap.after is not None:
-            then = f"until {gap.after.node} led term {gap.after.term}"
+            then = f"until {gap.after.name} led {clock} {gap.after.term}"
         else:
             then = "to the end of the logs"
         yield Finding(
@@ -401,8 +401,8 @@ def leaderless(group: Group, found: Iterable[Gap], what: str) -> Iterator[Findin
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
             start_time=gap.begin.at,
             end_time=gap.end.at if gap.after else None,
-            summary=f"No {what} for {between(gap.least, gap.most)}: {gap.before.node} (term "
-            f"{gap.before.term}) {how}, {then}.",
+            summary=f"No {what} for {between(gap.least, gap.most)}: "
+            f"{gap.before.with_detail(f\'{clock} {gap.before.term}\')} {how}, {then}.",
             evidence=gap.evidence,
             duration_min_ms=gap.least // 1000,
             duration_max_ms=gap.most // 1000,

@@ -321,7 +321,7 @@ def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
     yield from _data_loss(group, causes)
     yield from _set_without_master(group, sets)
     gaps = list(leadership.gaps(group, _last_heard(group)))
-    yield from leadership.leaderless(group, gaps, "master")
+    yield from leadership.leaderless(group, gaps, "master", "epoch")
     yield from _no_master_recorded(group, decided)
     yield from leadership.storm(group, _unplanned(group, decided))
     yield from leadership.log_gaps(group)
@@ -383,7 +383,7 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
         terms=(stale.term, newer.term),
         start_time=newer.begin.at,
         end_time=stale.end.at,
-        summary=f"{stale.node} (epoch {stale.term}, stale) and {newer.node} (epoch {newer.term}) were both "
+        summary=f"{stale.with_detail(f'epoch {stale.term}, stale')} and {newer.with_detail(f'epoch {newer.term}')} were both "
         f"master for {between(overlap.least, overlap.most)}; {why}.",
         evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence, *cut_evidence))),
         overlap_min_ms=overlap.least // 1000,
@@ -400,7 +400,7 @@ def _is_alarm(group: Group, overlap: Overlap) -> bool:
 
 def _consequence(group: Group, overlap: Overlap, cuts: list[Fact]) -> tuple[str, str]:
     """Severity of an overlap and the words for it: what did the stale master do meanwhile?"""
-    name = overlap.stale.node
+    name = overlap.stale.name
     failed = [cut for cut in cuts if not cut.flag]
     if failed and not overlap.frozen:
         return CRITICAL, (
@@ -469,7 +469,7 @@ def _unclean_finding(group: Group, unclean: tuple[Fact, SetVersion]) -> Finding:
         terms=(fact.term,) if fact.term is not None else (),
         start_time=fact.since,
         end_time=fact.since,
-        summary=f"{fact.node} was elected master of epoch {fact.term} although the SyncStateSet was "
+        summary=f"{_name_of(group, fact.node)} was elected master of epoch {fact.term} although the SyncStateSet was "
         f"{{{', '.join(before.members)}}}; {why}.",
         evidence=tuple(
             dict.fromkeys(
@@ -486,6 +486,12 @@ def _unclean_finding(group: Group, unclean: tuple[Fact, SetVersion]) -> Finding:
         offset_before=cuts[0].end_offset if cuts else None,
         offset_after=cuts[0].start_offset if cuts else None,
     )
+
+
+def _name_of(group: Group, node: str | None) -> str:
+    """A broker as a person finds it: its id and the folder whose logs say it."""
+    found = next((tenure.name for tenure in group.tenures if tenure.node == node), None)
+    return found or node or "?"
 
 
 def _nothing_to_lose(group: Group, fact: Fact, before: SetVersion) -> bool:
@@ -523,7 +529,7 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding]) -> I
             terms=(led[-1].term,),
             start_time=cut.since,
             end_time=cut.since,
-            summary=f"{cut.node or cut.source_node}, master of epoch {led[-1].term} before, held {lost} bytes of "
+            summary=f"{led[-1].name}, master of epoch {led[-1].term} before, held {lost} bytes of "
             f"messages ({cut.start_offset} to {cut.end_offset}) that the new master never had, and {done}. "
             "Whether they had been acknowledged is not in the logs.",
             evidence=cut.evidence,

@@ -162,7 +162,7 @@ def _findings(group: Group) -> Iterator[Finding]:
     yield from leadership.same_term(group, "term")
     yield from _overlap_findings(group)
     gaps = list(leadership.gaps(group, _last_heard(group)))
-    yield from leadership.leaderless(group, gaps, "leader")
+    yield from leadership.leaderless(group, gaps, "leader", "term")
     yield from leadership.storm(group, _unplanned(group))
     yield from leadership.log_gaps(group)
     yield from leadership.clock_skews(group)
@@ -201,13 +201,13 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
     if commit is not None:
         severity = CRITICAL
         why = (
-            f"{stale.node} committed entries {commit.start_offset} to {commit.end_offset} "
-            f"after {newer.node} had been elected"
+            f"{stale.name} committed entries {commit.start_offset} to {commit.end_offset} "
+            f"after {newer.name} had been elected"
         )
     elif overlap.frozen:
-        severity, why = INFO, f"{stale.node} was frozen meanwhile and committed nothing"
+        severity, why = INFO, f"{stale.name} was frozen meanwhile and committed nothing"
     else:
-        severity, why = INFO, f"{stale.node} had lost its quorum and committed nothing"
+        severity, why = INFO, f"{stale.name} had lost its quorum and committed nothing"
     evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
     return Finding(
         finding_id=finding_id(
@@ -229,7 +229,7 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
         terms=(stale.term, newer.term),
         start_time=newer.begin.at,
         end_time=stale.end.at,
-        summary=f"{stale.node} (term {stale.term}, stale) and {newer.node} (term {newer.term}) both called "
+        summary=f"{stale.with_detail(f'term {stale.term}, stale')} and {newer.with_detail(f'term {newer.term}')} both called "
         f"themselves leader for {between(overlap.least, overlap.most)}; {why}.",
         evidence=tuple(dict.fromkeys(e for e in evidence if e)),
         overlap_min_ms=overlap.least // 1000,
