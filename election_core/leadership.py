@@ -381,6 +381,7 @@ def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
 def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Iterator[Finding]:
     """``LEADERLESS`` for each gap, in the protocol's words: "leader" of a "term", "master" of an "epoch"."""
     for gap in found:
+        who = gap.before.with_detail(f"{clock} {gap.before.term}")
         fell_silent = gap.begin.at < gap.before.end.at - SECOND
         how = "fell silent" if fell_silent else _how_ended(gap.before)
         if gap.after is not None:
@@ -401,8 +402,7 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
             start_time=gap.begin.at,
             end_time=gap.end.at if gap.after else None,
-            summary=f"No {what} for {between(gap.least, gap.most)}: "
-            f"{gap.before.with_detail(f\'{clock} {gap.before.term}\')} {how}, {then}.",
+            summary=f"No {what} for {between(gap.least, gap.most)}: {who} {how}, {then}.",
             evidence=gap.evidence,
             duration_min_ms=gap.least // 1000,
             duration_max_ms=gap.most // 1000,

@@ -362,6 +362,8 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
         return None
     cuts = _cuts_of(group, stale.source, newer.begin)
     severity, why = _consequence(group, overlap, cuts)
+    old = stale.with_detail(f"epoch {stale.term}, stale")
+    new = newer.with_detail(f"epoch {newer.term}")
     cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
     return Finding(
         finding_id=finding_id(
@@ -383,8 +385,7 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
         terms=(stale.term, newer.term),
         start_time=newer.begin.at,
         end_time=stale.end.at,
-        summary=f"{stale.with_detail(f'epoch {stale.term}, stale')} and {newer.with_detail(f'epoch {newer.term}')} were both "
-        f"master for {between(overlap.least, overlap.most)}; {why}.",
+        summary=f"{old} and {new} were both master for {between(overlap.least, overlap.most)}; {why}.",
         evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence, *cut_evidence))),
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,

@@ -208,6 +208,8 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
         severity, why = INFO, f"{stale.name} was frozen meanwhile and committed nothing"
     else:
         severity, why = INFO, f"{stale.name} had lost its quorum and committed nothing"
+    old = stale.with_detail(f"term {stale.term}, stale")
+    new = newer.with_detail(f"term {newer.term}")
     evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
     return Finding(
         finding_id=finding_id(
@@ -229,8 +231,7 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
         terms=(stale.term, newer.term),
         start_time=newer.begin.at,
         end_time=stale.end.at,
-        summary=f"{stale.with_detail(f'term {stale.term}, stale')} and {newer.with_detail(f'term {newer.term}')} both called "
-        f"themselves leader for {between(overlap.least, overlap.most)}; {why}.",
+        summary=f"{old} and {new} both called themselves leader for {between(overlap.least, overlap.most)}; {why}.",
         evidence=tuple(dict.fromkeys(e for e in evidence if e)),
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,
