@@ -23,6 +23,16 @@ GRANT = "GRANT"
 """``peer`` voted for ``node`` in ``term``, as the candidate heard it."""
 CAMPAIGN = "CAMPAIGN"
 """The ``count`` voting rounds of ``node`` in ``term``; ``result`` says how they ended, ``cause`` why they began."""
+CHECKED = "CHECKED"
+"""The rule ``cause`` was checked ``count`` times on this node's own lines with the verdict ``result``; ``value`` is
+the reason of an undecidable one."""
+VIOLATION = "VIOLATION"
+"""A line of ``node`` breaks the rule ``cause``; ``result`` is what it says, with its ``term`` and counts."""
+TERM_WENT_BACK = "TERM_WENT_BACK"
+"""``node`` was in term ``end_offset`` and later, by its own word, in the smaller ``term``."""
+KEPT_ROLE = "KEPT_ROLE"
+"""As leader of ``term`` a node printed ``count`` rounds of heartbeats without quorum and stayed leader, the last
+``granted`` ms after its last quorum."""
 TERM_RAISED = "TERM_RAISED"
 """``node`` raised its own term to ``term``."""
 TWO_LEADERS = "TWO_LEADERS"
@@ -79,4 +89,5 @@ class Fact:
     end_offset: int | None = None
     count: int | None = None
     flag: bool | None = None
+    value: str | None = None
     evidence: tuple[str, ...] = ()

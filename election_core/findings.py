@@ -46,6 +46,55 @@ CATALOGUE: tuple[Rule, ...] = (
         "DLedger DLedgerLeaderElector#sendHeartbeats (maxHeartBeatLeak); RocketMQ ReplicasManager (no lease)",
     ),
     Rule(
+        "DOUBLE_VOTE",
+        "critical",
+        "One voter granted one term to two candidates.",
+        "Raft section 5.2; DLedger DLedgerLeaderElector#handleVote, MemberState#persistTerm",
+    ),
+    Rule(
+        "TERM_REGRESSION",
+        "warning",
+        "A node's own term went back: its persistent term and vote were lost or replaced.",
+        "Raft figure 2 (persistent state); DLedger MemberState#loadTerm",
+    ),
+    Rule(
+        "LEADER_WITHOUT_QUORUM",
+        "critical",
+        "A candidate called itself elected with fewer votes than a majority of the members.",
+        "DLedger DLedgerLeaderElector#maintainAsCandidate",
+    ),
+    Rule(
+        "LEADER_KEPT_WITHOUT_QUORUM",
+        "warning",
+        "A leader kept its role for more than 12 s without a quorum of heartbeats; it has to give up after 6 s.",
+        "DLedger DLedgerLeaderElector#sendHeartbeats (maxHeartBeatLeak)",
+    ),
+    Rule(
+        "WRONG_ROUND_RESULT",
+        "warning",
+        "The printed result of a voting round does not follow from its printed counts.",
+        "DLedger DLedgerLeaderElector#maintainAsCandidate",
+    ),
+    Rule(
+        "WRONG_VOTE_RESULT",
+        "warning",
+        "A voter's printed answer is one that the rules of voting do not allow.",
+        "DLedger DLedgerLeaderElector#handleVote",
+    ),
+    Rule(
+        "STALE_LOG_VOTE",
+        "critical",
+        "A voter granted its vote to a candidate whose log is behind its own. Judged where logs print what was "
+        "compared; DLedger does not.",
+        "Raft section 5.4.1; DLedger DLedgerLeaderElector#handleVote",
+    ),
+    Rule(
+        "HEARTBEAT_RULE",
+        "warning",
+        "A follower gave its leader up before the silence had lasted long enough.",
+        "DLedger DLedgerLeaderElector#maintainAsFollower",
+    ),
+    Rule(
         "UNCLEAN_ELECTION",
         "critical if messages were cut off because of it; warning otherwise",
         "A master was elected that was not in the SyncStateSet.",

@@ -28,6 +28,9 @@ class Logged:
     member_count: int | None = None
     answered: int | None = None
     accepted: int | None = None
+    not_ready: int | None = None
+    bigger_ledger: int | None = None
+    has_leader: bool | None = None
     committed: int | None = None
     ledger_end: int | None = None
     start_offset: int | None = None

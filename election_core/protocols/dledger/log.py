@@ -12,13 +12,15 @@ its role for 6 to about 10 s, during which it cannot commit.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 from election_core import facts
 from election_core.facts import Fact
 from election_core.lives import SECOND, Life
 from election_core.logged import Logged
+from election_core.protocols.dledger.checks import VIOLATES, Verdict, follower_timeout, round_result, vote_reply
 from election_core.quorum import majority
 from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
 from election_core.witness import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, Testimony, Witness, process_of
@@ -30,6 +32,10 @@ ROLE_OF = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
 STATUS_SETTLES = 2 * SECOND
 """Role lines and status lines come from different threads; a status line this soon after a role line may still
 show the role before it."""
+
+KEEPS_ROLE = 7 * SECOND
+"""A leader without quorum gives up after 3 intervals of 2 s, tested at the end of a round; a second for the clock."""
+MUST_BE_GONE = 12 * SECOND
 
 TRANSFER = "leadership_transfer"
 TRANSFER_LASTS = 10 * SECOND
@@ -136,6 +142,14 @@ class DledgerLog:
     two_leaders: list[TwoLeaders] = field(default_factory=list)
     truncated: list[Logged] = field(default_factory=list)
     heard: list[LastHeard] = field(default_factory=list)
+    checked: Counter[Verdict] = field(default_factory=Counter)
+    violations: list[tuple[Verdict, Logged]] = field(default_factory=list)
+    went_back: list[tuple[int, Logged]] = field(default_factory=list)
+    kept: list[tuple[int, int, Logged]] = field(default_factory=list)
+    _current_term: int | None = None
+    _largest_term: int | None = None
+    _new_life: bool = False
+    _failed_rounds: int = 0
     progress: list[Progress] = field(default_factory=list)
     _open: Campaign | None = None
     _cause: str | None = None
@@ -152,6 +166,8 @@ class DledgerLog:
         handler = _HANDLERS.get(event.kind)
         if handler is not None:
             handler(self, event)
+        if event.kind in _SAYS_OWN_TERM and event.term is not None:
+            self._note_term(event, event.term)
         self._last_at = event.at
 
     def role_spans(self, lives: list[Life]) -> Iterator[Span]:
@@ -179,6 +195,7 @@ class DledgerLog:
                 start_offset=progress.from_index,
                 end_offset=progress.to_index,
             )
+        yield from self._rule_facts(told)
         for heard in self.heard:
             yield told.saw(facts.LAST_HEARD, heard, node=heard.leader)
         for cut in self.truncated:
@@ -198,6 +215,37 @@ class DledgerLog:
             return CONTROLLER_GROUP
         identity = witness.identity
         return self.group or identity.setting("dLegerGroup") or identity.broker_set or UNIDENTIFIED
+
+    def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
+        last = told.lives[-1].last_seen if told.lives else 0
+        for verdict, count in sorted(self.checked.items(), key=lambda item: astuple(item[0])[:2]):
+            yield told.fact(
+                facts.CHECKED,
+                last,
+                last,
+                None,
+                node=self.node,
+                cause=verdict.rule,
+                result=verdict.says,
+                value=verdict.why,
+                count=count,
+            )
+        for verdict, event in self.violations:
+            yield told.saw(
+                facts.VIOLATION,
+                event,
+                cause=verdict.rule,
+                result=event.result or event.kind,
+                term=event.term,
+                peer=event.peer,
+                granted=event.accepted,
+                needed=majority(event.member_count) if event.member_count else None,
+                count=event.not_ready,
+            )
+        for before, event in self.went_back:
+            yield told.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+        for rounds, without_ms, event in self.kept:
+            yield told.saw(facts.KEPT_ROLE, event, term=event.term, count=rounds, granted=without_ms)
 
     def _vote_facts(self, told: Testimony) -> Iterator[Fact]:
         for grant in self.grants.values():
@@ -257,12 +305,30 @@ class DledgerLog:
     def _on_heartbeat_timeout(self, event: Logged) -> None:
         self._cause = "heartbeat_timeout"
         last = last_heartbeat(event.last_heartbeat_local, event.by)
+        self._check(follower_timeout(event, last), event)
         if last is not None and event.peer is not None:
             interval_us = (event.duration_ms or 0) * 1000
             self.heard.append(LastHeard(event.peer, last, last + interval_us, event.event_id))
 
     def _on_heartbeats_parsed(self, event: Logged) -> None:
+        self._note_failed_round(event)
         self._cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
+
+    def _note_failed_round(self, event: Logged) -> None:
+        """Count rounds of heartbeats after which a leader had to give up and did not.
+
+        Source: ``DLedgerLeaderElector#sendHeartbeats``: with no quorum for more than maxHeartBeatLeak intervals the
+        leader becomes candidate right after this line. One more line may follow where the appender dropped some.
+        """
+        last = last_heartbeat(event.last_heartbeat_local, event.by)
+        quorum = majority(event.member_count) if event.member_count else None
+        if last is None or quorum is None or (event.accepted or 0) + (event.not_ready or 0) >= quorum:
+            self._failed_rounds = 0
+            return
+        without_us = event.at - last
+        self._failed_rounds = self._failed_rounds + 1 if without_us > KEEPS_ROLE else 0
+        if self._failed_rounds >= 3 and without_us > MUST_BE_GONE:
+            self.kept.append((self._failed_rounds, without_us // 1000, event))
 
     def _on_two_leaders(self, event: Logged) -> None:
         if event.term is not None:
@@ -278,6 +344,8 @@ class DledgerLog:
     def _on_term_up(self, event: Logged) -> None:
         if event.term is None:
             return
+        if event.from_term is not None and event.from_term < (self._largest_term or 0):
+            self._went_back(event, event.from_term)
         self.raised.append(TermRaised(event.from_term, event.term, event.at, event.by, event.event_id))
         self._close_campaign(event, "no_winner")
         if self.steps and self.steps[-1].role == CANDIDATE:
@@ -330,7 +398,27 @@ class DledgerLog:
         self._open.outcome = outcome
         self._open = None
 
+    def _check(self, verdict: Verdict | None, event: Logged) -> None:
+        if verdict is not None:
+            self.checked[verdict] += 1
+            if verdict.says == VIOLATES:
+                self.violations.append((verdict, event))
+
+    def _note_term(self, event: Logged, term: int) -> None:
+        """Follow the node's own term; after a restart it may not be smaller than before (file ``currterm``)."""
+        if self._new_life:
+            self._new_life = False
+            if term < (self._largest_term or 0):
+                self._went_back(event, term)
+        self._current_term = term
+        self._largest_term = max(self._largest_term or 0, term)
+
+    def _went_back(self, event: Logged, term: int) -> None:
+        self.went_back.append((self._largest_term or 0, replace(event, term=term)))
+        self._largest_term = term
+
     def _on_vote_reply(self, event: Logged) -> None:
+        self._check(vote_reply(event, self._current_term), event)
         if event.result != "ACCEPT" or event.term is None or event.peer is None or event.node is None:
             return
         key = (event.term, event.peer, event.node)
@@ -350,6 +438,7 @@ class DledgerLog:
     def _on_vote_parsed(self, event: Logged) -> None:
         if event.term is None:
             return
+        self._check(round_result(event), event)
         campaign = self._campaign(event, event.term)
         campaign.rounds += 1
         campaign.granted = max(campaign.granted, event.accepted or 0)
@@ -367,6 +456,8 @@ class DledgerLog:
             self._open.outcome = "abandoned"
             self._open = None
         self._cause = None
+        self._new_life = True
+        self._failed_rounds = 0
         self._transfer_at = None
         self._last_status = None
 
@@ -412,6 +503,9 @@ def last_heartbeat(local: str | None, by: int) -> int | None:
     within = ((int(found.group(1)) * 60 + int(found.group(2))) * SECOND + fraction) % _ZONE_STEP
     return by - (by - within) % _ZONE_STEP
 
+
+_SAYS_OWN_TERM = frozenset({"DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE"})
+"""Lines of role changes, which say the node's own term; status lines of another thread may lag behind."""
 
 _NAMES_SELF = frozenset(
     {

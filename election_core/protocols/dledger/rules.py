@@ -5,13 +5,14 @@ terms at once are normal behaviour (``DLedgerLeaderElector#sendHeartbeats``, max
 only when the older one commits. Two leaders of one term never are; one node leading one term twice always is fine.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from election_core import facts, leadership
 from election_core.clock import Message, Moment
 from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, between, finding_id
+from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, finding_id, seconds
 from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
 from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
@@ -159,7 +160,13 @@ def elections(group: Group) -> Iterator[Election]:
 
 
 def _findings(group: Group) -> Iterator[Finding]:
-    yield from leadership.same_term(group, "term")
+    split = list(leadership.same_term(group, "term"))
+    double = list(_double_votes(group, split))
+    yield from split
+    yield from double
+    yield from _terms_that_went_back(group, double)
+    yield from _violations(group)
+    yield from _kept_roles(group)
     yield from _overlap_findings(group)
     gaps = list(leadership.gaps(group, _last_heard(group)))
     yield from leadership.leaderless(group, gaps, "leader", "term")
@@ -254,6 +261,149 @@ def fact_moment_start(progress: Fact) -> Moment:
     return Moment(progress.since, progress.since, progress.source_node, progress.since_event)
 
 
+def _double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
+    """``DOUBLE_VOTE``: one voter granted one term to two candidates, as both of them heard it.
+
+    A vote is written to file before it is answered (``MemberState#persistTerm``), so this needs lost state.
+    """
+    granted: dict[tuple[str, int], dict[str, Fact]] = {}
+    for grant in group.of(facts.GRANT):
+        if grant.peer is not None and grant.term is not None and grant.node is not None:
+            granted.setdefault((grant.peer, grant.term), {}).setdefault(grant.node, grant)
+    for (voter, term), by_candidate in sorted(granted.items()):
+        if len(by_candidate) < 2:
+            continue
+        candidates = sorted(by_candidate)
+        votes = [by_candidate[candidate] for candidate in candidates]
+        implied = next((f.finding_id for f in split if term in f.terms), None)
+        yield _finding(
+            group,
+            "DOUBLE_VOTE",
+            (voter, term),
+            severity=CRITICAL,
+            nodes=(voter, *candidates),
+            terms=(term,),
+            start=min(vote.since for vote in votes),
+            end=max(vote.since for vote in votes),
+            summary=f"{voter} voted in term {term} for {' and for '.join(candidates)}.",
+            evidence=[vote.since_event for vote in votes],
+            implied_by=implied,
+        )
+
+
+def _terms_that_went_back(group: Group, double: list[Finding]) -> Iterator[Finding]:
+    """``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced."""
+    for fact in group.of(facts.TERM_WENT_BACK):
+        name = fact.node or fact.source_node
+        implied = next((f.finding_id for f in double if f.nodes[0] == name), None)
+        yield _finding(
+            group,
+            "TERM_REGRESSION",
+            (name, fact.term, fact.since),
+            severity=WARNING,
+            nodes=(name,),
+            terms=tuple(term for term in (fact.end_offset, fact.term) if term is not None),
+            start=fact.since,
+            end=fact.since,
+            summary=f"{name} had reached term {fact.end_offset} and was in term {fact.term} afterwards: it may vote "
+            "again in terms in which it has voted.",
+            evidence=[fact.since_event],
+            implied_by=implied,
+        )
+
+
+_BROKEN = {
+    "LEADER_WITHOUT_QUORUM": "called its round of term {term} passed with {granted} of {needed} votes",
+    "WRONG_ROUND_RESULT": "asked again at once in term {term} although {granted} votes and {count} voters that were "
+    "not ready make no quorum of {needed}",
+    "WRONG_VOTE_RESULT": "was answered {result} by {peer} in term {term}, which the rules of voting do not allow",
+    "HEARTBEAT_RULE": "gave its leader up before two heartbeat intervals without a heartbeat had passed",
+}
+
+
+def _violations(group: Group) -> Iterator[Finding]:
+    """Rules that a single line of a node breaks."""
+    for fact in group.of(facts.VIOLATION):
+        rule, name = fact.cause or "", fact.node or fact.source_node
+        what = _BROKEN[rule].format(
+            term=fact.term,
+            granted=fact.granted,
+            needed=fact.needed,
+            count=fact.count,
+            result=fact.result,
+            peer=fact.peer,
+        )
+        yield _finding(
+            group,
+            rule,
+            (name, fact.since_event),
+            severity=CRITICAL if rule == "LEADER_WITHOUT_QUORUM" else WARNING,
+            nodes=(name,),
+            terms=(fact.term,) if fact.term is not None else (),
+            start=fact.since,
+            end=fact.since,
+            summary=f"{name} {what}.",
+            evidence=[fact.since_event],
+        )
+
+
+def _kept_roles(group: Group) -> Iterator[Finding]:
+    """``LEADER_KEPT_WITHOUT_QUORUM``: the longest time for each leader and term."""
+    longest: dict[tuple[str, int | None], Fact] = {}
+    for fact in group.of(facts.KEPT_ROLE):
+        key = (fact.node or fact.source_node, fact.term)
+        if key not in longest or (fact.granted or 0) > (longest[key].granted or 0):
+            longest[key] = fact
+    for (name, term), fact in sorted(longest.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
+        yield _finding(
+            group,
+            "LEADER_KEPT_WITHOUT_QUORUM",
+            (name, term),
+            severity=WARNING,
+            nodes=(name,),
+            terms=(term,) if term is not None else (),
+            start=fact.since - (fact.granted or 0) * 1000,
+            end=fact.since,
+            summary=f"{name} stayed leader of term {term} for {seconds((fact.granted or 0) * 1000)} without a quorum "
+            f"of heartbeats, over {fact.count} rounds; it has to give up after 6 s.",
+            evidence=[fact.since_event],
+            certainty=DEFINITE,
+        )
+
+
+def _finding(
+    group: Group,
+    rule: str,
+    what: tuple[object, ...],
+    *,
+    severity: str,
+    nodes: tuple[str, ...],
+    terms: tuple[int, ...],
+    start: int,
+    end: int,
+    summary: str,
+    evidence: list[str | None],
+    certainty: str = PROVEN,
+    implied_by: str | None = None,
+) -> Finding:
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, rule, *what),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule=rule,
+        severity=severity,
+        certainty=certainty,
+        nodes=nodes,
+        terms=terms,
+        start_time=start,
+        end_time=end,
+        summary=summary,
+        evidence=tuple(dict.fromkeys(e for e in evidence if e)),
+        implied_by=implied_by,
+    )
+
+
 # -- coverage --------------------------------------------------------------------------------------------------
 
 
@@ -263,4 +413,25 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
         by_term.setdefault(tenure.term, set()).add(tenure.source)
     double = sum(1 for sources in by_term.values() if len(sources) > 1)
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term) - double, double)
+    yield from _checked(group)
+    voters = {(grant.peer, grant.term) for grant in group.of(facts.GRANT)}
+    doubled = sum(1 for _ in _double_votes(group, []))
+    yield coverage(group, "DOUBLE_VOTE", len(voters) - doubled, doubled)
+    yield coverage(
+        group, "STALE_LOG_VOTE", 0, 0, len(voters), "the ledger ends that candidate and voter compared are not printed"
+    )
     yield leadership.overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
+
+
+def _checked(group: Group) -> Iterator[RuleCoverage]:
+    """Coverage of the rules that each node's own lines decide, over all nodes."""
+    tallies: dict[str, Counter[str]] = {}
+    reasons: dict[str, set[str]] = {}
+    for fact in group.of(facts.CHECKED):
+        rule = fact.cause or ""
+        tallies.setdefault(rule, Counter())[fact.result or ""] += fact.count or 0
+        if fact.value:
+            reasons.setdefault(rule, set()).add(fact.value)
+    for rule, tally in sorted(tallies.items()):
+        why = "; ".join(sorted(reasons.get(rule, set()))) or None
+        yield coverage(group, rule, tally["conforms"], tally["violates"], tally["undecidable"], why)
