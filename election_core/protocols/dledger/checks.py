@@ -75,20 +75,30 @@ def vote_reply(event: Logged, current_term: int | None) -> Verdict | None:
 
     Source: ``DLedgerLeaderElector#handleVote``. The answer's term is the voter's, after its checks; with
     TERM_NOT_READY it is the voter's old one. Answers of earlier rounds come late, so a smaller term proves nothing.
+    A larger one only seems wrong: the line that raised the candidate's term may have been dropped, so it counts
+    when :func:`is_impossible` confirms it.
     """
     if event.peer is None or event.term is None or current_term is None:
         return None
     if event.peer == event.node and event.result in _NEVER_FROM_ITSELF:
         return Verdict(WRONG_VOTE_RESULT, VIOLATES)
     if event.result == "ACCEPT":
-        if event.term > current_term:
-            return Verdict(WRONG_VOTE_RESULT, VIOLATES)
         if event.term < current_term:
             return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "the answer belongs to an earlier round")
-        return Verdict(WRONG_VOTE_RESULT, CONFORMS)
+        return Verdict(WRONG_VOTE_RESULT, CONFORMS) if event.term == current_term else None
     if event.result == "REJECT_TERM_NOT_READY":
-        return Verdict(WRONG_VOTE_RESULT, CONFORMS if event.term < current_term else VIOLATES)
+        return Verdict(WRONG_VOTE_RESULT, CONFORMS) if event.term < current_term else None
     return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "what the voter knew then is not printed")
+
+
+def is_impossible(answer: Logged, later_term: int) -> bool:
+    """Whether an answer breaks the rules, given the candidate's own term on a later line of the same life.
+
+    Terms only grow, so the candidate asked in a term no larger than ``later_term``. A vote counts only in the term
+    that was asked for, and a voter is "not ready" only below it.
+    """
+    term = answer.term or 0
+    return term > later_term if answer.result == "ACCEPT" else term >= later_term
 
 
 def follower_timeout(event: Logged, last_heard: int | None) -> Verdict | None:

@@ -20,7 +20,16 @@ from election_core import facts
 from election_core.facts import Fact
 from election_core.lives import SECOND, Life
 from election_core.logged import Logged
-from election_core.protocols.dledger.checks import VIOLATES, Verdict, follower_timeout, round_result, vote_reply
+from election_core.protocols.dledger.checks import (
+    UNDECIDABLE,
+    VIOLATES,
+    WRONG_VOTE_RESULT,
+    Verdict,
+    follower_timeout,
+    is_impossible,
+    round_result,
+    vote_reply,
+)
 from election_core.quorum import majority
 from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
 from election_core.witness import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, Testimony, Witness, process_of
@@ -150,6 +159,7 @@ class DledgerLog:
     _largest_term: int | None = None
     _new_life: bool = False
     _failed_rounds: int = 0
+    _doubtful: list[Logged] = field(default_factory=list)
     progress: list[Progress] = field(default_factory=list)
     _open: Campaign | None = None
     _cause: str | None = None
@@ -406,6 +416,7 @@ class DledgerLog:
 
     def _note_term(self, event: Logged, term: int) -> None:
         """Follow the node's own term; after a restart it may not be smaller than before (file ``currterm``)."""
+        self._judge_doubtful(term)
         if self._new_life:
             self._new_life = False
             if term < (self._largest_term or 0):
@@ -413,12 +424,24 @@ class DledgerLog:
         self._current_term = term
         self._largest_term = max(self._largest_term or 0, term)
 
+    def _judge_doubtful(self, own_term: int) -> None:
+        """Answers that did not fit the last known term are judged by the next own term."""
+        for answer in self._doubtful:
+            if is_impossible(answer, own_term):
+                self._check(Verdict(WRONG_VOTE_RESULT, VIOLATES), answer)
+            else:
+                self._check(Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "the candidate's own term is not printed"), answer)
+        self._doubtful.clear()
+
     def _went_back(self, event: Logged, term: int) -> None:
         self.went_back.append((self._largest_term or 0, replace(event, term=term)))
         self._largest_term = term
 
     def _on_vote_reply(self, event: Logged) -> None:
-        self._check(vote_reply(event, self._current_term), event)
+        verdict = vote_reply(event, self._current_term)
+        self._check(verdict, event)
+        if verdict is None and event.result in ("ACCEPT", "REJECT_TERM_NOT_READY") and event.peer is not None:
+            self._doubtful.append(event)
         if event.result != "ACCEPT" or event.term is None or event.peer is None or event.node is None:
             return
         key = (event.term, event.peer, event.node)
@@ -439,6 +462,7 @@ class DledgerLog:
         if event.term is None:
             return
         self._check(round_result(event), event)
+        self._judge_doubtful(event.term)
         campaign = self._campaign(event, event.term)
         campaign.rounds += 1
         campaign.granted = max(campaign.granted, event.accepted or 0)
@@ -457,6 +481,7 @@ class DledgerLog:
             self._open = None
         self._cause = None
         self._new_life = True
+        self._doubtful.clear()
         self._failed_rounds = 0
         self._transfer_at = None
         self._last_status = None
