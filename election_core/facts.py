@@ -29,7 +29,7 @@ the reason of an undecidable one."""
 VIOLATION = "VIOLATION"
 """A line of ``node`` breaks the rule ``cause``; ``result`` is what it says, with its ``term`` and counts."""
 TERM_WENT_BACK = "TERM_WENT_BACK"
-"""``node`` was in term ``end_offset`` and later, by its own word, in the smaller ``term``."""
+"""``node`` was in term or epoch ``end_offset`` and later, by its own word, in the smaller ``term``."""
 KEPT_ROLE = "KEPT_ROLE"
 """As leader of ``term`` a node printed ``count`` rounds of heartbeats without quorum and stayed leader, the last
 ``granted`` ms after its last quorum."""
@@ -46,6 +46,9 @@ CUT = "CUT"
 DECISION = "DECISION"
 """The controllers decided ``result``: winner ``node``, epoch ``term``, set ``members`` with ``set_epoch``;
 ``flag``: committed, not confirmed in time, or (null) not said."""
+SET_REFUSED = "SET_REFUSED"
+"""The master of epoch ``term`` wanted the SyncStateSet ``members`` and was refused with the code ``count``, or got no
+answer (null)."""
 MEMBER = "MEMBER"
 """The member ``node`` has the ``address``."""
 EPOCH_START = "EPOCH_START"

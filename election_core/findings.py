@@ -107,6 +107,18 @@ CATALOGUE: tuple[Rule, ...] = (
         "RocketMQ ReplicasInfoManager#alterSyncStateSet",
     ),
     Rule(
+        "EPOCH_REGRESSION",
+        "critical",
+        "A broker took a role of a smaller master epoch than before in one life, or the controllers' epoch went back.",
+        "RocketMQ ReplicasManager#changeToMaster, ReplicasInfoManager#electMaster",
+    ),
+    Rule(
+        "SYNC_STATE_SET_STALE",
+        "info",
+        "A master could not change its SyncStateSet for longer than a poll: refused (fenced), or not answered.",
+        "RocketMQ ReplicasManager#doReportSyncStateSetChanged, ReplicasInfoManager#alterSyncStateSet",
+    ),
+    Rule(
         "POSSIBLE_DATA_LOSS",
         "warning; info if nobody can have had an acknowledgement",
         "A former master cut messages off its log that the new master never had. Whether they had been "

@@ -69,6 +69,7 @@ class BrokerLog:
     cuts: list[Cut] = field(default_factory=list)
     starts_of_epoch: dict[int, Logged] = field(default_factory=dict)
     codes: dict[str, Logged] = field(default_factory=dict)
+    refused: list[Logged] = field(default_factory=list)
     _local_end: Logged | None = None
     _common: Logged | None = None
     _cut_failed: Logged | None = None
@@ -102,6 +103,25 @@ class BrokerLog:
             yield told.saw(facts.EPOCH_START, event, term=term, start_offset=event.start_offset)
         for code, event in sorted(self.codes.items()):
             yield from _code_fact(told, code, event, accepted=False)
+        for before, step in self._epochs_back(told.lives):
+            yield told.fact(
+                facts.TERM_WENT_BACK,
+                step.at,
+                step.by,
+                step.event_id,
+                node=step.node or told.node_at(step.at),
+                term=step.term,
+                end_offset=before,
+            )
+        for refused in self.refused:
+            yield told.saw(
+                facts.SET_REFUSED,
+                refused,
+                term=refused.term,
+                members=refused.members,
+                set_epoch=refused.sync_state_set_epoch,
+                count=refused.code,
+            )
         all_ack = identity.settings.get("allAckInSyncStateSet")
         if all_ack is not None:
             yield told.saw(facts.ALL_ACK, all_ack, flag=all_ack.value == "true")
@@ -110,6 +130,19 @@ class BrokerLog:
         """Role spans; a broker has no role until the controllers' word reaches it."""
         named = sorted(self._with_ids(self._all_steps(told.lives), told), key=lambda step: step.at)
         return spans(merged_in_lives(named, told.lives), told.lives, UNKNOWN)
+
+    def _epochs_back(self, lives: list[Life]) -> Iterator[tuple[int, Step]]:
+        """Role changes of ``broker.log`` to a smaller epoch within one life.
+
+        A broker takes a role only with a larger epoch (``ReplicasManager#changeToMaster``); the epoch is not
+        persistent and starts at 0 with each process.
+        """
+        largest: dict[int, int] = {}
+        for step in self.steps:
+            life = life_at(lives, step.at)
+            if step.term is not None and step.term < largest.get(life, 0):
+                yield largest[life], step
+            largest[life] = max(largest.get(life, 0), step.term or 0)
 
     def _all_steps(self, lives: list[Life]) -> list[Step]:
         """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
@@ -168,6 +201,9 @@ class BrokerLog:
     def _on_ha_slave(self, event: Logged) -> None:
         self.replication.append(Step(event.at, event.by, FOLLOWER, event.term, None, event.event_id, "told"))
 
+    def _on_set_refused(self, event: Logged) -> None:
+        self.refused.append(event)
+
     # -- identity ---------------------------------------------------------------------------------------
 
     def _note_member(self, node: str | None, address: str | None, event: Logged) -> None:
@@ -211,6 +247,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
     "BRK_SLAVE_BEGIN": BrokerLog._on_slave_begin,
     "BRK_ROLE_DONE": BrokerLog._on_role_done,
     "BRK_REG_TEMP": BrokerLog._on_identity,
+    "BRK_SSS_ALTER_ERR": BrokerLog._on_set_refused,
     "BRK_REG_APPLIED": BrokerLog._on_identity,
     "HA_MASTER": BrokerLog._on_ha_master,
     "HA_MASTER_AGAIN": BrokerLog._on_ha_master,

@@ -32,6 +32,9 @@ from election_core.protocols.controller.log import ELECTED, NOBODY_ELECTED, POLL
 from election_core.roles import FOLLOWER, LEADER, STOPPED
 from election_core.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
 
+_SET_IS_THE_SAME = 2013
+_IN_A_ROW = 20 * SECOND
+"""A master tries again at every poll and at every change of a connection."""
 _INACTIVE = 30 * SECOND
 """A heartbeat timeout, a scan and three tries of an election later, the loss of a master is not its cause any more."""
 
@@ -320,6 +323,8 @@ def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
             causes.setdefault((cut.since_event, cut.source_node), finding)
     yield from _data_loss(group, causes)
     yield from _set_without_master(group, sets)
+    yield from _epochs_back(group, decided)
+    yield from _stale_sets(group)
     gaps = list(leadership.gaps(group, _last_heard(group)))
     yield from leadership.leaderless(group, gaps, "master", "epoch")
     yield from _no_master_recorded(group, decided)
@@ -565,6 +570,97 @@ def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Findin
         )
 
 
+def _epochs_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """``EPOCH_REGRESSION``: a broker took a smaller epoch in one life, or the controllers' masterEpoch went back.
+
+    Controllers lose an epoch only with their state. JRaft controllers print old decisions again when they read their
+    log, so theirs are not compared.
+    """
+    for fact in group.of(facts.TERM_WENT_BACK):
+        name = fact.node or fact.source_node
+        yield _epoch_back(group, fact, f"Broker {name}", fact.end_offset or 0, name)
+    largest: dict[str, int] = {}
+    for fact in decided:
+        if fact.term is None or fact.raft_index is not None:
+            continue
+        if fact.term < largest.get(fact.source_node, 0):
+            yield _epoch_back(group, fact, f"The controllers (on {fact.source_node})", largest[fact.source_node], "")
+        largest[fact.source_node] = fact.term
+
+
+def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str) -> Finding:
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, "EPOCH_REGRESSION", who, before, fact.term),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="EPOCH_REGRESSION",
+        severity=CRITICAL,
+        certainty=PROVEN,
+        nodes=(name,) if name else (),
+        terms=tuple(term for term in (before, fact.term) if term is not None),
+        start_time=fact.since,
+        end_time=fact.since,
+        summary=f"{who} went back from master epoch {before} to {fact.term}.",
+        evidence=(fact.since_event,) if fact.since_event else (),
+    )
+
+
+def _stale_sets(group: Group) -> Iterator[Finding]:
+    """``SYNC_STATE_SET_STALE``: a master could not change its SyncStateSet for longer than a poll.
+
+    Until it can, the recorded set names members that do not follow: with allAckInSyncStateSet it cannot acknowledge,
+    and without it an election may choose a member that lacks messages.
+    """
+    for tries in _refused_in_a_row(group):
+        first, last = tries[0], tries[-1]
+        source, term = first.source_node, first.term
+        least, most = group.clocks.elapsed(since(first), since(last))
+        if least <= POLL:
+            continue
+        codes = sorted({str(fact.count) for fact in tries if fact.count is not None})
+        answers = f"refused with code {', '.join(codes)}" if codes else "not answered"
+        name = first.node or source
+        yield Finding(
+            finding_id=finding_id(
+                group.cluster, group.replica_group, "SYNC_STATE_SET_STALE", source, term, first.since // SECOND
+            ),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="SYNC_STATE_SET_STALE",
+            severity=INFO,
+            certainty=PROVEN,
+            nodes=(name,),
+            terms=(term,) if term is not None else (),
+            start_time=first.since,
+            end_time=last.since,
+            summary=f"Master {name} ({source}, epoch {term}) could not change its SyncStateSet for "
+            f"{between(least, most)}: {len(tries)} reports, {answers}.",
+            evidence=tuple(fact.since_event for fact in tries if fact.since_event),
+            duration_min_ms=least // 1000,
+            duration_max_ms=most // 1000,
+            rounds=len(tries),
+        )
+
+
+def _refused_in_a_row(group: Group) -> list[list[Fact]]:
+    """Reports of one master in one epoch that failed one after the other.
+
+    Code 2013 is left out: it mostly says that the set is the recorded one already.
+    """
+    rows: list[list[Fact]] = []
+    failed = [fact for fact in group.of(facts.SET_REFUSED) if fact.count != _SET_IS_THE_SAME]
+    for fact in sorted(failed, key=lambda f: (f.source_node, f.term or 0, f.since)):
+        last = rows[-1][-1] if rows else None
+        together = last is not None and (last.source_node, last.term) == (fact.source_node, fact.term)
+        if last is not None and together and fact.since - last.since <= _IN_A_ROW:
+            rows[-1].append(fact)
+        else:
+            rows.append([fact])
+    return rows
+
+
 def _no_master_recorded(group: Group, decided: list[Fact]) -> Iterator[Finding]:
     """``LEADERLESS`` for the controllers only: they recorded no master while a broker went on as master."""
     elected = _elections_of(decided)
@@ -640,6 +736,9 @@ def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
         len(later) - len(decidable),
         "the SyncStateSet before the election is not in the logs",
     )
+    back = sum(1 for _ in _epochs_back(group, decided))
+    roles_taken = sum(1 for role in group.roles if role.term is not None)
+    yield coverage(group, "EPOCH_REGRESSION", max(roles_taken + len(_elections_of(decided)) - back, 0), back)
     without = sum(1 for version in sets if version.master is not None and version.master not in version.members)
     judged = sum(1 for version in sets if version.master is not None)
     yield coverage(
