@@ -45,7 +45,7 @@ CUT = "CUT"
 ``term`` is its own last epoch."""
 DECISION = "DECISION"
 """The controllers decided ``result``: winner ``node``, epoch ``term``, set ``members`` with ``set_epoch``;
-``flag``: committed, not confirmed in time, or (null) not said."""
+``flag``: committed, not confirmed in time, or (null) not said; ``value``: whether this controller led."""
 SET_REFUSED = "SET_REFUSED"
 """The master of epoch ``term`` wanted the SyncStateSet ``members`` and was refused with the code ``count``, or got no
 answer (null)."""
@@ -58,6 +58,47 @@ REGISTER_CODE = "REGISTER_CODE"
 it; ``flag`` is true where a controller accepted it."""
 ALL_ACK = "ALL_ACK"
 """The broker was configured with allAckInSyncStateSet (``flag``)."""
+
+LOCK_HOLD = "LOCK_HOLD"
+"""The client ``peer`` held the lock of ``queue_id`` of ``topic`` for ``consumer_group`` at broker ``node``, surely
+until ``sure_until``; ``cause`` began and ``result`` ended it. ``flag``: in strict mode, then ``needed`` brokers must
+grant; ``members``: addresses of peers that did not answer the request."""
+LOCK_GIVEN_UP = "LOCK_GIVEN_UP"
+"""The client ``peer`` told broker ``node`` that it gives the queue's lock back; ``result``: what the broker found."""
+LOCK_LATE = "LOCK_LATE"
+"""The client ``peer`` wanted to give back a lock that had expired and gone to ``address``, another client."""
+IDENTITY_STEP = "IDENTITY_STEP"
+"""A broker's registration reached the step ``result`` for the id ``node``; ``address`` is its register code,
+``count`` the code of the controllers' refusal."""
+ACTING_ENABLED = "ACTING_ENABLED"
+"""The broker was configured with enableSlaveActingMaster."""
+SMALLEST_ID = "SMALLEST_ID"
+"""``node`` learned that ``peer`` is the smallest live id of its set, until it learned of another."""
+AGAINST_MINIMUM = "AGAINST_MINIMUM"
+"""``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives."""
+PRE_ONLINE = "PRE_ONLINE"
+"""A start of pre-online: its ``count`` failures from the first to the last (or to its success), the last one's kind
+(``cause``) and error (``value``), its end (``result``); ``flag``: only a master prints such lines."""
+REGISTERED = "REGISTERED"
+"""The name server that speaks had ``address`` in its table of live brokers; ``result`` is how it left, ``count``
+after how much silence (ms)."""
+PERMISSION = "PERMISSION"
+"""The name server that speaks showed topics of the set as writable (``flag``) or not, in ``count`` lines."""
+META_VERSION = "META_VERSION"
+"""A metadata file (``value``: its table) bore this DataVersion when it was looked at."""
+META_TABLE = "META_TABLE"
+"""A metadata file around a moment at which something happened to its broker; ``members``: its names, where it has
+names."""
+META_OFFSET = "META_OFFSET"
+"""One entry of such a file: ``end_offset`` is the next message of a queue, or of the delay level ``queue_id``."""
+META_ACTING = "META_ACTING"
+"""The slave had the smallest id of its set and acted; ``peer`` is the smaller id that ended it."""
+META_RETURN = "META_RETURN"
+"""The broker began to serve; ``cause``: what it had done before, null where its log does not say."""
+META_REVERSE = "META_REVERSE"
+"""Before it served, a returning master read the metadata of the member at ``address`` and took over ``members``."""
+META_DROPPED = "META_DROPPED"
+"""A slave dropped ``topic`` or ``consumer_group``, since its master did not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,4 +134,11 @@ class Fact:
     count: int | None = None
     flag: bool | None = None
     value: str | None = None
+    consumer_group: str | None = None
+    topic: str | None = None
+    queue_id: int | None = None
+    sure_until: int | None = None
+    state_version: int | None = None
+    version_timestamp: int | None = None
+    counter: int | None = None
     evidence: tuple[str, ...] = ()

@@ -138,11 +138,91 @@ CATALOGUE: tuple[Rule, ...] = (
         "Availability: each election stops writes",
     ),
     Rule(
+        "ACTING_MASTER_OVERLAP",
+        "warning; info if one of them was frozen, not yet registered, or only for as long as a notice takes",
+        "Two brokers of a set ran the special services (delayed messages, transaction checks, pop revive) at once: a "
+        "master that was cut off and the slave that acts for it, or two slaves that act.",
+        "RocketMQ BrokerController#changeSpecialServiceStatus, #onMinBrokerChange (RIP-32)",
+    ),
+    Rule(
+        "ACTING_MASTER_NOT_MIN_ID",
+        "warning",
+        "A broker acted as master although it, or a member that asked the same name servers, had learned that a smaller "
+        "id lives.",
+        "RocketMQ BrokerController#updateMinBroker (RIP-32: the smallest live id acts)",
+    ),
+    Rule(
+        "ACTING_MASTER_WRITABLE",
+        "warning",
+        "A name server showed a set's topics as writable while the set had no master, only one that acts and must be read "
+        "only.",
+        "RocketMQ RouteInfoManager#registerBroker, #reduceTopicQueues (RIP-32)",
+    ),
+    Rule(
+        "SPECIAL_SERVICE_GAP",
+        "info; warning beyond heartbeat time-out, scan and poll together",
+        "Members were up and none ran the special services: delayed messages waited, transactions were not checked.",
+        "RocketMQ RouteInfoManager#scanNotActiveBroker, BrokerController#syncBrokerMemberGroup (RIP-32)",
+    ),
+    Rule(
+        "PRE_ONLINE_STUCK",
+        "warning for a master that others wait for; info otherwise",
+        "A broker that was started did not come online for a long time: its pre-online failed again and again. It serves "
+        "nothing, and without its master the set takes no writes.",
+        "RocketMQ BrokerPreOnlineService#run (RIP-32)",
+    ),
+    Rule(
+        "METADATA_ROLLBACK",
+        "warning; info if consumers had committed their places again by the first look",
+        "Offsets went back, or topics or groups went missing, when an acting master handed over: messages are consumed "
+        "or delivered again. The tables themselves are compared, not their versions.",
+        "RocketMQ BrokerPreOnlineService#syncMetadataReverse, #prepareForSlaveOnline; RIP-32",
+    ),
+    Rule(
+        "PRE_ONLINE_SKIPPED",
+        "warning; info if nothing is seen to have gone back",
+        "A broker came back without pre-online while another one acted: nothing was taken over.",
+        "RocketMQ BrokerController#start (skipPreOnline)",
+    ),
+    Rule(
+        "STALE_REVERSE_SYNC",
+        "warning",
+        "A reverse sync took over offsets that are lower than those of the acting master: an equal version is enough, "
+        "and of several members the last one wins.",
+        "RocketMQ BrokerPreOnlineService#syncMetadataReverse; DataVersion#compare",
+    ),
+    Rule(
         "LOG_GAP",
         "info",
         "A log is silent for at least ten seconds inside one life of its process: the process was frozen, or "
         "lines were lost. Nothing is concluded from missing lines.",
         "RocketMQ logback files: appenders drop INFO lines in bursts",
+    ),
+    Rule(
+        "LOCK_DOUBLE_HOLD",
+        "critical if definite; warning if possible",
+        "Two clients of one consumer group held the lock of one queue at once, at two brokers of a set.",
+        "RocketMQ RebalanceLockManager#tryLockBatch, AdminBrokerProcessor#lockBatchMQ; RIP-32",
+    ),
+    Rule(
+        "LOCK_WITHOUT_QUORUM",
+        "info",
+        "Strict mode: a lock was granted by fewer brokers than the quorum, because the others did not answer. The "
+        "client was refused, but the grants are not undone and keep others out until they expire.",
+        "RocketMQ AdminBrokerProcessor#lockBatchMQ",
+    ),
+    Rule(
+        "LOCK_NON_STRICT_RISK",
+        "info",
+        "Non-strict mode: locks stood in the tables of two brokers of a set at once, or moved to another broker "
+        "before their clients can have known that the first one was gone.",
+        "RIP-32 (lockInStrictMode); RocketMQ RebalanceLockManager",
+    ),
+    Rule(
+        "LOCK_USED_AFTER_EXPIRY",
+        "info",
+        "A client counted a queue as its own after its expired lock had gone to another client.",
+        "RocketMQ RebalanceLockManager#unlockBatch",
     ),
     Rule(
         "CLOCK_SKEW",

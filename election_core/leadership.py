@@ -282,8 +282,8 @@ def gaps(group: Group, heard: Iterable[tuple[str, Moment]]) -> Iterator[Gap]:
     ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
     the end of a leader that died or fell silent.
     """
-    ordered = sorted(group.tenures, key=lambda t: (t.begin.at, t.term, t.source))
     last_heard = list(heard)
+    ordered = group.tenures  # by term: clocks of different machines do not order them
     for number in range(1, len(ordered) + 1):
         following = ordered[number] if number < len(ordered) else None
         gap = _gap(group, ordered[:number], following, last_heard)
@@ -310,7 +310,7 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
     if least < SECOND:
         return None
-    end = max(ends, key=lambda e: (e.earliest.at, e.tenure.term))
+    end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
     before, begin = end.tenure, end.earliest
     if _led_unseen(group, before, target):
         return None

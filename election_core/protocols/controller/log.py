@@ -20,6 +20,9 @@ from election_core.witness import BROKER, Noted, Testimony, Witness
 
 PROTOCOL = "controller"
 
+LEADING = "leading"
+"""Marks a decision that the controller printed while it led the controllers' group."""
+
 ELECTED = "ELECTED"
 NOBODY_ELECTED = "NOBODY_ELECTED"
 SET_CHANGED = "SET_CHANGED"
@@ -292,6 +295,7 @@ class Decision:
     register_code: str | None
     raft_index: int | None
     committed: bool | None
+    leading: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +318,7 @@ class ControllerLog:
     lost: list[Lost] = field(default_factory=list)
     _epochs: dict[str, int] = field(default_factory=dict)
     _waiting: int | None = None
+    _leading: bool = False
 
     def on(self, event: Logged) -> None:
         """Take the next line of this controller's log."""
@@ -334,6 +339,7 @@ class ControllerLog:
                 raft_index=made.raft_index,
                 flag=made.committed,
                 address=made.address,
+                value=LEADING if made.leading else None,
             )
             if made.register_code is not None:
                 yield from _code_fact(told, made.register_code, made, accepted=True)
@@ -381,6 +387,7 @@ class ControllerLog:
                 event.register_code,
                 event.raft_index if event.kind == "JR_EVENT" else None,
                 committed,
+                self._leading or event.kind == "CTL_EVENT",
             )
         )
 
@@ -397,6 +404,12 @@ class ControllerLog:
 
     def _on_applied(self, event: Logged) -> None:
         self._confirm(True)
+
+    def _on_leader(self, event: Logged) -> None:
+        self._leading = True
+
+    def _on_leader_end(self, event: Logged) -> None:
+        self._leading = False
 
     def _on_lost(self, event: Logged) -> None:
         """A broker's heartbeats ran out (the scan comes every 5 s, heartbeats every second), or its channel closed."""
@@ -425,6 +438,9 @@ def _code_fact(told: Testimony, code: str, noted: Noted, *, accepted: bool) -> I
 _CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, Logged], None]] = {
     "CTL_EVENT": ControllerLog._on_event,
     "JR_EVENT": ControllerLog._on_applied_event,
+    "JR_NODE_LEADER": ControllerLog._on_leader,
+    "JR_NODE_LEADER_END": ControllerLog._on_leader_end,
+    "JR_STARTED": ControllerLog._on_leader_end,
     "CTL_APPLIED": ControllerLog._on_applied,
     "CTL_EVENT_NOT_COMMITTED": ControllerLog._on_not_committed,
     "CTL_BROKER_EXPIRED": ControllerLog._on_lost,

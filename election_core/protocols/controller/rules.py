@@ -28,7 +28,7 @@ from election_core.findings import (
 from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
 from election_core.lives import SECOND
-from election_core.protocols.controller.log import ELECTED, NOBODY_ELECTED, POLL, PROTOCOL, SET_CHANGED
+from election_core.protocols.controller.log import ELECTED, LEADING, NOBODY_ELECTED, POLL, PROTOCOL, SET_CHANGED
 from election_core.roles import FOLLOWER, LEADER, STOPPED
 from election_core.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
 
@@ -93,25 +93,26 @@ def _named(own: list[Fact]) -> list[Fact]:
 def messages(own: Iterable[Fact]) -> Iterator[Message]:
     """Causal pairs: a broker takes a role after the election; a controller accepts a code after it was made.
 
-    Only decisions that the leading controller prints before replication cause anything: a JRaft controller
-    prints what was committed long ago.
+    Only what the leading controller prints causes anything: before it replicates (DLedger), or before it answers
+    (JRaft). Other controllers print the same decision whenever they come to it. A registerCheckCode holds the
+    broker's own clock, so the controller's line alone ties both clocks together.
     """
     own = list(own)
     elected: dict[int, Moment] = {}
-    made: dict[str, Moment] = {}
+    sources: dict[str, set[str]] = {}
     for fact in own:
-        if fact.kind == facts.DECISION and fact.result == ELECTED and fact.raft_index is None:
-            if fact.term is not None:
-                elected[fact.term] = min(elected.get(fact.term, since(fact)), since(fact))
-        elif fact.kind == facts.REGISTER_CODE and not fact.flag and fact.address and fact.count is not None:
-            at = fact.count * 1000
-            made[fact.address] = Moment(at, at + 999, fact.source_node, fact.since_event)
+        if fact.kind == facts.DECISION and fact.result == ELECTED and fact.value == LEADING and fact.term is not None:
+            elected[fact.term] = min(elected.get(fact.term, since(fact)), since(fact))
+        elif fact.kind == facts.REGISTER_CODE and not fact.flag and fact.address is not None:
+            sources.setdefault(fact.address, set()).add(fact.source_node)
     for fact in own:
         cause: Moment | None = None
         if fact.kind == facts.ROLE and fact.role in (LEADER, FOLLOWER) and fact.cause in ("elected", "told"):
             cause = elected.get(fact.term or 0)
-        elif fact.kind == facts.REGISTER_CODE and fact.flag:
-            cause = made.get(fact.address or "")
+        elif fact.kind == facts.REGISTER_CODE and fact.flag and fact.count is not None:
+            makers = sources.get(fact.address or "", set())
+            if len(makers) == 1:
+                cause = Moment(fact.count * 1000, fact.count * 1000 + 999, next(iter(makers)), fact.since_event)
         if cause is not None:
             yield Message(cause, since(fact))
 
@@ -417,6 +418,8 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[Fact]) -> tuple[str,
     if cuts and not _acknowledges_alone(group, overlap.stale.source):
         return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
     if cuts and not overlap.frozen:
+        if overlap.least <= POLL:
+            return WARNING, f"{wrote}; the overlap is no longer than the notice of a change may take"
         return CRITICAL, wrote
     if overlap.frozen and overlap.awake_least <= 0:
         after = f"; {wrote} (written after it woke up)" if cuts else ""
