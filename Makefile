@@ -39,6 +39,7 @@ java:
 demo: java $(READY) ## replay the bundled real logs and say where to look
 	@rm -rf demo-warehouse
 	@$(BIN)/election-replay run --landing examples/landing --warehouse demo-warehouse
+	@echo "election-replay lives in .venv/bin; put it on the PATH of this shell first:  . .venv/bin/activate"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -46,6 +46,18 @@ TABLE = Table(
         Column(name="count", type=BIGINT, comment="A number that the kind explains."),
         Column(name="flag", type=BOOLEAN, comment="A yes or no that the kind explains."),
         Column(name="value", type=STRING, comment="A text that the kind explains."),
+        Column(name="consumer_group", type=STRING, comment="Consumer group."),
+        Column(name="topic", type=STRING, comment="Topic."),
+        Column(name="queue_id", type=BIGINT, comment="Queue of the topic."),
+        Column(
+            name="sure_until",
+            type=TIMESTAMP,
+            comment="It surely lasted until then; null: not known, or the same as its end.",
+            unit="UTC",
+        ),
+        Column(name="state_version", type=BIGINT, comment="State version of a DataVersion."),
+        Column(name="version_timestamp", type=BIGINT, comment="Timestamp of a DataVersion.", unit="ms since 1970"),
+        Column(name="counter", type=BIGINT, comment="Counter of a DataVersion."),
         Column(name="evidence", type=STRINGS, comment="Events that prove the fact.", nullable=False),
     ),
 )

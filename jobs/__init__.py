@@ -1,0 +1,11 @@
+"""Thin Spark jobs around the election core: land, replay, publish, read.
+
+``land``            log files -> bronze lines and silver events
+``replay``          silver events -> gold tables, published by one row in ``gold.runs``
+``map_partitions``  the one place where Spark hands rows to Python and gets rows back
+``cli``             the command line over all of it
+"""
+
+
+class JobError(Exception):
+    """Something that the user can put right; the message is one sentence that says how."""

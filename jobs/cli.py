@@ -1,0 +1,359 @@
+"""The command line. Each command is one job; errors are one line that says what to do next."""
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table as Grid
+
+from jobs import JobError
+from jobs.config import Config, load
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from jobs.published import Published
+
+OUT = Console(highlight=False, markup=False)
+ERR = Console(stderr=True, highlight=False, markup=False)
+WIDE = 10_000
+"""Columns of a table that is printed into a file or a pipe: no line is broken."""
+
+Command = Callable[..., Any]
+
+
+def landing_option(command: Command) -> Command:
+    """``--landing``."""
+    return click.option(
+        "--landing", required=True, metavar="DIR", help="Folder that holds the clusters' folders (path or URI)."
+    )(command)
+
+
+def warehouse_option(command: Command) -> Command:
+    """``--warehouse``."""
+    return click.option("--warehouse", required=True, metavar="DIR", help="Folder of the Delta tables.")(command)
+
+
+def spark_options(command: Command) -> Command:
+    """``--config`` and ``--master``."""
+    command = click.option("--config", metavar="FILE", help="Settings; default conf/pipeline.yaml if it is there.")(
+        command
+    )
+    return click.option("--master", metavar="URL", help="Spark master, unless one is configured; default local[*].")(
+        command
+    )
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="election-replay")
+@click.option("--debug", is_flag=True, help="Show stack traces and Spark's own messages; works on every command.")
+def cli(debug: bool) -> None:
+    """Replay broker and controller logs: who led what and when, and what went wrong.
+
+    \b
+    Start with
+      election-replay run --landing logs --warehouse warehouse
+    where the logs of cluster C and node N lie in logs/C/nodes/N/logs/.
+    """
+    click.get_current_context().obj = debug
+
+
+@cli.command()
+@landing_option
+@warehouse_option
+@spark_options
+@click.pass_obj
+def run(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None) -> None:
+    """Land what is new, replay it, publish the result.
+
+    Repeating it lands only what is new; with nothing new it changes nothing.
+
+    \b
+    Example
+      election-replay run --landing /data/logs --warehouse /data/warehouse
+    """
+    from jobs.land import new_files
+    from jobs.replay import nothing_new
+    from jobs.warehouse import Warehouse
+
+    settings, tables = load(config), Warehouse(warehouse)
+    files = new_files(landing, tables, settings)
+    if files or not tables.last_batch() or not nothing_new(tables):
+        spark = started(settings, master, debug)
+        land_stage(spark, landing, tables, settings)
+        replay_stage(spark, tables)
+    else:
+        OUT.print("Nothing new has come since the last run: nothing was changed.")
+    summary(warehouse)
+
+
+@cli.command()
+@landing_option
+@warehouse_option
+@spark_options
+@click.pass_obj
+def land(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None) -> None:
+    """Read new log lines into the bronze and silver tables, without judging them.
+
+    \b
+    Example
+      election-replay land --landing /data/logs --warehouse /data/warehouse
+    """
+    from jobs.land import new_files
+    from jobs.warehouse import Warehouse
+
+    settings, tables = load(config), Warehouse(warehouse)
+    if new_files(landing, tables, settings):
+        land_stage(started(settings, master, debug), landing, tables, settings)
+    else:
+        OUT.print("No new log file, and none has grown: nothing was changed.")
+
+
+@cli.command()
+@warehouse_option
+@spark_options
+@click.pass_obj
+def replay(debug: bool, warehouse: str, config: str | None, master: str | None) -> None:
+    """Judge what is landed and publish the result.
+
+    \b
+    Example
+      election-replay replay --warehouse /data/warehouse
+    """
+    from jobs.replay import nothing_new
+    from jobs.warehouse import Warehouse
+
+    settings, tables = load(config), Warehouse(warehouse)
+    if nothing_new(tables):
+        OUT.print("Nothing was landed since the last run: nothing was changed.")
+    else:
+        replay_stage(started(settings, master, debug), tables)
+    summary(warehouse)
+
+
+@cli.command()
+@warehouse_option
+@click.argument("query")
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+def sql(warehouse: str, query: str, form: str) -> None:
+    """Ask the published tables a question in SQL.
+
+    \b
+    Examples
+      election-replay sql --warehouse W "SELECT * FROM findings ORDER BY start_time"
+      election-replay sql --warehouse W "SELECT cluster, count(*) FROM terms GROUP BY ALL" --format csv
+      election-replay sql --warehouse W "SHOW TABLES"
+    """
+    answer = published(warehouse).query(query)
+    FORMS[form](answer.column_names, rows_in(answer))
+
+
+@cli.command()
+@warehouse_option
+@click.option("--cluster", required=True, help="The cluster's folder name.")
+@click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
+@click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
+@click.option("--to", "until", metavar="TIME", help="Only up to this time.")
+def incident(warehouse: str, cluster: str, group: str, since: str | None, until: str | None) -> None:
+    """Tell what happened in one replica group: findings with their log lines, then the timeline.
+
+    \b
+    Example
+      election-replay incident --warehouse W --cluster payments --group broker-a --from 2026-03-01T05:00
+    """
+    from jobs.incident import incident as text
+
+    for line in text(published(warehouse), cluster, group, moment(since), moment(until)):
+        say(line)
+
+
+@cli.command()
+def rules() -> None:
+    """List every rule: what it finds, how bad that is, and where the rule comes from.
+
+    \b
+    Example
+      election-replay rules
+    """
+    from election_core.findings import CATALOGUE
+
+    for rule in CATALOGUE:
+        say(rule.rule)
+        say(f"  {rule.meaning}")
+        say(f"  severity: {rule.severity}")
+        say(f"  source: {rule.source}")
+
+
+def started(config: Config, master: str | None, debug: bool) -> "SparkSession":
+    """The Spark session, with a line about it."""
+    from jobs.progress import stage
+    from jobs.session import spark_session
+
+    with stage(OUT, "spark") as report:
+        spark = spark_session(
+            "election-replay", master=master, shuffle_partitions=config.shuffle_partitions, quiet=not debug
+        )
+        report(f"{spark.version} on {spark.sparkContext.master}")
+    return spark
+
+
+def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config) -> None:
+    """Land, with a line about it."""
+    from jobs.land import land as land_job
+    from jobs.land import new_files
+    from jobs.progress import rate, stage
+
+    with stage(OUT, "land", spark) as report:
+        began = time.monotonic()
+        done = land_job(spark, new_files(landing, tables, config), landing, tables, config)
+        if done.batch is None:
+            report("no new log file, and none has grown")
+            return
+        report(f"{done.files:,} new or grown files, {done.bytes_read / 1e6:,.1f} MB")
+        report(rate(done.lines_total, time.monotonic() - began, "lines"))
+        report(f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine")
+
+
+def replay_stage(spark: "SparkSession", tables: Any) -> None:
+    """Replay, with a line about it."""
+    from jobs.progress import rate, stage
+    from jobs.replay import replay as replay_job
+
+    with stage(OUT, "replay", spark) as report:
+        began = time.monotonic()
+        done = replay_job(spark, tables)
+        if done.run_id is None:
+            report("nothing new to judge")
+            return
+        report(f"{len(done.clusters):,} clusters")
+        report(rate(done.events, time.monotonic() - began, "events"))
+        report(f"published as run {done.run_id}")
+
+
+def published(warehouse: str) -> "Published":
+    """What is published in a warehouse folder."""
+    from jobs.published import Published
+    from jobs.warehouse import Warehouse
+
+    return Published(Warehouse(warehouse))
+
+
+def summary(warehouse: str) -> None:
+    """What a person wants to know after a run, and what to type next."""
+    from jobs.summary import summary as text
+
+    for line in text(published(warehouse), warehouse):
+        say(line)
+
+
+def say(line: str) -> None:
+    """Print a line as it is, however long."""
+    OUT.print(harmless(line), soft_wrap=True)
+
+
+def harmless(text: str) -> str:
+    """``text`` without control characters: a log line must not command the terminal."""
+    return "".join(one if one.isprintable() or one == "\t" else repr(one)[1:-1] for one in text)
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time as typed, UTC unless it says otherwise. Raises :class:`JobError` for anything else."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+def rows_in(answer: "pa.Table") -> Rows:
+    """The rows of an answer; two columns may bear one name."""
+    columns = [column.to_pylist(maps_as_pydicts="strict") for column in answer.columns]
+    return list(zip(*columns, strict=True))
+
+
+def print_table(names: Sequence[str], rows: Rows) -> None:
+    """For the eye."""
+    grid = Grid(*names, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        grid.add_row(*("" if value is None else harmless(cell(value)) for value in row))
+    console = OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False)
+    console.print(grid)
+    console.print(f"({len(rows):,} rows)")
+
+
+def print_csv(names: Sequence[str], rows: Rows) -> None:
+    """For other programs: RFC 4180, with an empty field for null."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(["" if value is None else cell(value) for value in row] for row in rows)
+
+
+def print_json(names: Sequence[str], rows: Rows) -> None:
+    """For other programs: one array of objects."""
+    found = [dict(zip(names, row, strict=True)) for row in rows]
+    sys.stdout.write(json.dumps(found, default=cell, ensure_ascii=False, indent=1) + "\n")
+
+
+def cell(value: Any) -> str:
+    """A value as text: times in ISO form, lists and maps by their parts."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ").replace("+00:00", "Z")
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={cell(one)}" for name, one in value.items())
+    return str(value)
+
+
+FORMS = {"table": print_table, "csv": print_csv, "json": print_json}
+
+
+def fail(message: str) -> int:
+    """Say what went wrong; the exit code."""
+    ERR.print(f"error: {message}", soft_wrap=True)
+    return 1
+
+
+def readable(error: BaseException) -> str:
+    """The one line of an error's text that says most: the last of a stack trace, else the first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return lines[-1] if any(line.startswith("Traceback") for line in lines) else lines[0]
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong command line."""
+    given = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in given
+    order = ["--debug"] * debug + [word for word in given if word != "--debug"]
+    try:
+        return int(cli.main(order, prog_name="election-replay", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stdout = None  # nobody reads on, so nothing is left to flush
+        return 1
+    except (click.Abort, KeyboardInterrupt):
+        return fail("stopped; run the same command again to go on")
+    except JobError as error:
+        return fail(str(error))
+    except Exception as error:  # the last resort: a line instead of a stack trace
+        if debug:
+            raise
+        return fail(f"{readable(error)} (a fault of the pipeline or of the machine: --debug shows more)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,343 @@
+"""Lines of one log file into rows: events, the lines behind them, what could not be read, and the counts.
+
+Only lines that can be of interest reach Python: a vectorised filter looks for the dialect's literals first. A record
+is a line that begins as the dialect says; the undated lines after it belong to it. Every physical line is counted
+once: as an event, as ignored (continuation lines too), or as quarantined.
+
+So that the silence of a log can be told from the absence of news, the first line of every ten seconds in which the
+log says anything, and the last dated line before it, become events of kind ``TICK`` unless they are events anyway.
+Nothing is said about the end of a file that may still grow: landing it in one go or night by night gives the same rows.
+"""
+
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from election_core.dialects import Dialect, Record, Unparsable, rocketmq_metadata, tick
+from election_core.events import Event
+from jobs.blocks import LINE_BYTES, Block
+from schemas.events import MEANING
+
+TEXT_CHARACTERS = 2_000
+"""How much of a line is kept as text."""
+
+CONTINUATION_LINES = 20
+"""How many undated lines of a record are kept."""
+
+HELD_LINES = 5_000
+"""A record longer than this is not kept together."""
+
+TEN_SECONDS = r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d)\d"
+"""The time of a line, without the last digit of its seconds."""
+
+Row = tuple[str, tuple[Any, ...]]
+"""A table's name and the values of one of its rows, in the order of its columns."""
+
+fields_of = attrgetter(*(column.name for column in MEANING))
+EPOCH_ENTRIES = [column.name for column in MEANING].index("epoch_entries")
+LOG_LINES, QUARANTINE, EVENTS = "log_lines", "quarantine", "events"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the lines of one file come from; ``file_time`` is microseconds UTC."""
+
+    cluster: str
+    source_node: str
+    stream: str
+    fingerprint: str
+    path: str
+    batch: int
+    file_time: int | None
+    clock_bound_ms: int
+    utc_offset_minutes: int
+
+    def event_id(self, line_no: int) -> str:
+        """The stable name of the event on a line."""
+        return digest(f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}|{line_no}".encode())
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a file is landed, and what the next landing must know of the line before: plain data."""
+
+    lines: int = 0
+    tick_bucket: int | None = None
+    last_line_no: int | None = None
+    last_line: str | None = None
+
+
+@dataclass(slots=True)
+class Counts:
+    """Lines of one landing of one file."""
+
+    total: int = 0
+    event: int = 0
+    quarantined: int = 0
+
+    @property
+    def ignored(self) -> int:
+        """All lines that are neither; a line that an earlier landing ignored and this one took counts minus one."""
+        return self.total - self.event - self.quarantined
+
+
+def digest(data: bytes) -> str:
+    """A stable 128-bit name for ``data``."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+class Evidence:
+    """Takes the blocks of one file in order and gives the rows they make."""
+
+    def __init__(self, place: Place, dialect: Dialect | None, progress: Progress) -> None:
+        self.place = place
+        self.dialect = dialect
+        self.progress = progress
+        self.counts = Counts()
+        self._held = lines_of(Block(b"", 0))
+        self._last_time: int | None = None
+
+    def take(self, block: Block) -> Iterator[Row]:
+        """Rows of the next lines; the last record is held back, as more of it may follow."""
+        if self.dialect is None:
+            self._count(block.data.count(b"\n") + (not block.data.endswith(b"\n")))
+            return
+        lines = pl.concat([self._held, lines_of(block)])
+        starts = lines["text"].str.contains(self.dialect.record_start).arg_true()
+        end = starts[-1] if len(starts) and lines.height - starts[-1] < HELD_LINES else lines.height
+        self._held = lines[end:]
+        yield from self._rows(lines[:end], self.dialect)
+
+    def finish(self) -> Iterator[Row]:
+        """Rows of the last record."""
+        if self.dialect is not None:
+            lines, self._held = self._held, self._held.clear()
+            yield from self._rows(lines, self.dialect)
+
+    def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Row]:
+        """Rows of a metadata snapshot, whose lines are its records; a broken one is one quarantined line."""
+        if not rocketmq_metadata.is_known(self.place.stream):
+            self._count(1)
+            return
+        try:
+            found = [] if problem else rocketmq_metadata.entries(self.place.stream, data)
+        except Unparsable as error:
+            problem = str(error)
+        self._count(1 if problem else len(found))
+        if problem:
+            text = data[: 4 * TEXT_CHARACTERS].decode("utf-8", "replace")
+            yield self.quarantine(1, problem, text, len(data))
+            return
+        for number, entry in enumerate(found, 1):
+            yield from self._event(number, entry.event, entry.text[:TEXT_CHARACTERS])
+
+    def quarantine(self, line_no: int, reason: str, text: str, length: int) -> Row:
+        """The row that says why a line could not be read."""
+        at = self.place
+        self.counts.quarantined += 1
+        return QUARANTINE, (
+            *(at.cluster, at.source_node, at.stream, at.fingerprint, at.path),
+            *(line_no, reason, text[:TEXT_CHARACTERS], length, at.batch),
+        )
+
+    def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
+        """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
+        self.counts.total += 1
+        text = rest.decode("utf-8", "replace")
+        return self.quarantine(self.progress.lines + 1, f"file is damaged from here on: {problem}", text, length)
+
+    @property
+    def last_line_time(self) -> int | None:
+        """Time of the last dated line of this landing, microseconds UTC."""
+        return self._last_time
+
+    def _count(self, lines: int) -> None:
+        self.counts.total += lines
+        self.progress.lines += lines
+
+    def _rows(self, lines: pl.DataFrame, dialect: Dialect) -> Iterator[Row]:
+        first = self.progress.lines + 1
+        if first == 1 and lines.height:
+            lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
+        self._count(lines.height)
+        starts = lines["text"].str.contains(dialect.record_start)
+        hits = self._hits(lines, dialect)
+        broken = (lines["length"] > LINE_BYTES) | (lines["unreadable"] & hits)
+        for at in broken.arg_true().to_list():
+            reason = "not text" if lines["unreadable"][at] else f"line longer than {LINE_BYTES} bytes"
+            yield self.quarantine(first + at, reason, lines["text"][at], lines["length"][at])
+        begins = starts.arg_true().to_numpy()
+        dated = (starts & ~broken & ~lines["unreadable"]).arg_true()
+        ticks, late = self._ticks(lines["text"].gather(dated), dated.to_list())
+        if late is not None:
+            yield from self._tick(*late, dialect)
+        lengths = lines["length"].to_numpy()
+        readable = set((hits & ~broken).arg_true().to_list())
+        candidates = sorted(readable | ticks)
+        taken = -1
+        for at, text in zip(candidates, lines["text"].gather(candidates).to_list(), strict=True):
+            rows: list[Row] = []
+            if at in readable:
+                rows = list(self._record(first + at, text, lengths[at], continuation(lines, begins, at), dialect))
+            if not rows and at in ticks:
+                rows = list(self._tick(first + at, text, dialect))
+            taken = at if rows else taken
+            yield from rows
+        if len(dated):
+            last = dated[-1]
+            self.progress.last_line_no = first + last
+            self.progress.last_line = None if last == taken else lines["text"][last]
+            time = dialect.time_of(lines["text"][last], self.place.utc_offset_minutes)
+            self._last_time = time[0] if time else self._last_time
+
+    def _hits(self, lines: pl.DataFrame, dialect: Dialect) -> pl.Series:
+        """The lines that may be events."""
+        text = lines["text"]
+        return text.str.contains(dialect.record_start) & text.str.contains_any(list(dialect.needles))
+
+    def _ticks(self, texts: pl.Series, numbers: Sequence[int]) -> tuple[set[int], tuple[int, str] | None]:
+        """Places of the lines to tick, and number and text of the line before all of these if it is one."""
+        buckets = texts.str.extract(TEN_SECONDS).str.replace_all(r"\D", "").cast(pl.Int64, strict=False)
+        before = self.progress.tick_bucket
+        known = buckets.cum_max().shift(1, fill_value=before).fill_null(strategy="forward")
+        known = known if before is None else known.clip(lower_bound=before)
+        new = (buckets > known.fill_null(-1)).fill_null(value=False).arg_true().to_list()
+        ticks = {numbers[at] for at in new} | {numbers[at - 1] for at in new if at}
+        late = None
+        if new and new[0] == 0 and self.progress.last_line is not None and self.progress.last_line_no:
+            late = (self.progress.last_line_no, self.progress.last_line)
+        if new:
+            self.progress.tick_bucket = max(buckets.max(), before or 0)  # type: ignore[type-var, assignment]
+        return ticks, late
+
+    def _record(self, line_no: int, text: str, length: int, more: tuple[str, ...], dialect: Dialect) -> Iterator[Row]:
+        """The rows of a record: an event and its text, a quarantine row, or nothing."""
+        try:
+            event = self._parse(text, more, dialect)
+        except Unparsable as error:
+            yield self.quarantine(line_no, str(error), text, int(length))
+        else:
+            if event is not None:
+                yield from self._event(line_no, event, "\n".join((text[:TEXT_CHARACTERS], *more)))
+
+    def _parse(self, text: str, continuation: tuple[str, ...], dialect: Dialect) -> Event | None:
+        record = Record(text, continuation, self.place.stream, self.place.utc_offset_minutes)
+        return dialect.parse(record)
+
+    def _tick(self, line_no: int, text: str, dialect: Dialect) -> Iterator[Row]:
+        if time := dialect.time_of(text, self.place.utc_offset_minutes):
+            yield from self._event(line_no, tick(*time), text[:TEXT_CHARACTERS])
+
+    def _event(self, line_no: int, event: Event, text: str) -> Iterator[Row]:
+        at = self.place
+        event_id = at.event_id(line_no)
+        self.counts.event += 1
+        where = (event_id, at.cluster, at.source_node, at.stream, at.fingerprint)
+        yield EVENTS, (*where, at.file_time, line_no, at.path, at.clock_bound_ms, *meaning(event), at.batch)
+        yield LOG_LINES, (*where, at.path, line_no, text, at.batch)
+
+
+def meaning(event: Event) -> tuple[Any, ...]:
+    """What an event says, in the order of the table's columns."""
+    values = fields_of(event)
+    if event.epoch_entries is None:
+        return values
+    return (*values[:EPOCH_ENTRIES], tuple(map(astuple, event.epoch_entries)), *values[EPOCH_ENTRIES + 1 :])
+
+
+def continuation(lines: pl.DataFrame, begins: np.ndarray[Any, Any], at: int) -> tuple[str, ...]:
+    """The undated lines after line ``at``, as far as they are kept; ``begins`` are the lines that begin a record."""
+    following = int(np.searchsorted(begins, at, side="right"))
+    end = begins[following] if following < len(begins) else lines.height
+    if end == at + 1:
+        return ()
+    kept = lines["text"][at + 1 : min(end, at + 1 + CONTINUATION_LINES)]
+    return tuple(kept.str.slice(0, TEXT_CHARACTERS).to_list())
+
+
+def lines_of(block: Block) -> pl.DataFrame:
+    """The lines of a block: text without line end, length in bytes as written, and whether it could be decoded."""
+    data, unreadable = decoded(block.data)
+    offsets = line_offsets(data)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    texts = pl.Series(pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers), dtype=pl.String)
+    shortened = block.length - len(block.data)  # only a block of one line is ever shortened
+    flags = np.zeros(len(texts), dtype=bool)
+    flags[unreadable] = True
+    return pl.DataFrame(
+        {
+            "text": texts.str.strip_chars_end("\r\n"),
+            "length": np.diff(line_offsets(block.data)) + shortened,
+            "unreadable": flags,
+        }
+    )
+
+
+def line_offsets(data: bytes) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Where each line begins, and where the last one ends."""
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
+    tail = [len(data)] if data and not data.endswith(b"\n") else []
+    return np.concatenate([[0], ends, tail]).astype(np.int64)
+
+
+def decoded(data: bytes) -> tuple[bytes, list[int]]:
+    """The same lines in UTF-8, and the numbers, from 0, of those that are neither UTF-8 nor GBK."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return decoded_by_line(data)
+    return data, []
+
+
+def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
+    """The slow way of :func:`decoded`, for blocks with other bytes in them."""
+    lines, unreadable = [], []
+    for number, line in enumerate(data.split(b"\n")):
+        for encoding in ("utf-8", "gbk"):
+            try:
+                lines.append(line.decode(encoding))
+                break
+            except UnicodeDecodeError:
+                continue
+        else:
+            lines.append(line.decode("utf-8", "replace"))
+            unreadable.append(number)
+    return "\n".join(lines).encode(), unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the beginning of a file says: its identity and the time of its first dated line, if it has one."""
+
+    fingerprint: str
+    file_time: int | None
+
+
+HEAD_BYTES = 64 << 10
+"""The first dated line is looked for in so much of a file."""
+
+BANNER_BYTES = 1 << 10
+"""The identity of a file without dated lines is taken from so much of it."""
+
+
+def head_of(data: bytes, dialect: Dialect | None, utc_offset_minutes: int) -> Head:
+    """The identity of the file that begins with ``data``: all up to the end of its first dated line.
+
+    A file may begin with a banner that every restart writes anew; the first dated line tells such files apart.
+    """
+    end = 0
+    for line in io.BytesIO(data) if dialect else ():
+        end += len(line)
+        text = line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
+        if dialect and line.endswith(b"\n") and re.match(dialect.record_start, text):
+            time = dialect.time_of(text, utc_offset_minutes)
+            return Head(digest(data[:end]), time[0] if time else None)
+    return Head(digest(data[:BANNER_BYTES]), None)

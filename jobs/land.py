@@ -1,0 +1,214 @@
+"""Landing: log files -> ``bronze.log_lines``, ``bronze.quarantine``, ``silver.events`` and ``bronze.landed_files``.
+
+Every landing has a number. Its rows are made once, then written table by table in place of whatever an earlier,
+killed attempt at the same number left; ``landed_files`` comes last, and only with it the landing counts. A landing
+that finds nothing new writes nothing.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.storagelevel import StorageLevel
+
+from election_core.dialects import dialect_for
+from jobs.blocks import head
+from jobs.config import Config
+from jobs.evidence import HEAD_BYTES, Head, Row, head_of
+from jobs.landing import LANDED, LANDED_STATES, TASK_SCHEMA, Known, Task, land_task, task_of
+from jobs.listing import LogFile, absolute, log_files, open_landing
+from jobs.map_partitions import map_partitions, rows_of
+from jobs.warehouse import Warehouse
+
+EVIDENCE = ("log_lines", "quarantine", "events")
+"""The tables that a landing writes before ``landed_files``."""
+
+HEADS_AT_ONCE = 16
+TASKS_PER_CORE = 4
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """What one landing did; ``batch`` is ``None`` when there was nothing new."""
+
+    batch: int | None = None
+    files: int = 0
+    bytes_read: int = 0
+    lines_total: int = 0
+    lines_event: int = 0
+    lines_ignored: int = 0
+    lines_quarantined: int = 0
+
+
+def new_files(landing: str, warehouse: Warehouse, config: Config) -> list[LogFile]:
+    """The files that no landing has seen as they are now.
+
+    Raises :class:`~jobs.JobError` for a landing zone or a warehouse that cannot be used.
+    """
+    warehouse.refuse_foreign_folder()
+    files = log_files(landing, config.layout, config.metadata_layout)
+    return unseen(files, warehouse.rows("landed_files"))
+
+
+def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
+    """Land ``files``, as :func:`new_files` found them."""
+    if not files:
+        return Landing()
+    warehouse.create()
+    landed = warehouse.rows("landed_files")
+    batch = 1 + max((row["batch"] for row in landed), default=0)
+    landing = absolute(landing)
+    tasks = tasks_of(files, landed, landing, config, batch)
+    rows = landed_rows(spark, tasks, landing).persist(StorageLevel.MEMORY_AND_DISK)
+
+    def write(table: str) -> None:
+        warehouse.replace(rows_of(rows, table), table, f"batch = {batch}", f"landing {batch}")
+
+    try:
+        counts = totals(rows)
+        with ThreadPoolExecutor(len(EVIDENCE)) as pool:
+            list(pool.map(write, EVIDENCE))
+        write(LANDED.name)
+    finally:
+        rows.unpersist()
+    return Landing(batch, len(files), sum(file.size for file in files), **counts)
+
+
+def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
+    """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
+
+    A rolled file that was only renamed keeps all three. A file whose last line waits is looked into once more.
+    """
+    waiting: dict[tuple[Any, ...], bool] = {}
+    for row in landed:
+        known = row["cluster"], row["source_node"], row["stream"], row["file_bytes"], micros(row["modified_at"])
+        waiting[known] = waiting.get(known, True) and row["bytes_waiting"] > 0
+    found = []
+    for file in files:
+        known = file.cluster, file.source_node, file.stream, file.size, file.modified
+        if known not in waiting or file.modified is None:
+            found.append(file)
+        elif waiting[known]:
+            found.append(replace(file, settled=True))
+    return found
+
+
+def tasks_of(
+    files: list[LogFile], landed: list[dict[str, Any]], landing: str, config: Config, batch: int
+) -> list[Task]:
+    """The files grouped by their beginning, each group with what is landed of it; the largest first."""
+    system, root = open_landing(landing)
+    states = landed_states(landed)
+
+    def identify(file: LogFile) -> Head:
+        data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES)
+        return identity(data, file, offset_of(file, config), states)
+
+    with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
+        heads = list(pool.map(identify, files))
+    alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
+    for file, found in zip(files, heads, strict=True):
+        alike[file.cluster, file.source_node, file.stream, found].append(file)
+    tasks = [
+        Task(
+            cluster=cluster,
+            source_node=node,
+            stream=stream,
+            head=found.fingerprint,
+            file_time=found.file_time,
+            clock_bound_ms=config.bound_of(cluster, node),
+            utc_offset_minutes=offset_of(group[0], config),
+            batch=batch,
+            files=tuple(group),
+            known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
+        )
+        for (cluster, node, stream, found), group in alike.items()
+    ]
+    return sorted(tasks, key=lambda task: (-sum(file.size for file in task.files), task.files[0].path))
+
+
+States = defaultdict[tuple[str, str, str], dict[str, dict[str, Known]]]
+"""Cluster, node and stream -> head -> fingerprint -> how far that file is landed."""
+
+
+def landed_states(landed: Iterable[dict[str, Any]]) -> States:
+    """How far each file is landed: its last row in ``landed_files``."""
+    states: States = defaultdict(dict)
+    for row in sorted(landed, key=lambda row: row["batch"]):
+        if row["status"] in LANDED_STATES:
+            known = Known(**{field.name: row[field.name] for field in fields(Known)})
+            heads = states[row["cluster"], row["source_node"], row["stream"]]
+            heads.setdefault(row["head"], {})[known.fingerprint] = known
+    return states
+
+
+def identity(data: bytes, file: LogFile, utc_offset_minutes: int, states: States) -> Head:
+    """The head of a file that begins with ``data``.
+
+    A file that was landed before its first dated line was written is known by what was landed then.
+    """
+    found = head_of(data, dialect_for(file.stream), utc_offset_minutes)
+    heads = states[file.cluster, file.source_node, file.stream]
+    if found.fingerprint in heads:
+        return found
+    for known_head, variants in sorted(heads.items()):
+        if any(begins_with(data, known) for known in variants.values()):
+            return Head(known_head, found.file_time)
+    return found
+
+
+def begins_with(data: bytes, known: Known) -> bool:
+    """Whether a file that begins with ``data`` is a known one that was landed while it was shorter than that."""
+    length = known.bytes_landed
+    return 0 < length <= len(data) and sha256(data[:length]).hexdigest() == known.content_hash
+
+
+def offset_of(file: LogFile, config: Config) -> int:
+    """The zone of a file's times, in minutes east of UTC."""
+    dialect = dialect_for(file.stream)
+    return config.offset_of(file.cluster, file.source_node, dialect.utc_offset_minutes if dialect else 0)
+
+
+def landed_rows(spark: SparkSession, tasks: list[Task], landing: str) -> DataFrame:
+    """The rows of all tables that the tasks make."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                yield from land_task(task_of(row), landing)
+
+    table = pa.Table.from_pylist([asdict(task) for task in tasks], TASK_SCHEMA)
+    slots = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    return map_partitions(spark.createDataFrame(table).repartition(slots), read, (*EVIDENCE, LANDED.name))
+
+
+def totals(rows: DataFrame) -> dict[str, int]:
+    """The line counts of a landing."""
+    names = ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
+    sums = rows_of(rows, LANDED.name).agg(*(F.sum(name).alias(name) for name in names)).first()
+    return {name: int(sums[name]) for name in names} if sums else {}
+
+
+def micros(time: datetime | None) -> int | None:
+    """Microseconds since 1970."""
+    return None if time is None else (time - EPOCH) // timedelta(microseconds=1)
+
+
+def main() -> None:
+    """Run as a job of its own: ``spark-submit jobs/land.py --landing DIR --warehouse DIR``."""
+    from jobs.cli import main as command_line
+
+    sys.exit(command_line(["land", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

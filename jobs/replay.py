@@ -1,0 +1,182 @@
+"""Replay: silver events -> facts of every node -> verdicts of every group -> gold tables, then one row in ``runs``.
+
+That row publishes them: it names the version of every table. Two passes go through the core, both by
+:func:`~jobs.map_partitions.map_partitions`. The fold sees the whole log of one node, in program order; the judge sees
+the facts of one replica group. Only clusters with new events are replayed, and all of them when the rules have
+changed.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.storagelevel import StorageLevel
+
+from election_core import RULES_VERSION
+from election_core import replay as core
+from election_core.rows import TABLE_OF
+from jobs import JobError
+from jobs.map_partitions import Row, map_partitions, rows_of
+from jobs.session import code_version
+from jobs.warehouse import Warehouse, any_of, only_row
+from schemas import TABLES
+
+FACTS, RUNS = TABLES["facts"], TABLES["runs"]
+GOLD = tuple(TABLE_OF.values())
+PROGRAM_ORDER = ("cluster", "source_node", "stream", "file_time", "fingerprint", "line_no")
+WRITERS = 3
+"""Tables written at once: their commits cost more than their rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What one replay did; ``run_id`` is ``None`` when there was nothing new to publish."""
+
+    run_id: str | None
+    clusters: tuple[str, ...] = ()
+    events: int = 0
+
+
+def nothing_new(warehouse: Warehouse) -> bool:
+    """Whether what is published is all that there is to say.
+
+    Raises :class:`~jobs.JobError` when nothing was ever landed.
+    """
+    if not (last_batch := warehouse.last_batch()):
+        raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
+    return batch_published(warehouse, warehouse.published()) == last_batch
+
+
+def replay(spark: SparkSession, warehouse: Warehouse) -> Replay:
+    """Replay what is new and publish it, unless :func:`nothing_new`."""
+    if nothing_new(warehouse):
+        return Replay(None)
+    started = datetime.now(UTC)
+    last_batch = warehouse.last_batch()
+    since = batch_published(warehouse, warehouse.published())
+    warehouse.create()
+    run_id = f"{started:%Y%m%dT%H%M%S.%fZ}-{last_batch}"
+    new = warehouse.landed(spark, "events", last_batch).where(F.col("batch") > since)
+    clusters = sorted(row["cluster"] for row in new.select("cluster").distinct().collect())
+    events = warehouse.landed(spark, "events", last_batch).where(F.col("cluster").isin(clusters))
+    where = any_of("cluster", clusters) if since and clusters else None
+    if clusters or not since:
+        write_gold(spark, events, warehouse, where, run_id)
+    publish(spark, warehouse, run_id, started, last_batch, clusters, nights_of(new))
+    return Replay(run_id, tuple(clusters), events.count())
+
+
+def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None) -> int:
+    """The last landing whose verdicts stand; 0 when everything must be judged anew.
+
+    That is so under new rules, and when a replay was killed after it had written some tables.
+    """
+    if published is None or published["rules_version"] != RULES_VERSION:
+        return 0
+    judged = (FACTS.name, *GOLD)
+    stand = all(warehouse.version(name) == published["versions"].get(name) for name in judged)
+    return int(published["batch"]) if stand else 0
+
+
+def write_gold(spark: SparkSession, events: DataFrame, warehouse: Warehouse, where: str | None, run_id: str) -> None:
+    """Fold, judge, and write all their tables."""
+    facts = rows_of(folded(events), FACTS.name).sort(*FACTS.names)
+    warehouse.replace(facts, FACTS.name, where, run_id)
+    written = warehouse.read(spark, FACTS.name)
+    verdicts = judged(written if where is None else written.where(where)).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        verdicts.count()  # fill the cache once; the writers then share it
+        with ThreadPoolExecutor(WRITERS) as pool:
+            list(pool.map(lambda table: write_table(verdicts, warehouse, table, where, run_id), GOLD))
+    finally:
+        verdicts.unpersist()
+
+
+def write_table(verdicts: DataFrame, warehouse: Warehouse, table: str, where: str | None, run_id: str) -> None:
+    """Write one gold table, sorted by its key."""
+    key = ("cluster", *(name for name in TABLES[table].key if name != "cluster"))
+    rows = rows_of(verdicts, table).repartition("cluster").sortWithinPartitions(*key)
+    warehouse.replace(rows, table, where, run_id)
+
+
+def folded(events: DataFrame) -> DataFrame:
+    """The facts that each node's own log proves."""
+    ordered = (
+        events.select(*core.FOLD_COLUMNS).repartition("cluster", "source_node").sortWithinPartitions(*PROGRAM_ORDER)
+    )
+    return map_partitions(ordered, fold, (FACTS.name,))
+
+
+def judged(facts: DataFrame) -> DataFrame:
+    """The verdicts on each replica group: one struct column for each gold table."""
+    names = FACTS.names
+    order = ("cluster", "replica_group", *(name for name in names if name not in {"cluster", "replica_group"}))
+    grouped = facts.select(*names).repartition("cluster", "replica_group").sortWithinPartitions(*order)
+    return map_partitions(grouped, judge, GOLD)
+
+
+fact_values = attrgetter(*FACTS.names)
+row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
+
+
+def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+    """The core's fold, its facts as rows."""
+    for fact in core.fold(batches):
+        yield FACTS.name, fact_values(fact)
+
+
+def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+    """The core's judge, its verdicts as rows."""
+    for row in core.judge(batches):
+        yield TABLE_OF[type(row)], row_values[type(row)](row)
+
+
+def nights_of(events: DataFrame) -> list[Any]:
+    """The days of the events, UTC."""
+    days = events.select(F.to_date("event_time").alias("day")).distinct().sort("day")
+    return [row["day"] for row in days.collect()]
+
+
+def publish(
+    spark: SparkSession,
+    warehouse: Warehouse,
+    run_id: str,
+    started: datetime,
+    batch: int,
+    clusters: Iterable[str],
+    nights: list[Any],
+) -> None:
+    """Write the one row that makes the new versions of all tables visible together."""
+    versions = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
+    values = {
+        "run_id": run_id,
+        "started_at": started,
+        "published_at": max(started, datetime.now(UTC)),
+        "status": "published",
+        "batch": batch,
+        "nights": nights,
+        "clusters": len(list(clusters)),
+        "versions": versions,
+        "counts": {name: warehouse.count(name) for name in (FACTS.name, *GOLD)},
+        "code_version": code_version(),
+        "rules_version": RULES_VERSION,
+    }
+    warehouse.append(only_row(spark, RUNS, values).coalesce(1), RUNS.name, run_id)
+
+
+def main() -> None:
+    """Run as a job of its own: ``spark-submit jobs/replay.py --warehouse DIR``."""
+    from jobs.cli import main as command_line
+
+    sys.exit(command_line(["replay", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from deltalake import DeltaTable, Field, Schema
+from deltalake.exceptions import TableNotFoundError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from jobs import JobError
+from schemas import TABLES, Table
+from schemas.model import sql_text
+
+
+class Warehouse:
+    """Where the tables stand, how they are read and written. ``root`` is a local path or a URI."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/") if "://" in root else str(Path(root).absolute())
+
+    def location(self, table: str) -> str:
+        """Where ``table`` stands."""
+        return f"{self.root}/{TABLES[table].path}"
+
+    def version(self, table: str) -> int | None:
+        """The newest version of ``table``; ``None`` if there is none yet."""
+        try:
+            return int(DeltaTable(self.location(table)).version())
+        except TableNotFoundError:
+            return None
+
+    def versions(self) -> dict[str, int]:
+        """The newest version of every table that is there."""
+        found = {name: self.version(name) for name in TABLES}
+        return {name: version for name, version in found.items() if version is not None}
+
+    def rows(self, table: str, columns: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """All rows of a small table, without Spark; none if the table is not there."""
+        if self.version(table) is None:
+            return []
+        names = list(columns or TABLES[table].names)
+        found: list[dict[str, Any]] = DeltaTable(self.location(table)).to_pyarrow_dataset().to_table(names).to_pylist()
+        return found
+
+    def count(self, table: str) -> int:
+        """The number of rows of ``table``, from its log alone."""
+        return int(DeltaTable(self.location(table)).count())
+
+    def last_batch(self) -> int:
+        """The number of the last landing that was finished; 0 if there is none."""
+        return max((row["batch"] for row in self.rows("landed_files", ["batch"])), default=0)
+
+    def published(self) -> dict[str, Any] | None:
+        """The last row of ``gold.runs``: what readers see; ``None`` if nothing is published."""
+        rows = self.rows("runs")
+        for row in rows:
+            row["versions"], row["counts"] = dict(row["versions"]), dict(row["counts"])
+        return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
+
+    def create(self) -> None:
+        """Create the tables that are missing, with their comments.
+
+        Raises :class:`JobError` when the folder holds something else.
+        """
+        self.refuse_foreign_folder()
+        for table in TABLES.values():
+            if self.version(table.name) is None:
+                DeltaTable.create(
+                    self.location(table.name),
+                    delta_schema(table),
+                    mode="ignore",
+                    partition_by=list(table.partitioned_by),
+                    name=table.name,
+                    description=table.comment,
+                )
+
+    def refuse_foreign_folder(self) -> None:
+        """Raise :class:`JobError` when tables would be written between files that are not ours."""
+        folder = Path(self.root)
+        if "://" in self.root or not folder.exists():
+            return
+        if not folder.is_dir():
+            raise JobError(f"the warehouse {self.root} is not a folder")
+        layers = {table.layer for table in TABLES.values()}
+        if any(folder.iterdir()) and not any((folder / layer).is_dir() for layer in layers):
+            raise JobError(f"{self.root} holds other files and is no warehouse: give a new or an empty folder")
+
+    def read(self, spark: SparkSession, table: str) -> DataFrame:
+        """The newest rows of ``table``."""
+        return spark.read.format("delta").load(self.location(table))
+
+    def landed(self, spark: SparkSession, table: str, last_batch: int) -> DataFrame:
+        """The rows of a bronze or silver table that finished landings wrote."""
+        return self.read(spark, table).where(F.col("batch") <= last_batch)
+
+    def replace(self, rows: DataFrame, table: str, where: str | None, note: str) -> None:
+        """Write ``rows`` in place of the rows that ``where`` names, or of all; ``note`` goes into the history."""
+        writer = in_shape(rows, TABLES[table]).write.format("delta").mode("overwrite").option("userMetadata", note)
+        if where is not None:
+            writer = writer.option("replaceWhere", where)
+        writer.save(self.location(table))
+
+    def append(self, rows: DataFrame, table: str, note: str) -> None:
+        """Add ``rows``."""
+        shaped = in_shape(rows, TABLES[table])
+        shaped.write.format("delta").mode("append").option("userMetadata", note).save(self.location(table))
+
+
+def delta_schema(table: Table) -> Schema:
+    """The table's columns for Delta, with what may not be null and with the comments."""
+    plain = Schema.from_arrow(table.arrow_schema()).fields
+    fields = zip(plain, table.columns, strict=True)
+    return Schema(
+        [
+            Field(one.name, one.type, nullable=column.nullable, metadata={"comment": column.remark})
+            for one, column in fields
+        ]
+    )
+
+
+def in_shape(rows: DataFrame, table: Table) -> DataFrame:
+    """``rows`` with exactly the table's columns, in its order."""
+    return rows.select(*table.names)
+
+
+def spark_schema(table: Table) -> StructType:
+    """The table's columns for Spark."""
+    return cast("StructType", StructType.fromDDL(table.ddl()))
+
+
+def any_of(column: str, values: Iterable[str]) -> str:
+    """The SQL condition that ``column`` is one of ``values``."""
+    return f"{column} IN ({', '.join(sql_text(value) for value in sorted(values))})"
+
+
+def only_row(spark: SparkSession, table: Table, values: Mapping[str, Any]) -> DataFrame:
+    """One row of ``table`` as a frame."""
+    return spark.createDataFrame([tuple(values[name] for name in table.names)], spark_schema(table))

@@ -1,0 +1,42 @@
+"""The tables: one file a table, the only place where a column is defined."""
+
+from schemas import (
+    elections,
+    events,
+    facts,
+    findings,
+    landed_files,
+    lock_holds,
+    log_lines,
+    metadata_versions,
+    quarantine,
+    role_intervals,
+    rule_coverage,
+    runs,
+    sync_state_sets,
+    terms,
+)
+from schemas.model import Column, Table
+
+TABLES: dict[str, Table] = {
+    module.TABLE.name: module.TABLE
+    for module in (
+        landed_files,
+        log_lines,
+        quarantine,
+        events,
+        facts,
+        terms,
+        elections,
+        role_intervals,
+        sync_state_sets,
+        lock_holds,
+        metadata_versions,
+        findings,
+        rule_coverage,
+        runs,
+    )
+}
+"""Every table by name, from bronze to gold."""
+
+__all__ = ["TABLES", "Column", "Table"]

@@ -1,0 +1,52 @@
+"""``gold.findings``: what a reviewer must know, with the evidence."""
+
+from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, end_time, start_time
+from schemas.model import BIGINT, BIGINTS, STRING, STRINGS, Column, Table
+
+TABLE = Table(
+    name="findings",
+    layer="gold",
+    comment="Split brain, lost writes, broken rules, lost availability: one row each, with its evidence.",
+    partitioned_by=("cluster",),
+    columns=(
+        Column(
+            name="finding_id",
+            type=STRING,
+            comment="Stable name: a rerun finds the same finding.",
+            nullable=False,
+            key=True,
+        ),
+        CLUSTER,
+        REPLICA_GROUP,
+        PROTOCOL,
+        Column(name="rule", type=STRING, comment="Catalogue id; `election-replay rules` explains it.", nullable=False),
+        Column(name="severity", type=STRING, comment="info, warning or critical.", nullable=False),
+        Column(
+            name="certainty",
+            type=STRING,
+            comment="proven: whatever the clocks were; definite: for every clock reading inside the bounds; possible.",
+            nullable=False,
+        ),
+        Column(name="nodes", type=STRINGS, comment="Members concerned, sorted.", nullable=False),
+        Column(name="terms", type=BIGINTS, comment="Terms or epochs concerned, sorted.", nullable=False),
+        start_time("When it began."),
+        end_time("When it ended; null: it still lasts."),
+        Column(name="summary", type=STRING, comment="One sentence with the numbers in it.", nullable=False),
+        Column(name="evidence", type=STRINGS, comment="Event ids that prove it.", nullable=False),
+        Column(name="implied_by", type=STRING, comment="The finding that this one follows from."),
+        Column(name="overlap_min_ms", type=BIGINT, comment="Smallest overlap of two leaders.", unit="ms"),
+        Column(name="overlap_max_ms", type=BIGINT, comment="Largest overlap of two leaders.", unit="ms"),
+        Column(name="duration_min_ms", type=BIGINT, comment="Shortest duration.", unit="ms"),
+        Column(name="duration_max_ms", type=BIGINT, comment="Longest duration.", unit="ms"),
+        Column(name="messages_lost", type=BIGINT, comment="Messages that were cut off."),
+        Column(
+            name="messages_repeated",
+            type=BIGINT,
+            comment="Messages that are consumed or delivered again, at most, since an offset went back.",
+        ),
+        Column(name="bytes_lost", type=BIGINT, comment="Bytes that were cut off.", unit="bytes"),
+        Column(name="offset_before", type=BIGINT, comment="Offset before."),
+        Column(name="offset_after", type=BIGINT, comment="Offset after."),
+        Column(name="rounds", type=BIGINT, comment="Rounds of voting."),
+    ),
+)

@@ -1,0 +1,97 @@
+"""What a table is: typed, commented columns, from which every other form of the schema is derived.
+
+The DDL is what Spark and Delta read, the Arrow schema is what crosses between Spark and Python, the documentation
+is what people read. None of them is written by hand.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A column type by its two names: as Spark SQL writes it and as Arrow holds it."""
+
+    sql: str
+    arrow: pa.DataType
+
+
+STRING = Type("STRING", pa.string())
+BIGINT = Type("BIGINT", pa.int64())
+BOOLEAN = Type("BOOLEAN", pa.bool_())
+DATES = Type("ARRAY<DATE>", pa.list_(pa.date32()))
+TIMESTAMP = Type("TIMESTAMP", pa.timestamp("us", tz="UTC"))
+STRINGS = Type("ARRAY<STRING>", pa.list_(pa.string()))
+BIGINTS = Type("ARRAY<BIGINT>", pa.list_(pa.int64()))
+COUNTS = Type("MAP<STRING, BIGINT>", pa.map_(pa.string(), pa.int64()))
+EPOCH_ENTRIES = Type(
+    "ARRAY<STRUCT<epoch: BIGINT, start_offset: BIGINT, end_offset: BIGINT>>",
+    pa.list_(pa.struct([("epoch", pa.int64()), ("start_offset", pa.int64()), ("end_offset", pa.int64())])),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column. ``key`` columns together name a row; ``unit`` is set where a number or text has one."""
+
+    name: str
+    type: Type
+    comment: str
+    nullable: bool = True
+    key: bool = False
+    unit: str | None = None
+
+    @property
+    def ddl(self) -> str:
+        """``name TYPE [NOT NULL] COMMENT '...'``, as a table definition has it."""
+        null = "" if self.nullable else " NOT NULL"
+        return f"`{self.name}` {self.type.sql}{null} COMMENT {sql_text(self.remark)}"
+
+    @property
+    def remark(self) -> str:
+        """The comment with its unit, as ``DESCRIBE`` shows it."""
+        return f"{self.comment} [{self.unit}]" if self.unit else self.comment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One Delta table at ``<warehouse>/<layer>/<name>``."""
+
+    name: str
+    layer: str
+    comment: str
+    columns: tuple[Column, ...]
+    partitioned_by: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Where the table stands below the warehouse."""
+        return f"{self.layer}/{self.name}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The names of the columns that together name a row."""
+        return tuple(column.name for column in self.columns if column.key)
+
+    def ddl(self) -> str:
+        """The columns as Spark's ``StructType.fromDDL`` and ``CREATE TABLE`` read them."""
+        return ", ".join(column.ddl for column in self.columns)
+
+    def row_type(self) -> str:
+        """The whole row as one SQL struct type, every field nullable."""
+        return "STRUCT<" + ", ".join(f"`{c.name}`: {c.type.sql}" for c in self.columns) + ">"
+
+    def arrow_schema(self) -> pa.Schema:
+        """The same columns for Arrow."""
+        return pa.schema([pa.field(c.name, c.type.arrow, nullable=c.nullable) for c in self.columns])
+
+
+def sql_text(text: str) -> str:
+    """``text`` as a SQL literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

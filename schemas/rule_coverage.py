@@ -1,0 +1,21 @@
+"""``gold.rule_coverage``: how much a clean verdict is worth."""
+
+from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, key
+from schemas.model import BIGINT, STRING, Column, Table
+
+TABLE = Table(
+    name="rule_coverage",
+    layer="gold",
+    comment="How often each rule could be judged in each group, and why it could not where it could not.",
+    partitioned_by=("cluster",),
+    columns=(
+        key(CLUSTER),
+        key(REPLICA_GROUP),
+        key(PROTOCOL),
+        Column(name="rule", type=STRING, comment="Catalogue id.", nullable=False, key=True),
+        Column(name="conforms", type=BIGINT, comment="Times that the rule was kept.", nullable=False),
+        Column(name="violates", type=BIGINT, comment="Times that the rule was broken.", nullable=False),
+        Column(name="undecidable", type=BIGINT, comment="Times that the log does not say enough.", nullable=False),
+        Column(name="why_undecidable", type=STRING, comment="What the log does not say."),
+    ),
+)

@@ -1,0 +1,37 @@
+"""``gold.runs``: what is published. The last row is the commit point of everything that readers see."""
+
+from schemas.model import BIGINT, COUNTS, DATES, STRING, TIMESTAMP, Column, Table
+
+TABLE = Table(
+    name="runs",
+    layer="gold",
+    comment="One row for each published run: which version of every table belongs together.",
+    columns=(
+        Column(name="run_id", type=STRING, comment="Name of the run.", nullable=False, key=True),
+        Column(name="started_at", type=TIMESTAMP, comment="When the replay began.", nullable=False, unit="UTC"),
+        Column(name="published_at", type=TIMESTAMP, comment="When it was published.", nullable=False, unit="UTC"),
+        Column(name="status", type=STRING, comment="published.", nullable=False),
+        Column(
+            name="batch",
+            type=BIGINT,
+            comment="The last landing that is part of it; also the order of the runs that share it.",
+            nullable=False,
+        ),
+        Column(name="nights", type=DATES, comment="Days, UTC, of the events that were new to it.", nullable=False),
+        Column(
+            name="clusters",
+            type=BIGINT,
+            comment="Clusters that were replayed; the others kept their rows.",
+            nullable=False,
+        ),
+        Column(
+            name="versions",
+            type=COUNTS,
+            comment="Table to Delta version: read the tables at these versions.",
+            nullable=False,
+        ),
+        Column(name="counts", type=COUNTS, comment="Table to number of rows.", nullable=False),
+        Column(name="code_version", type=STRING, comment="Version of this software.", nullable=False),
+        Column(name="rules_version", type=STRING, comment="Version of the rules.", nullable=False),
+    ),
+)

@@ -1,0 +1,29 @@
+"""``gold.sync_state_sets``: which replicas were in sync with the master."""
+
+from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, START_EVENT_ID, end_time, key, start_time
+from schemas.model import BIGINT, STRING, STRINGS, Column, Table
+
+TABLE = Table(
+    name="sync_state_sets",
+    layer="gold",
+    comment="Every value of a broker set's SyncStateSet, from the decision that made it to the next.",
+    partitioned_by=("cluster",),
+    columns=(
+        key(CLUSTER),
+        key(REPLICA_GROUP),
+        key(PROTOCOL),
+        Column(name="master_epoch", type=BIGINT, comment="Epoch of the master.", nullable=False, key=True),
+        Column(
+            name="sync_state_set_epoch",
+            type=BIGINT,
+            comment="Version of the set.",
+            nullable=False,
+            key=True,
+        ),
+        Column(name="master", type=STRING, comment="The master; null: none."),
+        Column(name="members", type=STRINGS, comment="Members of the set, sorted.", nullable=False, key=True),
+        start_time("When the set was decided.", is_key=True),
+        end_time("When the next one was; null: it still holds."),
+        START_EVENT_ID,
+    ),
+)

@@ -1,0 +1,23 @@
+"""One replay of all RocketMQ runs that this version must get right, shared by the whole session."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.published import Warehouse, replay
+from tests.conftest import Landing
+
+SYSTEMS = ("rocketmq-dledger", "rocketmq-controller")
+
+
+@pytest.fixture(scope="session")
+def runs(corpora: Path) -> dict[str, Path]:
+    """Every run of the two systems by its name, which is the name of its cluster too."""
+    return {run.parent.name: run.parent for system in SYSTEMS for run in sorted((corpora / system).glob("*/run.json"))}
+
+
+@pytest.fixture(scope="session")
+def gold(runs: dict[str, Path], landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """All these runs, replayed together."""
+    zone = landing(f"{path.parent.name}/{name}" for name, path in runs.items())
+    return replay(zone, tmp_path_factory.mktemp("warehouse") / "all")

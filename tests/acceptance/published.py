@@ -1,0 +1,58 @@
+"""The published tables as any Delta reader sees them: the newest row of ``gold/runs`` names the versions."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A warehouse that `election-replay run` has published at least once."""
+
+    path: Path
+
+    def _rows(self, table: str, version: int | None = None) -> list[Row]:
+        found = DeltaTable(str(self.path / table), version=version).to_pyarrow_table().to_pylist()
+        return list(found)
+
+    @cached_property
+    def manifest(self) -> Row:
+        """The newest published row of ``gold/runs``."""
+        published = [row for row in self._rows("gold/runs") if row["published_at"] is not None]
+        return max(published, key=lambda row: row["published_at"])
+
+    def rows(self, table: str) -> list[Row]:
+        """All rows of a table such as ``gold/terms``, at the published version."""
+        return self._rows(table, dict(self.manifest["versions"])[table.rpartition("/")[2]])
+
+    def newest(self, table: str) -> list[Row]:
+        """All rows of a table as it is now, published or not."""
+        return self._rows(table)
+
+
+def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:
+    """Runs the command as a user would, in a process of its own; returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; import jobs.cli; sys.exit(jobs.cli.main())", *map(str, arguments)],
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, **(env or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, str] | None = None) -> Warehouse:
+    """Lands, replays and publishes one landing zone."""
+    election_replay("run", "--landing", landing, "--warehouse", warehouse, *options, env=env)
+    return Warehouse(warehouse)

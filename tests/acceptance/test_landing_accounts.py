@@ -1,0 +1,151 @@
+"""Nothing vanishes on the way in, nothing comes in twice, and the order of arrival changes nothing."""
+
+import bz2
+import gzip
+import os
+import random
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from schemas import TABLES
+from tests.acceptance.published import Row, Warehouse, election_replay, replay
+from tests.conftest import Landing
+
+pytestmark = pytest.mark.slow
+
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
+
+SMALL = ("rocketmq-dledger/kill-leader-533", "rocketmq-controller/zombie-master")
+"""Two small runs, one of each system."""
+
+JUDGED = tuple(table.path for table in TABLES.values() if table.layer == "gold" and table.name != "runs")
+
+
+def lines_of(path: Path) -> int:
+    """The lines of a file, counted without any of the code under test."""
+    with OPENERS.get(path.suffix, open)(path, "rb") as file:
+        content = file.read()
+    return content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+
+
+def log_files(zone: Path) -> list[Path]:
+    return sorted(path for path in zone.glob("*/nodes/*/logs/**/*") if path.is_file())
+
+
+def as_text(rows: Iterable[Row], without: tuple[str, ...] = ()) -> list[str]:
+    """Rows as sorted texts, to compare whole tables."""
+    return sorted(repr([(name, value) for name, value in row.items() if name not in without]) for row in rows)
+
+
+def judged(warehouse: Warehouse) -> dict[str, list[str]]:
+    """Every gold table but ``runs``."""
+    return {table: as_text(warehouse.rows(table)) for table in JUDGED}
+
+
+@pytest.fixture(scope="module")
+def everything(corpora: Path, landing: Landing) -> Path:
+    """All real runs of all systems in one landing zone."""
+    return landing(f"{run.parent.parent.name}/{run.parent.name}" for run in sorted(corpora.glob("*/*/run.json")))
+
+
+@pytest.fixture(scope="module")
+def landed(everything: Path, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    path = tmp_path_factory.mktemp("warehouse") / "everything"
+    election_replay("land", "--landing", everything, "--warehouse", path)
+    return Warehouse(path)
+
+
+def test_every_file_has_its_row(landed: Warehouse, everything: Path) -> None:
+    rows = Counter(row["path"] for row in landed.newest("bronze/landed_files"))
+    assert rows == Counter(str(path.relative_to(everything)) for path in log_files(everything))
+
+
+def test_lines_add_up_for_every_file(landed: Warehouse, everything: Path) -> None:
+    for row in landed.newest("bronze/landed_files"):
+        parts = row["lines_event"] + row["lines_ignored"] + row["lines_quarantined"]
+        assert row["lines_total"] == parts, row
+        if row["status"] == "landed":
+            waiting = 1 if row["bytes_waiting"] else 0
+            assert row["lines_total"] + waiting == lines_of(everything / row["path"]), row
+
+
+def test_every_event_and_every_bad_line_is_counted(landed: Warehouse) -> None:
+    counted = {"silver/events": "lines_event", "bronze/quarantine": "lines_quarantined"}
+    for table, column in counted.items():
+        told: dict[str, int] = defaultdict(int)
+        for row in landed.newest("bronze/landed_files"):
+            told[row["cluster"]] += row[column]
+        found = Counter(row["cluster"] for row in landed.newest(table))
+        assert found == +Counter(told), table
+
+
+def test_a_second_run_changes_nothing(landing: Landing, tmp_path: Path) -> None:
+    zone = landing(SMALL)
+    first = replay(zone, tmp_path / "warehouse")
+    before, files = judged(first), first.newest("bronze/landed_files")
+    second = replay(zone, tmp_path / "warehouse")
+    assert judged(second) == before
+    assert as_text(second.newest("bronze/landed_files")) == as_text(files)
+    assert second.manifest["run_id"] == first.manifest["run_id"]
+
+
+def test_one_more_file_adds_only_that(landing: Landing, tmp_path: Path) -> None:
+    zone = landing(SMALL)
+    late = zone / "kill-leader-533/nodes/n2/logs/rocketmqlogs/broker_default.log"
+    aside = tmp_path / late.name
+    shutil.move(late, aside)
+    first = replay(zone, tmp_path / "warehouse")
+    files, events = first.newest("bronze/landed_files"), first.newest("silver/events")
+
+    shutil.move(aside, late)
+    second = replay(zone, tmp_path / "warehouse")
+    more = Counter(as_text(second.newest("bronze/landed_files"))) - Counter(as_text(files))
+    assert len(more) == 1, more
+    assert str(late.relative_to(zone)) in next(iter(more))
+    added = Counter(as_text(second.newest("silver/events"))) - Counter(as_text(events))
+    assert sum(added.values()) == len(second.newest("silver/events")) - len(events) > 0
+    assert all("broker_default.log" in row and "kill-leader-533" in row for row in added)
+
+    at_once = replay(landing(SMALL), tmp_path / "at-once")
+    assert judged(second) == judged(at_once)
+
+
+def settings(folder: Path, partitions: int) -> Path:
+    """A settings file that differs from the defaults in the number of partitions only."""
+    path = folder / f"pipeline-{partitions}.yaml"
+    path.write_text(f"shuffle_partitions: {partitions}\n")
+    return path
+
+
+def test_order_partitions_and_hash_seeds_change_nothing(landing: Landing, tmp_path: Path) -> None:
+    whole = landing(SMALL)
+    results = [
+        judged(
+            replay(
+                whole,
+                tmp_path / f"partitions-{partitions}",
+                "--config",
+                settings(tmp_path, partitions),
+                env={"PYTHONHASHSEED": seed},
+            )
+        )
+        for partitions, seed in ((1, "0"), (3, "1"), (16, "2"))
+    ]
+
+    files = log_files(whole)
+    random.Random(20261121).shuffle(files)
+    growing, warehouse = tmp_path / "growing", tmp_path / "shuffled"
+    for part in (files[: len(files) // 2], files[len(files) // 2 :]):
+        for file in part:
+            there = growing / file.relative_to(whole)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            os.link(file, there)
+        results.append(judged(replay(growing, warehouse)))
+    del results[-2]  # half of the files say less
+
+    for other in results[1:]:
+        assert other == results[0]

@@ -1,0 +1,349 @@
+"""Sentences about one run, as checks over its gold tables. Times in sentences are log times of 2026-11-21."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+
+from tests.acceptance.published import Row
+
+NEAR = 2.0
+"""Seconds: a logged time is a whole second, and a sentence's may come from the observer."""
+
+KILLED = 10.0
+"""Seconds: a process that was killed or frozen may have written its last line so long before."""
+
+ROUNDED = 1.0
+"""Seconds by which a duration in a sentence may be off: both its ends are whole seconds."""
+
+CONTROLLERS = "controllers"
+"""Stands for the group of the controllers, whatever its name: the one that is no broker set."""
+
+SEVERITIES = ("info", "warning", "critical")
+
+
+def log_time(clock: str) -> float:
+    """``17:41:14`` as the RocketMQ logs write it, GMT+8."""
+    return _on_the_day(clock, timezone(timedelta(hours=8)))
+
+
+def utc(clock: str) -> float:
+    """``09:41:14``, UTC."""
+    return _on_the_day(clock, UTC)
+
+
+def _on_the_day(clock: str, zone: timezone) -> float:
+    hour, minute, second = (int(part) for part in clock.split(":"))
+    return datetime(2026, 11, 21, hour, minute, second, tzinfo=zone).timestamp()
+
+
+@dataclass(frozen=True)
+class Run:
+    """The gold rows of one cluster. ``ended`` is when the observed part of the run was over."""
+
+    name: str
+    ended: float
+    broker_sets: frozenset[str]
+    terms: list[Row]
+    roles: list[Row]
+    elections: list[Row]
+    sets: list[Row]
+    findings: list[Row]
+
+    def of(self, rows: Iterable[Row], group: str | None) -> list[Row]:
+        """The rows of a group; all for None."""
+        return [row for row in rows if group is None or self._is(row["replica_group"], group)]
+
+    def _is(self, found: str, group: str) -> bool:
+        return found not in self.broker_sets if group == CONTROLLERS else found == group
+
+
+Check = Callable[[Run], None]
+
+
+def start(row: Row) -> float:
+    return float(row["start_time"].timestamp())
+
+
+def end(row: Row) -> float:
+    return float(row["end_time"].timestamp()) if row["end_time"] is not None else float("inf")
+
+
+def latest_end(row: Row) -> float:
+    """The latest moment at which a role interval may have ended."""
+    return end(row) + (row["end_uncertainty_ms"] or 0) / 1000
+
+
+def show(rows: Iterable[Row]) -> str:
+    names = (
+        "rule",
+        "severity",
+        "certainty",
+        "nodes",
+        "node",
+        "role",
+        "term",
+        "terms",
+        "leader",
+        "start_time",
+        "end_time",
+        "summary",
+    )
+    return "\n".join(
+        "  " + ", ".join(f"{name}={row[name]}" for name in names if row.get(name) is not None) for row in rows
+    )
+
+
+def leads(
+    node: str,
+    term: int,
+    since: float | None,
+    until: float | None,
+    group: str | None = None,
+    slack: float = NEAR,
+) -> Check:
+    """``node`` leads ``term`` from ``since`` (None: some time) to ``until`` (None: the end of the run)."""
+
+    def check(run: Run) -> None:
+        roles = [
+            row for row in run.of(run.roles, group) if (row["role"], row["node"], row["term"]) == ("leader", node, term)
+        ]
+        good = [
+            row
+            for row in roles
+            if (since is None or abs(start(row) - since) <= NEAR) and _ends_at(run, row, until, slack)
+        ]
+        assert len(good) == 1, f"{node} should lead term {term} in one such interval:\n{show(roles)}"
+        terms = [row for row in run.of(run.terms, group) if row["term"] == term]
+        assert any(row["leader"] == node for row in terms), f"gold.terms:\n{show(terms)}"
+
+    return check
+
+
+def _ends_at(run: Run, row: Row, until: float | None, slack: float) -> bool:
+    if until is None:
+        return end(row) >= run.ended - NEAR
+    return end(row) - slack <= until <= latest_end(row) + slack
+
+
+def leads_at(node: str, term: int, at: float, group: str | None = None) -> Check:
+    """``node``, and nobody else of its group, leads ``term`` at the moment ``at``."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.roles, group) if row["role"] == "leader" and start(row) <= at < end(row)]
+        assert [(row["node"], row["term"]) for row in rows] == [(node, term)], show(rows)
+
+    return check
+
+
+def only_leaders(leaders: Iterable[tuple[str, int]], group: str | None = None) -> Check:
+    """No others lead any term before the end of the run."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.roles, group) if row["role"] == "leader" and start(row) < run.ended - NEAR]
+        found = {(row["node"], row["term"]) for row in rows}
+        assert found == set(leaders), show(rows)
+
+    return check
+
+
+def nobody_leads(since: float, until: float, group: str | None = None, asleep: str | None = None) -> Check:
+    """No member, but for one that was ``asleep``, is leader at any moment well inside of the interval."""
+
+    def check(run: Run) -> None:
+        inside = (since + NEAR, min(until, run.ended) - NEAR)
+        rows = [
+            row
+            for row in run.of(run.roles, group)
+            if row["role"] == "leader" and row["node"] != asleep
+            if start(row) < inside[1] and end(row) > inside[0]
+        ]
+        assert not rows, show(rows)
+
+    return check
+
+
+def not_leader(node: str, at: float, group: str | None = None) -> Check:
+    """``node`` is not leader within a second or so of ``at``."""
+
+    def check(run: Run) -> None:
+        rows = [
+            row
+            for row in run.of(run.roles, group)
+            if row["role"] == "leader" and row["node"] == node and start(row) <= at + 1 and end(row) > at - 1
+        ]
+        assert not rows, show(rows)
+
+    return check
+
+
+def nobody_has(*terms: int, group: str | None = None) -> Check:
+    """These terms or epochs exist and were won by nobody."""
+
+    def check(run: Run) -> None:
+        for term in terms:
+            rows = [row for row in run.of(run.terms, group) if row["term"] == term]
+            assert rows, f"no row for term {term}"
+            assert all(row["leader"] is None for row in rows), show(rows)
+            led = [row for row in run.of(run.roles, group) if row["role"] == "leader" and row["term"] == term]
+            assert not led, show(led)
+
+    return check
+
+
+def terms_are(*terms: int, group: str | None = None) -> Check:
+    """The terms that began before the end of the run are these and no others."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.terms, group) if start(row) < run.ended - NEAR and row["term"] > 0]
+        assert {row["term"] for row in rows} == set(terms), show(rows)
+
+    return check
+
+
+def finding(
+    rule: str,
+    *,
+    since: float | None = None,
+    until: float | None = None,
+    group: str | None = None,
+    slack: float = NEAR,
+    **columns: object,
+) -> Check:
+    """There is such a finding. Lists are compared as sets; a tuple holds the allowed values."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.findings, group) if row["rule"] == rule]
+        good = [row for row in rows if _near(row, since, until, slack) and _has(row, columns)]
+        assert good, f"no {rule} with {columns} from {since} to {until}; found:\n{show(rows)}"
+
+    return check
+
+
+def _near(row: Row, since: float | None, until: float | None, slack: float) -> bool:
+    return (since is None or abs(start(row) - since) <= slack) and (until is None or abs(end(row) - until) <= slack)
+
+
+def _has(row: Row, columns: dict[str, object]) -> bool:
+    for name, wanted in columns.items():
+        value = row[name]
+        if isinstance(value, list):
+            if set(value) != set(wanted):  # type: ignore[call-overload]
+                return False
+        elif isinstance(wanted, tuple):
+            if value not in wanted:
+                return False
+        elif value != wanted:
+            return False
+    return True
+
+
+def overlap(
+    seconds: float,
+    nodes: set[str],
+    terms: set[int],
+    *,
+    severity: str | tuple[str, ...],
+    group: str | None = None,
+    rule: str = "SPLIT_BRAIN_OVERLAP",
+) -> Check:
+    """Two leaders at once: the bounds of the overlap hold so many seconds, give or take one."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.findings, group) if row["rule"] == rule]
+        good = [
+            row
+            for row in rows
+            if _has(row, {"nodes": nodes, "terms": terms, "severity": severity})
+            and row["overlap_min_ms"] / 1000 - 1 <= seconds <= row["overlap_max_ms"] / 1000 + 1
+        ]
+        assert len(good) == 1, f"expected one of {seconds} s, {nodes}, {terms}, {severity}; found:\n{show(rows)}"
+
+    return check
+
+
+def cut_off(before: int, after: int, group: str | None = None) -> Check:
+    """Some finding tells how far a stale master's log went and to where it was cut back."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.findings, group) if row["offset_before"] is not None]
+        good = [row for row in rows if (row["offset_before"], row["offset_after"]) == (before, after)]
+        assert good, f"no finding with the cut from {before} to {after}; found:\n{show(rows)}"
+        assert all(row["bytes_lost"] == before - after for row in good), show(good)
+
+    return check
+
+
+def leaderless(since: float, until: float | None, group: str | None = None, asleep: str | None = None) -> Check:
+    """A ``LEADERLESS`` finding whose bounds hold the interval (None: to the end of the log).
+
+    Nobody leads in it, but for a node that was ``asleep`` and calls itself leader by its own log.
+    """
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.findings, group) if row["rule"] == "LEADERLESS"]
+        good = [row for row in rows if since - KILLED <= start(row) <= since + NEAR and _until(run, row, until)]
+        assert good, f"no LEADERLESS from {since} to {until}; found:\n{show(rows)}"
+        if until is not None:
+            lasted = until - since
+            honest = [
+                row
+                for row in good
+                if row["duration_min_ms"] / 1000 - ROUNDED <= lasted <= row["duration_max_ms"] / 1000 + ROUNDED
+            ]
+            assert honest, f"it lasted about {lasted:.0f} s:\n{show(good)}"
+        nobody_leads(since, until or run.ended, group, asleep)(run)
+
+    return check
+
+
+def _until(run: Run, row: Row, until: float | None) -> bool:
+    return end(row) >= run.ended - NEAR if until is None else abs(end(row) - until) <= NEAR
+
+
+def no_finding(*rules: str, group: str | None = None, above: str | None = None) -> Check:
+    """None of these findings (none at all for no rules); with ``above``, none more severe than that."""
+
+    def check(run: Run) -> None:
+        rows = [
+            row
+            for row in run.of(run.findings, group)
+            if (not rules or row["rule"] in rules)
+            and (above is None or SEVERITIES.index(row["severity"]) > SEVERITIES.index(above))
+        ]
+        assert not rows, show(rows)
+
+    return check
+
+
+def members(*expected: tuple[set[str], int | None, str | None], group: str) -> Check:
+    """Values of the SyncStateSet in this order: members, epoch, since when; None where nobody says."""
+
+    def check(run: Run) -> None:
+        rows = sorted(run.of(run.sets, group), key=lambda row: (row["master_epoch"], row["sync_state_set_epoch"]))
+        at = 0
+        for wanted, epoch, since in expected:
+            while at < len(rows) and not (
+                set(rows[at]["members"]) == wanted
+                and epoch in (None, rows[at]["sync_state_set_epoch"])
+                and (since is None or abs(start(rows[at]) - log_time(since)) <= NEAR)
+            ):
+                at += 1
+            assert at < len(rows), f"{sorted(wanted)} epoch {epoch} at {since} is not in the order of:\n" + "\n".join(
+                f"  {row['start_time']} {row['sync_state_set_epoch']} {row['members']}" for row in rows
+            )
+            at += 1
+
+    return check
+
+
+def log_gap(since: float, until: float, node: str) -> Check:
+    """The silence of ``node`` is a finding of its own: from its last line before to its first line after."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.findings if (row["rule"], row["nodes"]) == ("LOG_GAP", [node])]
+        good = [
+            row for row in rows if since - KILLED <= start(row) <= since + ROUNDED and abs(end(row) - until) <= NEAR
+        ]
+        assert good, f"no LOG_GAP of {node} from {since} to {until}; found:\n{show(rows)}"
+
+    return check

@@ -1,0 +1,209 @@
+"""What a person sees who types a command: answers, and one line with what to do next where there is none."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from jobs.cli import main
+from jobs.warehouse import Warehouse
+from schemas import TABLES
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+GROUP = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}
+
+
+def put(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> None:
+    """Write rows of which only some columns are given."""
+    schema = TABLES[table].arrow_schema()
+    full = [dict.fromkeys(schema.names) | row for row in rows]
+    write_deltalake(warehouse.location(table), pa.Table.from_pylist(full, schema), mode="append")
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> str:
+    """A small published warehouse, with one row in ``terms`` that is newer than what is published."""
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    term = GROUP | {"term": 1, "leader": "n1", "start_time": NOON, "certainty": "proven", "start_event_id": "e1"}
+    put(tables, "terms", term)
+    put(
+        tables,
+        "findings",
+        GROUP
+        | {
+            "finding_id": "f1",
+            "rule": "LEADERLESS",
+            "severity": "warning",
+            "certainty": "definite",
+            "nodes": ["n1", "n2"],
+            "terms": [1],
+            "start_time": NOON,
+            "summary": "Nobody led for 2 s.",
+            "evidence": ["e1"],
+        },
+    )
+    put(
+        tables,
+        "log_lines",
+        {
+            "event_id": "e1",
+            "cluster": "c1",
+            "source_node": "n1",
+            "stream": "broker.log",
+            "fingerprint": "f",
+            "path": "c1/nodes/n1/logs/broker.log",
+            "line_no": 7,
+            "text": "2026-03-01 20:00:00 INFO x - [n1] leads \x1b[31m",
+            "batch": 1,
+        },
+    )
+    run = {
+        "run_id": "r1",
+        "started_at": NOON,
+        "published_at": NOON,
+        "status": "published",
+        "batch": 1,
+        "nights": [],
+        "clusters": 1,
+        "versions": list(tables.versions().items()),
+        "counts": [],
+        "code_version": "1",
+        "rules_version": "1",
+    }
+    put(tables, "runs", run)
+    put(tables, "terms", term | {"term": 2, "start_time": NOON + timedelta(hours=1)})
+    return tables.root
+
+
+def said(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:
+    """What a command prints; its exit code is checked."""
+    assert main(args) == code
+    out, err = capsys.readouterr()
+    return out if code == 0 else err
+
+
+def test_sql_reads_what_is_published_and_not_what_is_newer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "SELECT term, leader, start_time, end_time FROM terms"
+    rows = json.loads(said(capsys, "sql", "--warehouse", warehouse, query, "--format", "json"))
+    assert rows == [{"term": 1, "leader": "n1", "start_time": "2026-03-01 12:00:00Z", "end_time": None}]
+    (names, row) = csv.reader(io.StringIO(said(capsys, "sql", "--warehouse", warehouse, query, "--format", "csv")))
+    assert (names[0], row) == ("term", ["1", "n1", "2026-03-01 12:00:00Z", ""])
+    assert "(1 rows)" in said(capsys, "sql", "--warehouse", warehouse, query)
+
+
+def test_every_table_can_be_asked(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for table in TABLES:
+        said(capsys, "sql", "--warehouse", warehouse, f"SELECT * FROM {table}", "--format", "json")  # noqa: S608
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DROP TABLE terms",
+        "CREATE TABLE t (a INT)",
+        "COPY terms TO 'x.csv'",
+        "ATTACH 'x.db'",
+        "SET threads = 1",
+        "SELECT 1; SELECT 2",
+        "",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM read_text('pyproject.toml')",
+        "SELECT nix FROM terms",
+        "SELEC 1",
+    ],
+)
+def test_sql_reads_tables_and_nothing_else(warehouse: str, capsys: pytest.CaptureFixture[str], query: str) -> None:
+    assert said(capsys, "sql", "--warehouse", warehouse, query, code=1).startswith("error: ")
+
+
+def test_an_incident_is_told_with_file_and_line(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "incident", "--warehouse", warehouse, "--cluster", "c1", "--group", "g1")
+    assert "WARNING LEADERLESS (definite)" in text
+    assert "c1/nodes/n1/logs/broker.log:7" in text
+    assert "TERM 1: led by n1" in text
+    assert "TERM 2" not in text
+    assert "\x1b" not in text
+
+
+def test_an_incident_can_be_narrowed(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ("incident", "--warehouse", warehouse, "--cluster", "c1", "--group", "g1")
+    assert "TERM 1" in said(capsys, *base, "--from", "2026-03-01T12:00", "--to", "2026-03-01T13:00")
+    assert "nothing in this time" in said(capsys, *base, "--to", "2026-03-01T11:00")
+    assert "is no time" in said(capsys, *base, "--from", "yesterday", code=1)
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (("incident", "--cluster", "c2", "--group", "g1"), "no cluster c2; there is c1"),
+        (("incident", "--cluster", "c1", "--group", "g2"), "no group g2 in c1; there is g1"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(
+    warehouse: str, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], expected: str
+) -> None:
+    assert expected in said(capsys, *args, "--warehouse", warehouse, code=1)
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (("sql", "--warehouse", "nix", "SELECT 1"), "nothing is published"),
+        (("replay", "--warehouse", "nix"), "nothing is landed"),
+        (("run", "--landing", "nix", "--warehouse", "w"), "there is no landing zone nix"),
+        (("run", "--landing", "empty", "--warehouse", "w"), "no log file in empty"),
+        (("land", "--landing", "file", "--warehouse", "w"), "file is not a folder"),
+        (("run", "--landing", "empty", "--warehouse", "full"), "is no warehouse"),
+        (("run", "--landing", "empty", "--warehouse", "w", "--config", "nix"), "cannot read the settings"),
+    ],
+)
+def test_errors_are_one_line_that_helps(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    args: tuple[str, ...],
+    expected: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("")
+    (tmp_path / "file").write_text("")
+    text = said(capsys, *args, code=1)
+    assert text.startswith("error: ")
+    assert expected in text
+    assert text.count("\n") == 1
+
+
+def test_a_fault_is_one_line_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("jobs.cli.published", broken)
+    assert said(capsys, "sql", "--warehouse", "w", "SELECT 1", code=1).startswith("error: oops")
+    with pytest.raises(ZeroDivisionError):
+        main(["sql", "--warehouse", "w", "SELECT 1", "--debug"])
+
+
+def test_a_wrong_command_line_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--landing" in said(capsys, "run", code=2)
+
+
+@pytest.mark.parametrize("command", ["run", "land", "replay", "sql", "incident", "rules"])
+def test_help_teaches_by_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert f"election-replay {command}" in said(capsys, command, "--help")
+
+
+def test_rules_names_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    from election_core.findings import CATALOGUE
+
+    text = said(capsys, "rules").splitlines()
+    assert {rule.rule for rule in CATALOGUE} <= set(text)

@@ -1,0 +1,60 @@
+"""Settings: defaults without a file, and errors that name key and file."""
+
+from pathlib import Path
+
+import pytest
+
+from jobs import JobError
+from jobs.config import Config, load
+
+SHIPPED = Path(__file__).parents[2] / "conf" / "pipeline.yaml"
+
+
+def test_the_shipped_file_holds_the_defaults() -> None:
+    assert load(SHIPPED) == Config()
+
+
+def test_no_file_means_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load() == Config()
+
+
+def test_the_last_rule_that_fits_wins(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "clock_bound_ms: 100\n"
+        "sources:\n"
+        "  - {cluster: 'pay-*', clock_bound_ms: 50}\n"
+        "  - {cluster: pay-1, node: n3, clock_bound_ms: 5000, utc_offset_minutes: 0}\n"
+    )
+    config = load(file)
+    assert [config.bound_of("pay-1", "n3"), config.bound_of("pay-1", "n1"), config.bound_of("x", "n1")] == [
+        5000,
+        50,
+        100,
+    ]
+    assert [config.offset_of("pay-1", "n3", 480), config.offset_of("x", "n1", 480)] == [0, 480]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("layuot: x", "unknown key layuot"),
+        ("clock_bound_ms: soon", "clock_bound_ms must be a whole number"),
+        ("clock_bound_ms: true", "clock_bound_ms must be a whole number"),
+        ("clock_bound_ms: -1", "clock_bound_ms must be positive"),
+        ("shuffle_partitions: 0", "shuffle_partitions must be positive"),
+        ("layout: 3", "layout must be a text"),
+        ("sources: 3", "sources must be a list"),
+        ("sources: [{cluter: a}]", "unknown key cluter"),
+        ("sources: [x]", "expected keys and values"),
+        ("- a", "expected keys and values"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file(tmp_path: Path, text: str, expected: str) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(text)
+    with pytest.raises(JobError, match=expected) as error:
+        load(file)
+    assert "p.yaml" in str(error.value)

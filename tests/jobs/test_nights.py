@@ -1,0 +1,173 @@
+"""Whole runs on real Spark and Delta: idempotent, crash-safe, incremental, deterministic."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.config import Config
+from jobs.land import Landing, land, new_files
+from jobs.map_partitions import rows_of
+from jobs.published import Published
+from jobs.replay import folded, judged, replay
+from jobs.warehouse import Warehouse
+from schemas import TABLES
+from tests.jobs.zone import Zone, leads, line, noise
+
+pytestmark = pytest.mark.slow
+
+GOLD = ("terms", "elections", "role_intervals", "sync_state_sets", "findings", "rule_coverage")
+
+
+def night(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> Landing:
+    """One night's run."""
+    done = land_only(spark, zone, warehouse)
+    replay(spark, warehouse)
+    return done
+
+
+def land_only(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> Landing:
+    landing = str(zone.root)
+    return land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())
+
+
+def content(warehouse: Warehouse, tables: tuple[str, ...] = GOLD) -> dict[str, list[str]]:
+    """All published rows, but for what tells of the landing."""
+    published = Published(warehouse)
+    hidden = {"batch", "source_file", "path", "modified_at"}
+    return {
+        table: sorted(
+            json.dumps({k: v for k, v in row.items() if k not in hidden}, default=str, sort_keys=True)
+            for row in published.rows(f"SELECT * FROM {table}")  # noqa: S608 - our own names
+        )
+        for table in tables
+    }
+
+
+def election(second: int, term: int, winner: str = "n1") -> str:
+    """The log of a node around an election that it wins."""
+    return (
+        line(second, f"[{winner}] [ChangeRoleToCandidate] from term: {term - 1} and currTerm: {term - 1}")
+        + noise(second + 1)
+        + leads(second + 2, term, winner)
+        + noise(second + 3)
+    )
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse(str(tmp_path / "warehouse"))
+
+
+def test_a_second_run_changes_nothing_and_a_new_file_adds_only_itself(
+    spark: SparkSession, zone: Zone, warehouse: Warehouse
+) -> None:
+    zone.write("broker_default.log", election(0, 1))
+    first = night(spark, zone, warehouse)
+    assert (first.batch, first.lines_event + first.lines_ignored) == (1, 4)
+    before, versions = content(warehouse), warehouse.versions()
+    assert night(spark, zone, warehouse).batch is None
+    assert warehouse.versions() == versions
+    zone.write("otherdays/broker_default.1.log", election(0, 1))
+    zone.write("broker_default.log", election(0, 1) + election(100, 2))
+    second = night(spark, zone, warehouse)
+    assert (second.batch, second.lines_total) == (2, 4)
+    assert len(content(warehouse, ("events",))["events"]) > first.lines_event
+    assert content(warehouse) != before
+
+
+def test_night_by_night_is_the_same_as_at_once(
+    spark: SparkSession, zone: Zone, tmp_path: Path, warehouse: Warehouse
+) -> None:
+    text = "".join(election(100 * term, term) for term in range(1, 5))
+    for end in (len(text) // 3, len(text)):
+        zone.write("broker_default.log", text[:end])
+        night(spark, zone, warehouse)
+    once = Warehouse(str(tmp_path / "once"))
+    night(spark, zone, once)
+    tables = (*GOLD, "facts", "events", "log_lines")
+    assert content(warehouse, tables) == content(once, tables)
+
+
+def test_a_killed_landing_leaves_no_trace(
+    spark: SparkSession, zone: Zone, tmp_path: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had read a file that is gone when the landing is tried again."""
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone, warehouse)
+    before = content(warehouse, (*GOLD, "events"))
+    gone = zone.write("broker.log", leads(7, term=99))
+    with monkeypatch.context() as patch:
+        patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, "landed_files"))
+        with pytest.raises(KeyboardInterrupt):
+            land_only(spark, zone, warehouse)
+    replay(spark, warehouse)
+    assert content(warehouse, (*GOLD, "events")) == before
+    gone.unlink()
+    zone.append("broker_default.log", election(100, 2))
+    night(spark, zone, warehouse)
+    once = Warehouse(str(tmp_path / "once"))
+    night(spark, zone, once)
+    assert content(warehouse, (*GOLD, "events")) == content(once, (*GOLD, "events"))
+
+
+def test_a_killed_replay_shows_nothing_and_is_made_good(
+    spark: SparkSession, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone, warehouse)
+    before = content(warehouse)
+    zone.append("broker_default.log", election(100, 2))
+    land_only(spark, zone, warehouse)
+    for dies_at in ("terms", "runs"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, dies_at))
+            patch.setattr(Warehouse, "append", dying_at(Warehouse.append, dies_at))
+            with pytest.raises(KeyboardInterrupt):
+                replay(spark, warehouse)
+        assert content(warehouse) == before
+    assert replay(spark, warehouse).run_id
+    assert content(warehouse) != before
+    assert replay(spark, warehouse).run_id is None
+
+
+def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
+    """``write``, but the process is killed when ``table`` is to be written."""
+
+    def dying(self: Warehouse, rows: Any, name: str, *rest: Any) -> None:
+        if name == table:
+            raise KeyboardInterrupt
+        write(self, rows, name, *rest)
+
+    return dying
+
+
+def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
+    for node in ("n1", "n2", "n3"):
+        path = zone.root / "c1" / "nodes" / node / "logs" / "broker_default.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(election(0, 1, node) + election(100, 2, node))
+    land_only(spark, zone, warehouse)
+    events = warehouse.read(spark, "events")
+    wanted = gold_rows(events.coalesce(1))
+    assert any(wanted.values())
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    try:
+        for partitions in (1, 16):
+            spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+            assert gold_rows(events.repartition(partitions, "event_id")) == wanted
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "3")
+        spark.conf.set("spark.sql.adaptive.enabled", "true")
+
+
+def gold_rows(events: Any) -> dict[str, list[str]]:
+    """What the core makes of events."""
+    facts = rows_of(folded(events), "facts").select(*TABLES["facts"].names)
+    verdicts = judged(facts).persist()
+    rows = {table: sorted(map(str, rows_of(verdicts, table).collect())) for table in GOLD}
+    verdicts.unpersist()
+    return rows

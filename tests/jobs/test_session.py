@@ -1,0 +1,38 @@
+"""Java is looked for before Spark is, and its absence is said in one sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from jobs import JobError
+from jobs.session import java_version, require_java
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_402"', 8),
+        ('openjdk version "21" 2023-09-19', 21),
+        ("command not found", None),
+    ],
+)
+def test_the_version_is_read(said: str, version: int | None) -> None:
+    assert java_version(said) == version
+
+
+def test_no_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(JobError, match="no Java on this machine: install a JDK 17"):
+        require_java()
+
+
+def test_old_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(JobError, match="is Java 11: install a JDK 17"):
+        require_java()

@@ -1,0 +1,64 @@
+"""The tables in Delta are the tables in ``schemas``."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from jobs import JobError
+from jobs.warehouse import Warehouse, any_of
+from schemas import TABLES, Table
+
+EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+
+
+@EVERY
+def test_ddl_and_arrow_say_the_same(spark: SparkSession, table: Table) -> None:
+    assert spark
+    arrow = to_arrow_schema(StructType.fromDDL(table.ddl()))
+    assert [field.name for field in arrow] == list(table.names)
+    for ours, theirs in zip(table.arrow_schema(), arrow, strict=True):
+        assert ours.nullable == theirs.nullable, ours.name
+        assert plain(ours.type) == plain(theirs.type), ours.name
+
+
+def plain(kind: pa.DataType) -> str:
+    """A type without the names that Arrow gives to the parts of lists and maps."""
+    return str(kind).replace("element", "item").replace(" not null", "").replace(", tz=UTC", "")
+
+
+@EVERY
+def test_ddl_keeps_comments_and_nullability(spark: SparkSession, table: Table) -> None:
+    assert spark
+    for ours, theirs in zip(table.columns, StructType.fromDDL(table.ddl()), strict=True):
+        assert theirs.metadata["comment"] == ours.remark
+        assert theirs.nullable == ours.nullable
+
+
+def test_created_tables_have_columns_comments_and_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    warehouse.create()
+    for table in TABLES.values():
+        found = warehouse.read(spark, table.name).schema
+        wanted = StructType.fromDDL(table.ddl())
+        assert found.names == wanted.names
+        assert [field.dataType for field in found] == [field.dataType for field in wanted]
+        assert [field.metadata["comment"] for field in found] == [column.remark for column in table.columns]
+        assert [field.nullable for field in found] == [column.nullable for column in table.columns]
+    detail = spark.sql(f"DESCRIBE DETAIL delta.`{warehouse.location('events')}`").first()
+    assert detail is not None
+    assert detail["partitionColumns"] == ["batch"]
+    assert detail["description"] == TABLES["events"].comment
+
+
+def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(JobError, match="no warehouse"):
+        Warehouse(str(tmp_path)).create()
+
+
+def test_names_are_quoted_in_conditions() -> None:
+    assert any_of("cluster", ["b", "it's"]) == "cluster IN ('b', 'it\\'s')"

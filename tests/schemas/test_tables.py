@@ -1,0 +1,74 @@
+"""The tables agree with every other form of them: the dataclasses of the core, the documentation."""
+
+from dataclasses import fields
+
+import pytest
+
+from election_core.events import Event, Source
+from election_core.facts import Fact
+from election_core.rows import TABLE_OF
+from schemas import TABLES, Table, docs
+from schemas.model import EPOCH_ENTRIES
+
+EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+
+
+SQL_TYPES = {
+    "str": {"STRING"},
+    "int": {"BIGINT", "TIMESTAMP"},
+    "bool": {"BOOLEAN"},
+    "tuple[str, ...]": {"ARRAY<STRING>"},
+    "tuple[int, ...]": {"ARRAY<BIGINT>"},
+    "tuple[election_core.events.EpochEntry, ...]": {EPOCH_ENTRIES.sql},
+}
+"""The types that a field's type may have in a table."""
+
+
+def names_of(kind: type) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def test_an_event_row_is_its_source_its_meaning_and_its_batch() -> None:
+    assert list(TABLES["events"].names) == [*names_of(Source), *names_of(Event), "batch"]
+
+
+def test_a_fact_row_is_a_fact() -> None:
+    assert list(TABLES["facts"].names) == names_of(Fact)
+
+
+@pytest.mark.parametrize("kind", TABLE_OF, ids=lambda kind: kind.__name__)
+def test_a_gold_row_is_a_row_of_the_core(kind: type) -> None:
+    assert list(TABLES[TABLE_OF[kind]].names) == names_of(kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "table"),
+    [(Source, "events"), (Event, "events"), (Fact, "facts"), *TABLE_OF.items()],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_types_are_those_of_the_dataclasses(kind: type, table: str) -> None:
+    columns = {column.name: column for column in TABLES[table].columns}
+    for field in fields(kind):
+        column = columns[field.name]
+        said = field.type if isinstance(field.type, str) else repr(field.type)
+        plain = said.removeprefix("<class '").removesuffix("'>").removesuffix(" | None")
+        assert column.type.sql in SQL_TYPES[plain], field.name
+        assert column.nullable == said.endswith("| None"), field.name
+
+
+@EVERY
+def test_a_table_is_complete(table: Table) -> None:
+    assert table.layer in {"bronze", "silver", "gold"}
+    assert table.comment.endswith(".")
+    assert len(set(table.names)) == len(table.names)
+    assert set(table.partitioned_by) <= set(table.names)
+    for column in table.columns:
+        assert column.comment.endswith((".", "?")), column.name
+        if column.name.endswith("_ms"):
+            assert column.unit == "ms", column.name
+        if column.type.sql == "TIMESTAMP":
+            assert column.unit == "UTC", column.name
+
+
+def test_the_documentation_is_up_to_date() -> None:
+    assert docs.PAGE.read_text(encoding="utf-8") == docs.render(), "run `python -m schemas.docs`"
