@@ -1,34 +1,66 @@
 """How each system writes its log: text of a record in, :class:`~election_core.events.Event` out.
 
 A dialect is a module of literal tables. To teach a new text, add a row to the table of the system that prints it;
-to teach a new system, add its module and name its files in :data:`STREAMS`.
+to teach a new system, add its module and name its files in :data:`STREAMS`. ``docs/dialects.md`` shows how.
 """
 
+import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
-from election_core.dialects import rocketmq
+from election_core.dialects import canonical, etcd, rocketmq, rocketmq_metadata, zookeeper
 from election_core.dialects.model import Dialect, Record, Unparsable
 from election_core.events import Event
 
-__all__ = ["DIALECTS", "KINDS", "TICK", "Dialect", "Record", "Unparsable", "dialect_for", "tick"]
+__all__ = ["DIALECTS", "KINDS", "STREAMS", "TICK", "Dialect", "Record", "Unparsable", "dialect_for", "tick"]
 
 TICK = "TICK"
-
-DIALECTS: tuple[Dialect, ...] = (rocketmq.ROCKETMQ,)
-
-STREAMS: Mapping[str, Dialect] = dict.fromkeys(sorted(rocketmq.STREAMS), rocketmq.ROCKETMQ)
-"""Which dialect a file speaks, by its name."""
 
 KINDS: dict[str, str] = {
     TICK: "this log was being written then; made of lines that are otherwise not of interest",
     **rocketmq.TABLE.kinds,
+    **rocketmq_metadata.KINDS,
+    **zookeeper.TABLE.kinds,
+    **etcd.TABLE.kinds,
+    **canonical.KINDS,
 }
 """Every kind of event and its meaning: the closed enumeration."""
 
+LOGS: Mapping[str, Dialect] = {
+    **dict.fromkeys(sorted(rocketmq.STREAMS), rocketmq.ROCKETMQ),
+    **dict.fromkeys(zookeeper.STREAMS, zookeeper.ZOOKEEPER),
+    **dict.fromkeys(etcd.STREAMS, etcd.ETCD),
+}
 
-def dialect_for(stream: str) -> Dialect | None:
-    """The dialect of a file by its name without suffixes of rolling and compression; ``None``: not of interest."""
-    return STREAMS.get(stream)
+CONSOLES = "*.out"
+"""Files that a start script names, of any system: their first line tells the dialect."""
+
+
+@lru_cache(maxsize=1024)
+def _log_dialect(stream: str) -> Dialect | None:
+    return dialect_for(stream, streams=LOGS)
+
+
+CANONICAL = canonical.dialect(KINDS, _log_dialect)
+
+STREAMS: Mapping[str, Dialect] = {**dict.fromkeys(canonical.STREAMS, CANONICAL), **LOGS}
+"""Which dialect a file speaks, by its name or a pattern of it; the first that fits counts."""
+
+DIALECTS: tuple[Dialect, ...] = (rocketmq.ROCKETMQ, zookeeper.ZOOKEEPER, etcd.ETCD, CANONICAL)
+
+
+def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect] | None = None) -> Dialect | None:
+    """The dialect of a file by its name without suffixes of rolling and compression; ``None``: not of interest.
+
+    A console's name says nothing: there ``first_line``, the first dated line of the file, decides.
+    """
+    for pattern, dialect in (STREAMS if streams is None else streams).items():
+        if fnmatchcase(stream, pattern):
+            return dialect
+    if first_line and fnmatchcase(stream, CONSOLES):
+        return next((one for one in DIALECTS if one is not CANONICAL and re.match(one.record_start, first_line)), None)
+    return None
 
 
 def tick(event_time: int, resolution_ms: int) -> Event:

@@ -26,7 +26,7 @@ from election_core.events import Event
 
 Fields = Mapping[str, Any]
 Condition = Callable[[str, str], bool]
-"""Decides by ``(thread, stream)`` between texts that read alike."""
+"""Decides by ``(thread, stream)`` between texts that read alike; ZooKeeper's class stands in the place of the thread."""
 
 COLUMNS = frozenset(column.name for column in fields(Event))
 LARGEST = 2**63 - 1
@@ -178,8 +178,11 @@ class Pattern:
         return columns if text.then is None else dict(text.then(columns))
 
 
-def compiled(text: Text, shapes: Mapping[str, Shape]) -> Pattern:
-    """``text`` as a pattern. Raises ``ValueError`` for a template that names no column or no shape."""
+def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
+    """``text`` as a pattern; ``before`` stands in front of every message.
+
+    Raises ``ValueError`` for a template that names no column or no shape.
+    """
     parts = list(Formatter().parse(text.template.rstrip()))
     regex, literals, places = "", [""], []
     for position, (literal, name, shape_name, _) in enumerate(parts):
@@ -199,7 +202,7 @@ def compiled(text: Text, shapes: Mapping[str, Shape]) -> Pattern:
         literals.append("")
     regex += re.escape(literals[-1])
     prefix, anchor = literals[0], max(literals, key=len)
-    needle = max((" - " + prefix if prefix else "", *literals), key=len)
+    needle = max((before + prefix if prefix else "", *literals), key=len)
     return Pattern(text, re.compile(rf"{regex}\Z", re.DOTALL), prefix, anchor, needle, tuple(places))
 
 
@@ -207,10 +210,13 @@ KEY_LENGTH = 8
 
 
 class Table:
-    """Texts, found by the first characters of a message; a longer text goes before a shorter one."""
+    """Texts, found by the first characters of a message; a longer text goes before a shorter one.
 
-    def __init__(self, texts: Iterable[Text], shapes: Mapping[str, Shape]) -> None:
-        every = [compiled(text, {**SHAPES, **shapes}) for text in texts]
+    ``before`` is what every layout writes in front of a message: it makes the needles of short messages longer.
+    """
+
+    def __init__(self, texts: Iterable[Text], shapes: Mapping[str, Shape], before: str = " - ") -> None:
+        every = [compiled(text, {**SHAPES, **shapes}, before) for text in texts]
         self.patterns: Sequence[Pattern] = sorted(every, key=lambda one: -len(one.text.template))
         self.kinds: dict[str, str] = {}
         for pattern in every:
@@ -242,3 +248,13 @@ def seconds(printed: str) -> int:
     if not 1970 <= moment.year <= 2999:
         raise ValueError(f"absurd year {moment.year}")
     return int(moment.timestamp())
+
+
+def moment(printed: str, fraction: str | None, utc_offset_minutes: int) -> tuple[int, int]:
+    """Microseconds UTC and resolution in milliseconds of a local time and the digits behind its seconds.
+
+    Loggers cut times off: the line was written within the second, or millisecond, that begins here. Raises
+    ``ValueError`` for no such time.
+    """
+    utc = (seconds(printed) - utc_offset_minutes * 60) * 1_000_000
+    return (utc + int(fraction[:6].ljust(6, "0")), 1) if fraction else (utc, 1000)

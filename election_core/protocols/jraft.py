@@ -12,7 +12,7 @@ from election_core.facts import Fact
 from election_core.group import group_of
 from election_core.lives import Life
 from election_core.logged import Logged
-from election_core.protocols.dledger.rules import raft_rows
+from election_core.protocols.dledger.rules import messages, raft_rows
 from election_core.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
 from election_core.rows import Row
 from election_core.witness import CONTROLLER_GROUP, Witness
@@ -79,4 +79,4 @@ _NAMES_SELF = frozenset({"JR_NODE_LEADER", "JR_NODE_LEADER_END", "JR_STARTED", "
 
 def judge(own: list[Fact]) -> Iterator[Row]:
     """All rows of a group of JRaft controllers: the same rules as for DLedger, without votes."""
-    return raft_rows(group_of(own, []))
+    return raft_rows(group_of(own, list(messages(own))))

@@ -4,13 +4,17 @@ A scenario file opens with a paragraph of intent, then names a log (``[n1 broker
 without the date; the expected verdict stands below a line of ``----``. Everything happens on 2026-03-01, GMT+8.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import fields
+import gzip
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
-from election_core.dialects import Record, dialect_for
+from election_core.dialects import Record, Unparsable, dialect_for, rocketmq_metadata
 from election_core.facts import Fact
 from election_core.judge import rows_of_group
 from election_core.logged import Logged
@@ -50,6 +54,11 @@ def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | 
 
 
 def _feed(source: SourceLog, stream: str, lines: list[str], shift_us: int) -> None:
+    if "/" in stream:
+        for event in _snapshot(source.source_node, stream, "\n".join(lines).encode(), shift_us):
+            source.seen(stream, event.at)
+            source.on(event)
+        return
     dialect = dialect_for(stream)
     assert dialect is not None, stream
     for number, line in enumerate(lines, 1):
@@ -68,6 +77,19 @@ def _feed(source: SourceLog, stream: str, lines: list[str], shift_us: int) -> No
         source.on(Logged(f"{source.source_node}/{stream}:{number}", stream, event.kind, at, by, **columns))
 
 
+def _snapshot(node: str, stream: str, data: bytes, shift_us: int = 0) -> Iterator[Logged]:
+    """The events of a metadata file that the fold reads; a file of no interest or a broken one has none."""
+    try:
+        found = list(rocketmq_metadata.entries(stream, data)) if rocketmq_metadata.is_known(stream) else []
+    except Unparsable:
+        return
+    for number, entry in enumerate(found, 1):
+        if entry.event.kind in INTERESTING:
+            columns: dict[str, Any] = {name: getattr(entry.event, name) for name in _COPIED}
+            at = entry.event.event_time + shift_us
+            yield Logged(f"{node}/{stream}:{number}", stream, entry.event.kind, at, at + 1_000_000, **columns)
+
+
 def _continuation(lines: list[str], number: int, dialect: Any) -> tuple[str, ...]:
     after = []
     for line in lines[number:]:
@@ -75,6 +97,97 @@ def _continuation(lines: list[str], number: int, dialect: Any) -> tuple[str, ...
             break
         after.append(line)
     return tuple(after)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A line of a real run: when it was written, how loud, and the event in it, if the fold reads it."""
+
+    stream: str
+    time: int
+    level: str
+    event: Logged | None
+
+
+Keep = Callable[[Seen], bool]
+
+
+def run_facts(run: Path, keep: Keep | None = None) -> list[Fact]:
+    """Fold the logs of all nodes of a real run; ``keep`` may drop lines."""
+    facts: list[Fact] = []
+    for node, lines in run_lines(run).items():
+        source = SourceLog(run.name, node, BOUND_MS)
+        for line in lines:
+            if keep is not None and not keep(line):
+                continue
+            source.seen(line.stream, line.time)
+            if line.event is not None:
+                source.on(line.event)
+        facts += source.facts()
+    return facts
+
+
+@cache
+def run_lines(run: Path) -> dict[str, list[Seen]]:
+    """``node -> lines`` of a real run, stream by stream in the order in which they were written."""
+    nodes = {}
+    for node in sorted((run / "nodes").iterdir()):
+        files = [file for file in sorted((node / "logs").rglob("*")) if file.is_file()]
+        nodes[node.name] = [line for _, lines in sorted(_logs(files), key=lambda log: log[0]) for line in lines]
+        for file in sorted((node / "metadata").rglob("*")):
+            stream = file.relative_to(node / "metadata").as_posix()
+            if file.is_file():
+                events = _snapshot(node.name, stream, file.read_bytes())
+                nodes[node.name] += [Seen(stream, event.at, "louder", event) for event in events]
+    return nodes
+
+
+def _logs(files: Iterable[Path]) -> Iterator[tuple[tuple[str, int, str], list[Seen]]]:
+    """Each file's lines, with a key that puts rolled files of a stream in order of time."""
+    for file in files:
+        stem = re.sub(r"(\.\d+)?(\.log)?(\.\d+)?(\.gz)?$", "", file.name)
+        stream = f"{stem}.log" if ".log" in file.name else file.name
+        lines = list(_seen(file, stream))
+        if lines:
+            yield (stream, lines[0].time, str(file)), lines
+
+
+def _seen(file: Path, stream: str) -> Iterator[Seen]:
+    dialect = dialect_for(stream)
+    if dialect is None:
+        return
+    raw = file.read_bytes()
+    text = gzip.decompress(raw) if file.suffix == ".gz" else raw
+    lines = text.decode("utf-8", "replace").splitlines()
+    begins = re.compile(dialect.record_start)
+    last = -1
+    for number, line in enumerate(lines, 1):
+        time = dialect.time_of(line, dialect.utc_offset_minutes) if begins.search(line) else None
+        if time is None:
+            continue
+        event = None
+        if any(needle in line for needle in dialect.needles):
+            event = _logged(file.parent.name, stream, lines, number, dialect, time[0])
+        if event is not None or time[0] != last:
+            yield Seen(stream, time[0], "INFO" if " INFO " in line[:40] else "louder", event)
+        last = time[0]
+
+
+def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: Any, time: int) -> Logged | None:
+    after = []
+    for line in lines[number : number + 20]:
+        if dialect.time_of(line, dialect.utc_offset_minutes) is not None:
+            break
+        after.append(line)
+    record = Record(lines[number - 1].rstrip("\r"), tuple(after), stream, dialect.utc_offset_minutes)
+    event = dialect.parse(record)
+    if event is None or event.kind not in INTERESTING:
+        return None
+    columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
+    if columns["epoch_entries"] is not None:
+        columns["epoch_entries"] = tuple((e.epoch, e.start_offset, e.end_offset) for e in columns["epoch_entries"])
+    by = event.event_time + event.time_resolution_ms * 1000
+    return Logged(f"{folder}/{stream}:{number}", stream, event.kind, event.event_time, by, **columns)
 
 
 def judge(facts: Iterable[Fact]) -> list[Row]:

@@ -81,7 +81,7 @@ def test_needles_pass_few_lines_of_no_interest() -> None:
 
 def test_kinds_are_documented_and_closed() -> None:
     assert all(KINDS.values())
-    assert {text.kind for text in TEXTS} | {TICK} == set(KINDS)
+    assert {text.kind for text in TEXTS} | {TICK} <= set(KINDS)
 
 
 def test_blanks_at_the_end_of_a_line_do_not_count() -> None:

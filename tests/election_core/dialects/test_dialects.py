@@ -1,0 +1,133 @@
+"""What holds for all dialects together, and the worked example of ``docs/dialects.md``."""
+
+import importlib.util
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from election_core.dialects import (
+    DIALECTS,
+    KINDS,
+    TICK,
+    Dialect,
+    Record,
+    Unparsable,
+    canonical,
+    dialect_for,
+    etcd,
+    rocketmq,
+    rocketmq_metadata,
+    zookeeper,
+)
+from tests.election_core.dialects import rocketmq_fixture
+from tests.election_core.dialects.lines import entries
+
+PAGE = Path(__file__).parents[3] / "docs" / "dialects.md"
+
+
+def every_line() -> Iterator[tuple[str, Record]]:
+    yield from (("rocketmq", record) for record, _ in rocketmq_fixture.entries())
+    for name in ("zookeeper", "etcd"):
+        yield from ((name, record) for record, _ in entries(f"{name}_lines.txt"))
+
+
+def claims(dialect: Dialect, record: Record) -> bool:
+    try:
+        return dialect.parse(record) is not None
+    except Unparsable:
+        return False
+
+
+def test_no_line_is_claimed_by_two_dialects() -> None:
+    for name, record in every_line():
+        assert [one.name for one in DIALECTS if claims(one, record)] == [name], record.text
+
+
+def test_kinds_are_documented_and_closed() -> None:
+    tables = (rocketmq.TABLE.kinds, rocketmq_metadata.KINDS, zookeeper.TABLE.kinds, etcd.TABLE.kinds, canonical.KINDS)
+    assert all(KINDS.values())
+    assert {TICK, *(kind for table in tables for kind in table)} == set(KINDS)
+    assert 1 + sum(map(len, tables)) == len(KINDS), "two systems share a kind"
+
+
+@pytest.mark.parametrize(
+    ("stream", "name"),
+    [
+        *((one, "zookeeper") for one in ("zookeeper.log", "zookeeper.log.2026-03-01", "zookeeper-zk-server-zk1.out")),
+        *((one, "etcd") for one in ("etcd.log", "etcd-member-1.log")),
+        *((one, "canonical") for one in ("ring.events.jsonl", "etcd.events.jsonl", "zookeeper.log.events.jsonl")),
+        *((one, None) for one in ("events.json", "zookeeper_trace.log", "kube-etcd.log", "nohup.out", "")),
+    ],
+)
+def test_a_file_name_tells_the_dialect(stream: str, name: str | None) -> None:
+    dialect = dialect_for(stream)
+    assert (dialect.name if dialect else None) == name
+
+
+def test_a_console_is_known_by_its_first_line() -> None:
+    for name, record in every_line():
+        dialect = dialect_for("nohup.out", record.text)
+        compact = name == "zookeeper" and re.match(r"\S+ \S+ [A-Z]", record.text)  # reads like a line of RocketMQ
+        assert compact or (dialect is not None and dialect.name == name), record.text
+        assert dialect_for("nohup.txt", record.text) is None
+    assert dialect_for("nohup.out", "Starting server") is None
+    assert dialect_for("nohup.out", '{"kind": "TICK"}') is not None
+
+
+ZK = "2026-03-01 10:00:00,221 [myid:] - INFO  [x:o.a.z.s.q.QuorumPeer@1] - "
+RAFT = "raft2026/03/01 10:00:00 INFO: "
+NAMED = (
+    '{"level":"info","ts":1,"msg":"published local member to cluster through raft","local-member-attributes":"{Name:'
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a" * 64_000,
+        "2026-03-01 10:00:00,221 - INFO  [" + ":a@1] " * 10_000,
+        "[2026-03-01 10:00:00,221] INFO x" + " (org.apache.zookeeper.X) [" * 2_400,
+        ZK + "Have quorum of supporters, sids: [" + "1," * 31_000,
+        ZK + "Notification: " + "1 (n.leader), " * 4_500,
+        RAFT + "1a switched to configuration voters=(" + "1 " * 31_000 + ")",
+        RAFT + "1a [logterm: 3, index: " * 2_700,
+        NAMED + " ClientURLs:[" * 4_800 + '"}',
+        '{"a":' * 9_000,
+    ],
+    ids=range(9),
+)
+def test_a_long_line_made_to_be_slow_is_not(line: str) -> None:
+    began = time.perf_counter()
+    for dialect in DIALECTS:
+        claims(dialect, Record(line, (line, line), "x", 0))
+        dialect.time_of(line, 0)
+    assert time.perf_counter() - began < 2
+
+
+def test_names_can_be_configured() -> None:
+    assert dialect_for("gossip.json", streams={"*.json": DIALECTS[-1]}) is DIALECTS[-1]
+
+
+def test_the_worked_example_works(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    [line] = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
+    module = tmp_path / "consul.py"
+    module.write_text(code, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("consul", module)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    consul: Dialect = loaded.CONSUL
+    event = consul.parse(Record(line, (), "consul.log", 0))
+    assert event is not None
+    assert (event.kind, event.term, event.accepted) == ("CONSUL_ELECTED", 3, 2)
+    assert re.match(consul.record_start, line)
+    assert any(needle in line for needle in consul.needles)
+    assert consul.time_of(line, 0) == (event.event_time, 1)
+    with pytest.raises(Unparsable, match="whole number"):
+        consul.parse(Record(line.replace("tally=2", "tally=two"), (), "consul.log", 0))

@@ -1,0 +1,173 @@
+"""Lines of etcd and its Raft library become the events that they are."""
+# ruff: noqa: E501 - a log text stands on one line, however long, so that a search finds it
+
+import contextlib
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from election_core.dialects import Record, Unparsable
+from election_core.dialects.etcd import ETCD, TABLE
+from election_core.events import Event
+from tests.election_core.dialects.lines import entries, mutated, records
+from tests.election_core.dialects.rocketmq_fixture import written
+
+ENTRIES = list(entries("etcd_lines.txt"))
+JSON = '{{"level":"info","ts":{},"caller":"raft/raft.go:1","msg":{}{}}}'
+LEADS = '"1a became leader at term 2"'
+
+
+def parsed(line: str, offset: int = 0) -> Event | None:
+    return ETCD.parse(Record(line, (), "etcd.log", offset))
+
+
+def message_of(record: Record) -> str:
+    if record.text.startswith("{"):
+        return str(json.loads(record.text)["msg"])
+    return re.split(r"INFO: | \| [\w/]+: | raft: ", record.text, maxsplit=1)[1]
+
+
+def readers(record: Record) -> set[tuple[str, str]]:
+    message = message_of(record)
+    return {(one.text.kind, one.text.template) for one in TABLE.patterns if one.regex.match(message)}
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"), ENTRIES, ids=lambda one: one.split()[0] if isinstance(one, str) else ""
+)
+def test_a_line_becomes_its_event(record: Record, expected: str) -> None:
+    event = ETCD.parse(record)
+    assert event is not None
+    assert written(event) == expected
+
+
+def test_every_text_has_a_line_in_the_table() -> None:
+    seen = {one for record, _ in ENTRIES for one in readers(record)}
+    assert {(one.text.kind, one.text.template) for one in TABLE.patterns} == seen
+
+
+def test_no_line_is_claimed_by_two_texts() -> None:
+    assert {record.text: found for record, _ in ENTRIES if len(found := readers(record)) != 1} == {}
+
+
+def test_every_event_line_contains_a_needle_and_begins_a_record() -> None:
+    for record, _ in ENTRIES:
+        assert any(needle in record.text.rstrip() for needle in ETCD.needles), record.text
+        assert re.match(ETCD.record_start, record.text), record.text
+        event = ETCD.parse(record)
+        assert event is not None
+        assert ETCD.time_of(record.text, 0) == (event.event_time, event.time_resolution_ms)
+
+
+@pytest.mark.parametrize(
+    ("line", "time", "resolution"),
+    [
+        (JSON.format('"2026-11-21T09:43:11.707Z"', LEADS, ""), 1_795_254_191_707_000, 1),
+        (JSON.format('"2026-11-21T09:43:11.707036Z"', LEADS, ""), 1_795_254_191_707_036, 1),
+        (JSON.format('"2026-11-21T09:43:11.707+0800"', LEADS, ""), 1_795_225_391_707_000, 1),
+        (JSON.format("1714557600.1234", LEADS, ""), 1_714_557_600_123_400, 1),
+        ("2026-11-21 09:43:11.707036 I | raft: 1a became leader at term 2", 1_795_250_591_707_036, 1),
+        ("raft2026/11/21 09:43:11 INFO: 1a became leader at term 2", 1_795_250_591_000_000, 1000),
+        ("2026/11/21 09:43:11 raft: 1a became leader at term 2", 1_795_250_591_000_000, 1000),
+    ],
+)
+def test_json_says_its_zone_and_text_is_local(line: str, time: int, resolution: int) -> None:
+    event = parsed(line, offset=60)
+    assert event is not None
+    assert (event.event_time, event.time_resolution_ms) == (time, resolution)
+    assert ETCD.time_of(line, 60) == (time, resolution)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (JSON.format("null", LEADS, ""), "not a time"),
+        (JSON.format("true", LEADS, ""), "not a time"),
+        (JSON.format("NaN", LEADS, ""), "not a time"),
+        (JSON.format("1e999", LEADS, ""), "not a time"),
+        (JSON.format('"2026-13-21T09:43:11.707Z"', LEADS, ""), "month"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"1a became leader at term 99999999999999999999"', ""), "whole number"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"12345678901234567 became leader at term 2"', ""), "id of a member"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', LEADS, "")[:-1], "not a line of etcd"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', LEADS, "") * 2, "Extra data"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"1a switched to configuration voters=(1 99999999999999999999)"', ""), "ids of members"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"1a became leader at term 2 \\ud800"', ""), "surrogates"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"peer became active"', ',"peer-id":7'), "not a text"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"server error"', ',"error":"\\ud800"'), "surrogates"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"closed etcd server"', ',"took":"yesterday"'), "duration"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"closed etcd server"', ',"took":"99999999999999999999h"'), "64 bits"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"added member"', ',"added-peer-peer-urls":"x"'), "not a list"),
+        ('{"msg":' + "[" * 60_000, "not a line of etcd"),
+        ('{"msg":"' + "x" * 70_000 + '"}', "longer than"),
+    ],
+    ids=range(18),
+)  # fmt: skip
+def test_absurd_lines_go_to_quarantine_with_a_reason(line: str, reason: str) -> None:
+    with pytest.raises(Unparsable, match=reason):
+        parsed(line)
+    ETCD.time_of(line, 0)
+
+
+def test_other_json_is_not_of_interest() -> None:
+    assert parsed('{"level":"info","msg":7}') is None
+    assert parsed('{"level":"info","msg":"compacted at term 2"}') is None
+
+
+def test_a_clock_may_be_behind() -> None:
+    event = parsed(
+        JSON.format('"2026-11-21T09:43:11.707Z"', '"prober found high clock drift"', ',"clock-drift":"-1m2.5s"')
+    )
+    assert event is not None
+    assert event.duration_ms == -62_500
+
+
+def test_mutated_lines_raise_nothing_but_unparsable() -> None:
+    chance = random.Random(20260301)
+    for _ in range(6000):
+        record = mutated(chance.choice(ENTRIES)[0], chance)
+        with contextlib.suppress(Unparsable):
+            ETCD.parse(record)
+        ETCD.time_of(record.text, 0)
+
+
+QUOTED = {
+    "became leader": "RAFT_TO_LEADER",
+    "became follower": "RAFT_TO_FOLLOWER",
+    "became candidate": "RAFT_TO_CANDIDATE",
+    "became pre-candidate": "RAFT_TO_PRE_CANDIDATE",
+    "stepped down": "RAFT_NO_QUORUM",
+    "lost leader": "RAFT_LEADER_LOST",
+    "changed leader": "RAFT_LEADER_CHANGED",
+    "new election": "RAFT_ELECTION",
+    "higher term": "RAFT_TERM_HIGHER",
+    "lower term": "RAFT_TERM_LOWER",
+    "rejected stream": "ETCD_PEER_REFUSED",
+    "] rejected": "RAFT_VOTE_REJECTED",
+    "ignored Msg": "RAFT_VOTE_IGNORED",
+    "transfer leadership": "RAFT_TRANSFER",
+    "MsgTimeoutNow": "RAFT_TRANSFER",
+    "conflict": "RAFT_CONFLICT",
+    "configuration": "RAFT_MEMBERS",
+}
+"""What the proofs of the real runs are, by their words."""
+
+
+def test_real_logs_parse_and_the_lines_that_prove_something_are_understood(corpora: Path) -> None:
+    quoted = 0
+    for run in sorted(corpora.glob("etcd/*/run.json")):
+        events: dict[tuple[str, int], Event] = {}
+        for path in sorted(run.parent.glob("nodes/*/logs/*")):
+            for number, record in records(path, ETCD, "etcd.log"):
+                event = ETCD.parse(record)
+                if event:
+                    events[path.relative_to(run.parent).as_posix(), number] = event
+                    assert any(needle in record.text for needle in ETCD.needles)
+        for note in json.loads(run.read_text())["notes"]:
+            if proof := re.match(r"([\w ]+), \S+: (nodes/\S+):(\d+): (.*)", note):
+                quoted += 1
+                kind = next(kind for words, kind in QUOTED.items() if words in proof.group(4))
+                assert events[proof.group(2), int(proof.group(3))].kind.startswith(kind), note
+    assert quoted > 100

@@ -1,0 +1,67 @@
+"""Lives of a process from signs of life, markers and stops."""
+
+from election_core.lives import SECOND, Activity, life_at
+
+
+def activity(*seen: int) -> Activity:
+    """Signs of life at these seconds."""
+    one = Activity()
+    for second in seen:
+        one.seen(second * SECOND)
+    return one
+
+
+def test_a_log_that_goes_on_is_one_life() -> None:
+    """No start, no stop, no hole: one life that is open at both ends."""
+    (life,) = activity(*range(0, 60, 3)).lives()
+    assert (life.start, life.stop, life.next_start, life.silences) == (None, None, None, ())
+    assert (life.first_seen, life.last_seen) == (0, 57 * SECOND)
+
+
+def test_a_hole_inside_a_life_is_a_silence() -> None:
+    """Ten seconds without a line in any log."""
+    (life,) = activity(0, 3, 6, 30, 33).lives()
+    assert life.silences == ((6 * SECOND, 30 * SECOND),)
+
+
+def test_streams_fill_each_others_holes() -> None:
+    """A line of any file is a sign of life."""
+    one = activity(0, 3, 6, 30, 33)
+    for second in (9, 15, 21, 27):
+        one.seen(second * SECOND)
+    assert one.lives()[0].silences == ()
+
+
+def test_a_start_ends_the_life_before() -> None:
+    """The hole before a start is no silence: the process was down."""
+    one = activity(0, 3, 6, 30, 31, 32, 33, 36)
+    one.marker(32 * SECOND, "broker.log rocketmqHome", "e")
+    before, after = one.lives()
+    assert before.silences == ()
+    assert before.last_seen == 6 * SECOND
+    assert before.next_start == 30 * SECOND, "a life begins with the lines just before its marker"
+    assert after.start == 30 * SECOND
+
+
+def test_markers_of_one_start_are_one_start() -> None:
+    """A slow start writes its markers over a minute; a second one of a kind is a second start."""
+    one = activity(*range(0, 300, 2))
+    for second, name in ((0, "dump"), (20, "store"), (60, "listen"), (200, "dump"), (215, "store")):
+        one.marker(second * SECOND, name, name)
+    assert [life.start for life in one.lives()] == [0, 200 * SECOND]
+
+
+def test_a_clean_stop_is_kept_apart_from_a_death() -> None:
+    """The life knows when its shutdown began."""
+    one = activity(*range(0, 40, 2))
+    one.stopping(36 * SECOND, "stop")
+    (life,) = one.lives()
+    assert life.stop == 36 * SECOND
+
+
+def test_life_at_finds_the_life_of_a_time() -> None:
+    """A time before the first start belongs to the first life."""
+    one = activity(0, 2, 4, 50, 52)
+    one.marker(50 * SECOND, "dump", "e")
+    lives = one.lives()
+    assert [life_at(lives, second * SECOND) for second in (-5, 0, 49, 50, 99)] == [0, 0, 0, 1, 1]

@@ -1,0 +1,93 @@
+"""Real runs without Spark: verdicts on leadership stand when lines are lost or clocks are off."""
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.rows import Finding
+from tests.election_core import story
+
+SYSTEMS = ("rocketmq-dledger", "rocketmq-controller")
+PROTOCOLS = ("dledger", "controller", "raft")
+
+
+def runs_of(corpora: Path) -> Iterator[Path]:
+    for system in SYSTEMS:
+        yield from sorted(path.parent for path in (corpora / system).glob("*/run.json"))
+
+
+def leadership(own: Iterable[Fact]) -> list[Fact]:
+    return [fact for fact in own if fact.protocol in PROTOCOLS]
+
+
+def findings(own: Iterable[Fact]) -> list[Finding]:
+    return [row for row in story.judge(own) if isinstance(row, Finding)]
+
+
+def alarms(own: Iterable[Fact]) -> set[tuple[str, str, tuple[str, ...], tuple[int, ...]]]:
+    """Findings above info, by what they claim about whom."""
+    return {(f.replica_group, f.rule, f.nodes, f.terms) for f in findings(own) if f.severity != "info"}
+
+
+@pytest.mark.slow
+def test_lost_info_lines_never_raise_an_alarm(corpora: Path) -> None:
+    """Appenders drop INFO lines in bursts; what is missing may hide a finding, never make one."""
+    for run in runs_of(corpora):
+        expected = alarms(leadership(story.run_facts(run)))
+        for seed in range(2):
+            thinned = leadership(story.run_facts(run, dropping(seed)))
+            assert alarms(thinned) <= expected, (run.name, seed, alarms(thinned) - expected)
+
+
+def dropping(seed: int) -> story.Keep:
+    """Drops bursts of up to eight INFO lines, about one line in ten."""
+    source = random.Random(seed)
+    left = 0
+
+    def keep(line: story.Seen) -> bool:
+        nonlocal left
+        if left == 0 and source.random() < 0.02:
+            left = source.randint(1, 8)
+        left = max(left - 1, 0)
+        return left == 0 or line.level != "INFO"
+
+    return keep
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.5, 30.0])
+def test_clocks_that_are_off_change_no_alarm(corpora: Path, seconds: float) -> None:
+    """Inside its bound a clock changes nothing; beyond it messages prove the skew, and no false alarm follows."""
+    for run in runs_of(corpora):
+        own = leadership(story.run_facts(run))
+        expected = alarms(own)
+        critical = {(f.rule, f.nodes, f.terms) for f in findings(own) if f.severity == "critical"}
+        for source in sorted({fact.source_node for fact in own}):
+            for shift_us in (-int(seconds * 1e6), int(seconds * 1e6)):
+                moved = findings(shifted(own, source, shift_us))
+                said = {(f.replica_group, f.rule, f.nodes, f.terms) for f in moved if f.severity != "info"}
+                new = {claim for claim in said - expected if claim[1] != "CLOCK_SKEW"}
+                assert not new, (run.name, source, shift_us, new)
+                assert critical <= {(f.rule, f.nodes, f.terms) for f in moved}, (run.name, source, shift_us)
+
+
+def shifted(own: Iterable[Fact], source: str, shift_us: int) -> list[Fact]:
+    """The facts as they would be if the clock of one source had been off, its registration codes too."""
+    own = list(own)
+    made = {f.address for f in own if f.kind == facts.REGISTER_CODE and f.source_node == source and not f.flag}
+    moved = []
+    for fact in own:
+        if fact.kind == facts.REGISTER_CODE and fact.address in made and fact.count is not None:
+            fact = replace(fact, count=fact.count + shift_us // 1000)  # noqa: PLW2901 - the same fact, on another clock
+        if fact.source_node == source:
+            until = fact.until + shift_us if fact.until is not None else None
+            until_by = fact.until_by + shift_us if fact.until_by is not None else None
+            since, since_by = fact.since + shift_us, fact.since_by + shift_us
+            fact = replace(fact, since=since, since_by=since_by, until=until, until_by=until_by)  # noqa: PLW2901
+        moved.append(fact)
+    return moved
