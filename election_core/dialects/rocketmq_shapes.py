@@ -103,7 +103,11 @@ def _whole(value: Any) -> int | None:
 
 
 def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
+    """A string of a JSON document; half a surrogate pair is no text (its UnicodeEncodeError is a ValueError)."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value.encode()
         return value
     raise ValueError(f"not a text: {str(value)[:40]!r}")
 

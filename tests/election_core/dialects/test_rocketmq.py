@@ -350,3 +350,10 @@ def test_a_tick_says_only_that_the_log_was_written() -> None:
         1_772_330_407_000_000,
         1000,
     )
+
+
+def test_half_a_character_in_json_is_no_text() -> None:
+    """``\\ud800`` alone is valid JSON and no character; it must not reach a table."""
+    line = '2026-03-01 10:00:07 INFO x - [n1][GetVoteResponse] {"code":200,"group":"\\ud800","term":3}'
+    with pytest.raises(Unparsable):
+        ROCKETMQ.parse(Record(line, (), "broker_default.log", 480))
