@@ -66,6 +66,12 @@ class Clocks:
         stepped = {skew.ahead for skew in self.skews if skew.ahead == skew.behind}
         self._ahead = self._combine(proven, trusted, stepped)
 
+    def compared(self) -> tuple[int, int]:
+        """How many ordered pairs of sources a message compares, and how many none does."""
+        pairs = len(self._sources) * (len(self._sources) - 1)
+        compared = sum(1 for a, b in self._tightest if a != b)
+        return compared, pairs - compared
+
     def most_ahead(self, source: str, other: str) -> int:
         """How far, at most, the clock of ``source`` is ahead of the clock of ``other``, in microseconds."""
         if source == other:

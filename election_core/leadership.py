@@ -535,6 +535,22 @@ def clock_skews(group: Group) -> Iterator[Finding]:
         )
 
 
+def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator[RuleCoverage]:
+    """Coverage of the rules about availability and about what limits a verdict."""
+    changes = max(len(group.tenures) - 1, 0)
+    unclear = sum(1 for tenure in group.tenures[:-1] if tenure.end.by - tenure.end.at > 2 * SECOND)
+    unclear = max(min(unclear, changes - len(found)), 0)
+    why = "the end of a tenure is known only between its last sign and the next start"
+    yield coverage(group, "LEADERLESS", max(changes - len(found) - unclear, 0), len(found), unclear, why)
+    yield coverage(group, "ELECTION_STORM", 0 if storms else 1, storms)
+    silent = {fact.source_node for fact in group.of(facts.SILENCE) if not _starting(group, fact)}
+    speaking = {fact.source_node for fact in group.of(facts.ALIVE)}
+    yield coverage(group, "LOG_GAP", len(speaking - silent), len(silent))
+    compared, never = group.clocks.compared()
+    skewed = len(group.clocks.skews)
+    yield coverage(group, "CLOCK_SKEW", max(compared - skewed, 0), skewed, never, "no message goes between the two")
+
+
 def coverage(
     group: Group, rule: str, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
 ) -> RuleCoverage:

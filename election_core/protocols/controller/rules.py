@@ -720,6 +720,8 @@ def _unplanned(group: Group, decided: list[Fact]) -> list[Moment]:
 
 
 def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
+    gaps = list(leadership.gaps(group, _last_heard(group)))
+    yield from leadership.common_coverage(group, gaps, len(list(leadership.storm(group, _unplanned(group, decided)))))
     by_epoch: dict[int, set[str]] = {}
     for tenure in group.tenures:
         by_epoch.setdefault(tenure.term, set()).add(tenure.source)

@@ -408,6 +408,8 @@ def _finding(
 
 
 def _coverage(group: Group) -> Iterator[RuleCoverage]:
+    gaps = list(leadership.gaps(group, _last_heard(group)))
+    yield from leadership.common_coverage(group, gaps, len(list(leadership.storm(group, _unplanned(group)))))
     by_term: dict[int, set[str]] = {}
     for tenure in group.tenures:
         by_term.setdefault(tenure.term, set()).add(tenure.source)
