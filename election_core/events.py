@@ -101,6 +101,7 @@ class Event:
     consumer_group: str | None = None
     topic: str | None = None
     queue_id: int | None = None
+    queue_offset: int | None = None
     client_id: str | None = None
     peer_client_id: str | None = None
 

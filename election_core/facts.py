@@ -4,6 +4,8 @@ The fold of a node's log makes facts; the judge of a group reads them. A fact na
 about, so that facts of one group may come from many logs: the brokers', the controllers', the name servers'.
 Facts are values: merging two collections of them is set union, which no order of arrival can change.
 
+``ordinal`` numbers facts that one log noted one after the other: within a second, that order is all there is.
+
 A fact has a beginning and, where it lasts, an end. Each is an interval on the clock of the machine that
 logged it, in microseconds UTC: the true moment lies in ``[since, since_by]``. ``bound_ms`` is how far
 that clock may be off; it is added only where clocks of different machines meet.
@@ -58,7 +60,6 @@ REGISTER_CODE = "REGISTER_CODE"
 it; ``flag`` is true where a controller accepted it."""
 ALL_ACK = "ALL_ACK"
 """The broker was configured with allAckInSyncStateSet (``flag``)."""
-
 LOCK_HOLD = "LOCK_HOLD"
 """The client ``peer`` held the lock of ``queue_id`` of ``topic`` for ``consumer_group`` at broker ``node``, surely
 until ``sure_until``; ``cause`` began and ``result`` ended it. ``flag``: in strict mode, then ``needed`` brokers must
@@ -68,20 +69,26 @@ LOCK_GIVEN_UP = "LOCK_GIVEN_UP"
 LOCK_LATE = "LOCK_LATE"
 """The client ``peer`` wanted to give back a lock that had expired and gone to ``address``, another client."""
 IDENTITY_STEP = "IDENTITY_STEP"
-"""A broker's registration reached the step ``result`` for the id ``node``; ``address`` is its register code,
-``count`` the code of the controllers' refusal."""
+"""A broker's registration reached the step ``result`` with the id ``node`` and the register code ``value``;
+``count``: how often the controllers refused, ``cause``: their code."""
+OWN_ID = "OWN_ID"
+"""One life of a broker under the id ``node``, from the first line that says so to its last sign of life."""
+OLD_IDENTITY = "OLD_IDENTITY"
+"""The speaker knows brokers by their address (RocketMQ 5.0.0 to 5.1.0; ``flag``) or by a persistent id (later);
+``role``: broker or controller."""
 ACTING_ENABLED = "ACTING_ENABLED"
 """The broker was configured with enableSlaveActingMaster."""
 SMALLEST_ID = "SMALLEST_ID"
 """``node`` learned that ``peer`` is the smallest live id of its set, until it learned of another."""
 AGAINST_MINIMUM = "AGAINST_MINIMUM"
-"""``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives."""
+"""``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives; ``flag``:
+its next line about that says that it knew no other meanwhile."""
 PRE_ONLINE = "PRE_ONLINE"
 """A start of pre-online: its ``count`` failures from the first to the last (or to its success), the last one's kind
 (``cause``) and error (``value``), its end (``result``); ``flag``: only a master prints such lines."""
 REGISTERED = "REGISTERED"
 """The name server that speaks had ``address`` in its table of live brokers; ``result`` is how it left, ``count``
-after how much silence (ms)."""
+after how much silence (ms). Without an address: ``node`` itself says that it registered."""
 PERMISSION = "PERMISSION"
 """The name server that speaks showed topics of the set as writable (``flag``) or not, in ``count`` lines."""
 META_VERSION = "META_VERSION"
@@ -134,6 +141,7 @@ class Fact:
     count: int | None = None
     flag: bool | None = None
     value: str | None = None
+    ordinal: int = 0
     consumer_group: str | None = None
     topic: str | None = None
     queue_id: int | None = None

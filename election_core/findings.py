@@ -147,15 +147,15 @@ CATALOGUE: tuple[Rule, ...] = (
     Rule(
         "ACTING_MASTER_NOT_MIN_ID",
         "warning",
-        "A broker acted as master although it, or a member that asked the same name servers, had learned that a smaller "
-        "id lives.",
+        "A broker acted as master although it, or a member that asked the same name servers, had learned that a "
+        "smaller id lives.",
         "RocketMQ BrokerController#updateMinBroker (RIP-32: the smallest live id acts)",
     ),
     Rule(
         "ACTING_MASTER_WRITABLE",
         "warning",
-        "A name server showed a set's topics as writable while the set had no master, only one that acts and must be read "
-        "only.",
+        "A name server showed a set's topics as writable while the set had no master, only one that acts and must be "
+        "read only.",
         "RocketMQ RouteInfoManager#registerBroker, #reduceTopicQueues (RIP-32)",
     ),
     Rule(
@@ -167,8 +167,8 @@ CATALOGUE: tuple[Rule, ...] = (
     Rule(
         "PRE_ONLINE_STUCK",
         "warning for a master that others wait for; info otherwise",
-        "A broker that was started did not come online for a long time: its pre-online failed again and again. It serves "
-        "nothing, and without its master the set takes no writes.",
+        "A broker that was started did not come online for a long time: its pre-online failed again and again. It "
+        "serves nothing, and without its master the set takes no writes.",
         "RocketMQ BrokerPreOnlineService#run (RIP-32)",
     ),
     Rule(
@@ -197,6 +197,31 @@ CATALOGUE: tuple[Rule, ...] = (
         "A log is silent for at least ten seconds inside one life of its process: the process was frozen, or "
         "lines were lost. Nothing is concluded from missing lines.",
         "RocketMQ logback files: appenders drop INFO lines in bursts",
+    ),
+    Rule(
+        "BROKER_ID_CONFLICT",
+        "critical if two brokers surely had one id; warning otherwise",
+        "One broker id and two machines: an identity that was copied, allocated twice, or belongs to another set.",
+        "RocketMQ ReplicasManager (brokerIdentity), ReplicasInfoManager#applyBrokerId, #registerBroker",
+    ),
+    Rule(
+        "BROKER_IDENTITY_RESET",
+        "warning; info if an operator had removed the id",
+        "A broker and the controllers lost the identity that they had agreed on: the broker came back as a new "
+        "replica and left its id as a dead one, or the controllers do not know its id any more.",
+        "RocketMQ ReplicasInfoManager#getNextBrokerId, #registerBroker (2010); persistent broker ids",
+    ),
+    Rule(
+        "REGISTER_CODE_MISMATCH",
+        "info",
+        "A broker applied for an id that has another register code and was refused; it takes the next one.",
+        "RocketMQ ReplicasInfoManager#applyBrokerId (2014)",
+    ),
+    Rule(
+        "INCOMPATIBLE_VERSIONS",
+        "warning",
+        "Brokers and controllers of which one side knows persistent broker ids (5.1.1 and later) and one does not.",
+        "RocketMQ, design of persistent broker ids: table of compatible versions",
     ),
     Rule(
         "LOCK_DOUBLE_HOLD",

@@ -95,8 +95,8 @@ def until(fact: Fact) -> Moment | None:
 
 
 def presentation_order(fact: Fact) -> tuple[object, ...]:
-    """A total order of facts: time first, then everything else; equal only for equal facts."""
-    return (fact.since, fact.source_node, fact.kind, tuple(_sortable(fact)))
+    """A total order of facts: time, then the order in one log, then everything else; equal only for equal facts."""
+    return (fact.since, fact.source_node, fact.ordinal, fact.kind, tuple(_sortable(fact)))
 
 
 def _sortable(fact: Fact) -> Iterator[tuple[bool, str]]:

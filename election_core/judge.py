@@ -5,14 +5,22 @@ from itertools import groupby
 
 from election_core.facts import Fact
 from election_core.protocols import jraft
+from election_core.protocols.acting_master import rules as acting_master
+from election_core.protocols.broker_identity import rules as broker_identity
 from election_core.protocols.controller import rules as controller
 from election_core.protocols.dledger import rules as dledger
+from election_core.protocols.metadata import rules as metadata
+from election_core.protocols.order_lock import rules as order_lock
 from election_core.rows import Row
 
 _RULES: dict[str, Callable[[list[Fact]], Iterator[Row]]] = {
     dledger.PROTOCOL: dledger.judge,
     jraft.PROTOCOL: jraft.judge,
     controller.PROTOCOL: controller.judge,
+    metadata.PROTOCOL: metadata.judge,
+    order_lock.PROTOCOL: order_lock.judge,
+    broker_identity.PROTOCOL: broker_identity.judge,
+    acting_master.PROTOCOL: acting_master.judge,
 }
 
 

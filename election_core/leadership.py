@@ -24,7 +24,7 @@ from election_core.findings import (
 )
 from election_core.group import SILENT, Group, Tenure, until
 from election_core.lives import SECOND
-from election_core.roles import FOLLOWER, LEADER, STOPPED, UNKNOWN
+from election_core.roles import DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_core.rows import Finding, RoleInterval, RuleCoverage, Term
 
 STORM_ELECTIONS = 3
@@ -308,13 +308,15 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
-    if least < SECOND:
+    uncertain = any(end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
+    if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
     before, begin = end.tenure, end.earliest
     if _led_unseen(group, before, target):
         return None
-    if not _somebody_up(group, end.latest, target) or (after is None and _shut_down_together(group, before, begin)):
+    open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
+    if not _somebody_up(group, open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
     ids = (*before.evidence, end.latest.event_id, after.begin.event_id if after else None)
     planned = before.end_cause in (STOPPED, "leadership_transfer")
@@ -388,6 +390,7 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
             then = f"until {gap.after.name} led {clock} {gap.after.term}"
         else:
             then = "to the end of the logs"
+        lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
         yield Finding(
             finding_id=finding_id(
                 group.cluster, group.replica_group, "LEADERLESS", gap.before.term, gap.begin.at // SECOND
@@ -397,14 +400,14 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
             protocol=group.protocol,
             rule="LEADERLESS",
             severity=INFO if gap.planned or gap.least < BRIEF else WARNING,
-            certainty=DEFINITE,
+            certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
             start_time=gap.begin.at,
             end_time=gap.end.at if gap.after else None,
-            summary=f"No {what} for {between(gap.least, gap.most)}: {who} {how}, {then}.",
+            summary=f"No {what} for {lasted}: {who} {how}, {then}.",
             evidence=gap.evidence,
-            duration_min_ms=gap.least // 1000,
+            duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,
         )
 
@@ -496,7 +499,7 @@ def log_gaps(group: Group) -> Iterator[Finding]:
             end_time=hole.until,
             summary=f"The logs of {name} ({hole.source_node}) are silent for "
             f"{seconds(hole.until - hole.since)}: frozen, or its lines were lost.",
-            evidence=(),
+            evidence=tuple(e for e in (hole.since_event, hole.until_event) if e),
             duration_min_ms=(hole.until - hole.since_by) // 1000,
             duration_max_ms=((hole.until_by or hole.until) - hole.since) // 1000,
         )
@@ -541,7 +544,9 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator
     unclear = sum(1 for tenure in group.tenures[:-1] if tenure.end.by - tenure.end.at > 2 * SECOND)
     unclear = max(min(unclear, changes - len(found)), 0)
     why = "the end of a tenure is known only between its last sign and the next start"
-    yield coverage(group, "LEADERLESS", max(changes - len(found) - unclear, 0), len(found), unclear, why)
+    sure = sum(1 for gap in found if gap.least >= SECOND)
+    unclear = max(unclear, len(found) - sure)
+    yield coverage(group, "LEADERLESS", max(changes - sure - unclear, 0), sure, unclear, why)
     yield coverage(group, "ELECTION_STORM", 0 if storms else 1, storms)
     silent = {fact.source_node for fact in group.of(facts.SILENCE) if not _starting(group, fact)}
     speaking = {fact.source_node for fact in group.of(facts.ALIVE)}

@@ -54,26 +54,46 @@ class Life:
     stop_event: str | None
     next_start: int | None
     next_start_event: str | None
-    silences: tuple[tuple[int, int], ...]
+    silences: tuple["Hole", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A silence inside a life: time and event of the last line before it and of the first line after it."""
+
+    begin: int
+    end: int
+    begin_event: str | None
+    end_event: str | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Segment:
+    """A time in which a log was being written, with its first and last line."""
+
+    first: int
+    last: int
+    first_event: str | None = None
+    last_event: str | None = None
 
 
 @dataclass(slots=True)
 class Activity:
     """Signs of life of one source, gathered in any order of its streams."""
 
-    segments: list[tuple[int, int]] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
     markers: list[tuple[int, str, str]] = field(default_factory=list)
     stops: list[tuple[int, str]] = field(default_factory=list)
 
-    def seen(self, time: int) -> None:
+    def seen(self, time: int, event_id: str | None = None) -> None:
         """A line was written at ``time``."""
         if self.segments:
-            first, last = self.segments[-1]
-            if first <= time <= last + _SEGMENT_GAP:
-                if time > last:
-                    self.segments[-1] = (first, time)
+            current = self.segments[-1]
+            if current.first <= time <= current.last + _SEGMENT_GAP:
+                if time > current.last:
+                    self.segments[-1] = Segment(current.first, time, current.first_event, event_id)
                 return
-        self.segments.append((time, time))
+        self.segments.append(Segment(time, time, event_id, event_id))
 
     def marker(self, time: int, name: str, event_id: str) -> None:
         """A line that a process writes once, when it starts."""
@@ -89,7 +109,7 @@ class Activity:
         if not segments:
             return []
         starts = _first_words(_starts(self.markers), segments)
-        first_seen, last_seen = segments[0][0], segments[-1][1]
+        first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[tuple[int, str] | None] = [*starts]
         if not starts or first_seen < starts[0][0]:
             opening.insert(0, None)
@@ -103,20 +123,28 @@ class Activity:
 
     def _life(
         self,
-        segments: list[tuple[int, int]],
+        segments: list[Segment],
         start: tuple[int, str] | None,
         since: int,
         until: int,
         after: tuple[int, str] | None,
     ) -> Life:
-        own = [(max(a, since), min(b, until - 1)) for a, b in segments if a < until and b >= since]
+        own = [
+            Segment(max(one.first, since), min(one.last, until - 1), one.first_event, one.last_event)
+            for one in segments
+            if one.first < until and one.last >= since
+        ]
         stop = min(((t, e) for t, e in self.stops if since <= t < until), default=None)
-        silences = tuple((b, c) for (_, b), (c, _) in pairwise(own) if c - b >= SILENCE)
+        silences = tuple(
+            Hole(before.last, following.first, before.last_event, following.first_event)
+            for before, following in pairwise(own)
+            if following.first - before.last >= SILENCE
+        )
         return Life(
             start=start[0] if start else None,
             start_event=start[1] if start else None,
-            first_seen=own[0][0] if own else since,
-            last_seen=own[-1][1] // SECOND * SECOND if own else since,
+            first_seen=own[0].first if own else since,
+            last_seen=own[-1].last // SECOND * SECOND if own else since,
             stop=stop[0] if stop else None,
             stop_event=stop[1] if stop else None,
             next_start=after[0] if after else None,
@@ -131,19 +159,20 @@ def life_at(lives: list[Life], time: int) -> int:
     return max(bisect_left(starts, time + 1) - 1, 0)
 
 
-def _merged(segments: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(segments):
-        if merged and first <= merged[-1][1] + _SEGMENT_GAP:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
-        else:
-            merged.append((first, last))
+def _merged(segments: Iterable[Segment]) -> list[Segment]:
+    merged: list[Segment] = []
+    for one in sorted(segments, key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "")):
+        current = merged[-1] if merged else None
+        if current is None or one.first > current.last + _SEGMENT_GAP:
+            merged.append(one)
+        elif one.last > current.last:
+            merged[-1] = Segment(current.first, one.last, current.first_event, one.last_event)
     return merged
 
 
-def _first_words(starts: list[tuple[int, str]], segments: list[tuple[int, int]]) -> list[tuple[int, str]]:
+def _first_words(starts: list[tuple[int, str]], segments: list[Segment]) -> list[tuple[int, str]]:
     """A process writes a few lines before the marker of its start: its life begins with the first of them."""
-    begins = [first for first, _ in segments]
+    begins = [one.first for one in segments]
     moved = []
     for time, event_id in starts:
         number = bisect_left(begins, time + 1) - 1

@@ -87,10 +87,10 @@ def _feed(source: SourceLog, batch: pa.RecordBatch, rows: range) -> None:
     times = part.column("event_time").cast(pa.int64()).to_pylist()
     resolutions = part.column("time_resolution_ms").to_pylist()
     streams = _texts(part, "stream")
-    ids = part.column("event_id")
+    ids = part.column("event_id").to_pylist()
     wanted: list[int] = []
-    for number, (kind, time, stream) in enumerate(zip(kinds, times, streams, strict=True)):
-        source.seen(stream or "", time)
+    for number, (kind, time, stream, event_id) in enumerate(zip(kinds, times, streams, ids, strict=True)):
+        source.seen(stream or "", time, event_id)
         if kind in INTERESTING:
             wanted.append(number)
     if not wanted:
@@ -101,7 +101,7 @@ def _feed(source: SourceLog, batch: pa.RecordBatch, rows: range) -> None:
         at = times[number]
         source.on(
             Logged(
-                event_id=ids[number].as_py(),
+                event_id=ids[number],
                 stream=streams[number] or "",
                 kind=kinds[number] or "",
                 at=at,
@@ -126,7 +126,7 @@ def _texts(batch: pa.RecordBatch, name: str) -> list[str | None]:
     return [None if i is None else words[i] for i in encoded.indices.to_pylist()]
 
 
-_TIMES = ("since", "since_by", "until", "until_by")
+_TIMES = ("since", "since_by", "until", "until_by", "sure_until")
 _TUPLES = ("members", "evidence")
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from election_core.lives import SECOND, Life, life_at
 
 LEADER = "leader"
+ACTING = "acting_leader"
 FOLLOWER = "follower"
 CANDIDATE = "candidate"
 DOWN = "down"

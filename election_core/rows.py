@@ -88,6 +88,59 @@ class SyncStateSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LockHold:
+    """One entry of a broker's lock table: a client that held the lock of one queue for its consumer group.
+
+    ``end_time`` is ``None`` while the entry still stood at the end of the log. Renewals print nothing: between
+    ``certain_until`` (a minute after the last printed sign) and the end the lock may have expired unseen.
+    In strict mode ``granted`` brokers of the set had the entry, and the client holds the lock with ``needed``.
+    """
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    broker_node: str
+    source_node: str
+    consumer_group: str
+    topic: str
+    queue_id: int
+    client_id: str
+    lock_mode: str | None
+    granted: int
+    needed: int | None
+    start_time: int
+    end_time: int | None
+    certain_until: int
+    start_uncertainty_ms: int
+    end_uncertainty_ms: int | None
+    start_cause: str
+    end_cause: str | None
+    start_event_id: str | None
+    end_event_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataVersion:
+    """The DataVersion that one metadata file of one broker bore when it was looked at.
+
+    ``timestamp`` is the version's own, microseconds; its counter moves only every so many changes of the table, so
+    that equal versions may stand for different tables.
+    """
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    node: str
+    source_node: str
+    kind: str
+    observed_time: int
+    state_version: int | None
+    timestamp: int | None
+    counter: int | None
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing a reviewer must know, with the event ids that prove it."""
 
@@ -110,6 +163,7 @@ class Finding:
     duration_min_ms: int | None = None
     duration_max_ms: int | None = None
     messages_lost: int | None = None
+    messages_repeated: int | None = None
     bytes_lost: int | None = None
     offset_before: int | None = None
     offset_after: int | None = None
@@ -130,13 +184,15 @@ class RuleCoverage:
     why_undecidable: str | None
 
 
-Row = RoleInterval | Term | Election | SyncStateSet | Finding | RuleCoverage
+Row = RoleInterval | Term | Election | SyncStateSet | LockHold | MetadataVersion | Finding | RuleCoverage
 
 TABLE_OF: dict[type[Row], str] = {
     RoleInterval: "role_intervals",
     Term: "terms",
     Election: "elections",
     SyncStateSet: "sync_state_sets",
+    LockHold: "lock_holds",
+    MetadataVersion: "metadata_versions",
     Finding: "findings",
     RuleCoverage: "rule_coverage",
 }

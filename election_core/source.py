@@ -13,9 +13,13 @@ from election_core.facts import Fact
 from election_core.lives import START_KINDS, START_SETTINGS, STOP_KINDS, Activity
 from election_core.logged import Logged
 from election_core.protocols import jraft
+from election_core.protocols.acting_master import log as acting_master
+from election_core.protocols.broker_identity import log as broker_identity
 from election_core.protocols.controller import log as controller
 from election_core.protocols.dledger import log as dledger
-from election_core.witness import BROKER, IDENTITY_KINDS, Identity, Witness, process_of
+from election_core.protocols.metadata import log as metadata
+from election_core.protocols.order_lock import log as order_lock
+from election_core.witness import BROKER, IDENTITY_KINDS, SNAPSHOTS, Identity, Witness, process_of
 
 
 class ProtocolLog(Protocol):
@@ -48,11 +52,21 @@ def _whole_broker(stream: str) -> str | None:
     return "broker.log" if process_of(stream) == BROKER else None
 
 
+def _broker_and_snapshots(stream: str) -> str | None:
+    return "metadata" if process_of(stream) in {BROKER, SNAPSHOTS} else None
+
+
 FOLDS: tuple[Fold, ...] = (
     Fold(dledger.DledgerLog, dledger.KINDS, _each_stream),
     Fold(jraft.JraftLog, jraft.KINDS, _each_stream),
     Fold(controller.BrokerLog, controller.BROKER_KINDS, _whole_broker),
     Fold(controller.ControllerLog, controller.CONTROLLER_KINDS, _each_stream),
+    Fold(metadata.MetadataLog, metadata.KINDS, _broker_and_snapshots),
+    Fold(order_lock.LockLog, order_lock.KINDS, _whole_broker),
+    Fold(broker_identity.BrokerLog, broker_identity.BROKER_KINDS, _whole_broker),
+    Fold(broker_identity.ControllerLog, broker_identity.CONTROLLER_KINDS, _each_stream),
+    Fold(acting_master.BrokerLog, acting_master.BROKER_KINDS, _whole_broker),
+    Fold(acting_master.NameServerLog, acting_master.NAME_SERVER_KINDS, _each_stream),
 )
 """The state machines of all protocols; a new protocol adds its line here."""
 
@@ -71,9 +85,9 @@ class SourceLog:
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
 
-    def seen(self, stream: str, time: int) -> None:
+    def seen(self, stream: str, time: int, event_id: str | None = None) -> None:
         """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock)."""
-        self._activity(stream).seen(time)
+        self._activity(stream).seen(time, event_id)
 
     def on(self, event: Logged) -> None:
         """Take an event of one of :data:`INTERESTING`."""

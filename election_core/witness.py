@@ -23,10 +23,14 @@ UNIDENTIFIED = "unidentified"
 BROKER = "broker"
 CONTROLLER = "controller"
 NAMESERVER = "nameserver"
+SNAPSHOTS = "snapshots"
+"""No process of the system: the collector that took copies of metadata files, also while their owner was dead."""
 
 
 def process_of(stream: str) -> str:
     """Which process of a machine writes a file, by the file's name (RocketMQ's logback configurations)."""
+    if "/" in stream:  # only a snapshot has a folder in its name
+        return SNAPSHOTS
     if stream.startswith("namesrv"):
         return NAMESERVER
     if stream.startswith(("controller", "dledger", "jraft")):
@@ -183,13 +187,14 @@ class Testimony:
                 until_event=life.stop_event,
                 flag=life.stop is not None,
             )
-            for last_before, first_after in life.silences:
+            for hole in life.silences:
                 yield self.fact(
                     facts.SILENCE,
-                    last_before,
-                    last_before + SECOND,
-                    None,
-                    node=self.node_at(last_before),
-                    until=first_after,
-                    until_by=first_after + SECOND,
+                    hole.begin,
+                    hole.begin + SECOND,
+                    hole.begin_event,
+                    node=self.node_at(hole.begin),
+                    until=hole.end,
+                    until_by=hole.end + SECOND,
+                    until_event=hole.end_event,
                 )

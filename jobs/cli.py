@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from jobs import JobError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from jobs.inspection import Inspection
     from jobs.published import Published
 
 OUT = Console(highlight=False, markup=False)
@@ -175,6 +177,25 @@ def incident(warehouse: str, cluster: str, group: str, since: str | None, until:
 
 
 @cli.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--lines", is_flag=True, help="Show each event with its line number and what it says.")
+@click.option("--top", default=15, show_default=True, help="How many shapes of ignored lines to show.")
+@click.option("--zone", type=int, metavar="MINUTES", help="Minutes east of UTC, if not the system's own default.")
+def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> None:
+    """Show what the pipeline makes of log files: which lines mean what, and what it ignores.
+
+    \b
+    Examples
+      election-replay inspect logs/C/nodes/N/logs/broker.log
+      election-replay inspect --lines broker_default.log dledger.log.1.gz
+    """
+    from jobs.inspection import inspect as look
+
+    for file in files:
+        print_inspection(look(file, zone), lines, top)
+
+
+@cli.command()
 def rules() -> None:
     """List every rule: what it finds, how bad that is, and where the rule comes from.
 
@@ -272,6 +293,34 @@ def moment(text: str | None) -> datetime | None:
     except ValueError:
         raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
+    """One file: its events by kind, what is ignored by shape, and what could not be read."""
+    from jobs.inspection import meaning, said
+
+    name = found.dialect.name if found.dialect else "no dialect: all its lines are ignored"
+    say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {name}")
+    kinds = Grid("events", "kind", "first line", "meaning", box=None, pad_edge=False, header_style="bold")
+    for kind, count in found.kinds.most_common():
+        kinds.add_row(f"{count:,}", f"[cyan]{kind}[/]", str(found.first_of_kind[kind]), meaning(kind))
+    shapes = Grid("ignored", "example", "shape", box=None, pad_edge=False, header_style="bold")
+    for shape, count in found.shapes.most_common(top):
+        shapes.add_row(f"{count:,}", f"line {found.example[shape][0]}", escape(harmless(shape)))
+    broken = Grid("in quarantine", "why", "text", box=None, pad_edge=False, header_style="bold red")
+    for seen in found.quarantined[:top]:
+        broken.add_row(f"line {seen.line_no}", escape(seen.reason or ""), escape(harmless(seen.text[:200])))
+    console = Console(highlight=False, markup=True, width=None if OUT.is_terminal else WIDE)
+    for grid in (kinds, shapes, broken):
+        if grid.row_count:
+            console.print(grid)
+    if len(found.shapes) > top:
+        say(f"({len(found.shapes) - top:,} more shapes of ignored lines: --top shows more)")
+    if found.problem:
+        say(f"damaged: {found.problem}")
+    for seen in found.events if lines else ():
+        if seen.event is not None:
+            say(f"{seen.line_no:>8} {seen.event.kind:<24} {said(seen.event)}")
 
 
 Rows = Sequence[tuple[Any, ...]]

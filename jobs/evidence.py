@@ -35,7 +35,7 @@ CONTINUATION_LINES = 20
 HELD_LINES = 5_000
 """A record longer than this is not kept together."""
 
-TEN_SECONDS = r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d)\d"
+TEN_SECONDS = r"(\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d)\d"
 """The time of a line, without the last digit of its seconds."""
 
 Row = tuple[str, tuple[Any, ...]]
@@ -128,16 +128,15 @@ class Evidence:
             self._count(1)
             return
         try:
-            found = [] if problem else rocketmq_metadata.entries(self.place.stream, data)
+            if problem:
+                raise Unparsable(f"file is damaged: {problem}")
+            for number, entry in enumerate(rocketmq_metadata.entries(self.place.stream, data), 1):
+                self._count(1)
+                yield from self._event(number, entry.event, entry.text[:TEXT_CHARACTERS])
         except Unparsable as error:
-            problem = str(error)
-        self._count(1 if problem else len(found))
-        if problem:
+            self._count(1)
             text = data[: 4 * TEXT_CHARACTERS].decode("utf-8", "replace")
-            yield self.quarantine(1, problem, text, len(data))
-            return
-        for number, entry in enumerate(found, 1):
-            yield from self._event(number, entry.event, entry.text[:TEXT_CHARACTERS])
+            yield self.quarantine(1, str(error), text, len(data))
 
     def quarantine(self, line_no: int, reason: str, text: str, length: int) -> Row:
         """The row that says why a line could not be read."""

@@ -92,9 +92,10 @@ def write_gold(spark: SparkSession, events: DataFrame, warehouse: Warehouse, whe
     written = warehouse.read(spark, FACTS.name)
     verdicts = judged(written if where is None else written.where(where)).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        verdicts.count()  # fill the cache once; the writers then share it
+        rows = verdicts.agg(*(F.count(table).alias(table) for table in GOLD)).first()
+        to_write = [table for table in GOLD if (rows and rows[table]) or warehouse.count(table)]
         with ThreadPoolExecutor(WRITERS) as pool:
-            list(pool.map(lambda table: write_table(verdicts, warehouse, table, where, run_id), GOLD))
+            list(pool.map(lambda table: write_table(verdicts, warehouse, table, where, run_id), to_write))
     finally:
         verdicts.unpersist()
 

@@ -46,6 +46,12 @@ TABLE = Table(
         Column(name="count", type=BIGINT, comment="A number that the kind explains."),
         Column(name="flag", type=BOOLEAN, comment="A yes or no that the kind explains."),
         Column(name="value", type=STRING, comment="A text that the kind explains."),
+        Column(
+            name="ordinal",
+            type=BIGINT,
+            comment="Place among the facts that one log noted one after the other.",
+            nullable=False,
+        ),
         Column(name="consumer_group", type=STRING, comment="Consumer group."),
         Column(name="topic", type=STRING, comment="Topic."),
         Column(name="queue_id", type=BIGINT, comment="Queue of the topic."),

@@ -97,7 +97,7 @@ def entries(stream: str, data: bytes) -> Iterator[Entry]:
     """
     found, time = _STREAM.fullmatch(stream), snapshot_time(stream)
     if found is None or time is None:
-        raise Unparsable("no snapshot")
+        raise Unparsable(f"{stream.partition('/')[0][:40]} is no possible time")
     if len(data) > LARGEST_FILE:
         raise Unparsable(f"metadata file of {len(data)} bytes: more than {LARGEST_FILE} are not read")
     if not data.strip():

@@ -167,13 +167,13 @@ def _seen(file: Path, stream: str) -> Iterator[Seen]:
             continue
         event = None
         if any(needle in line for needle in dialect.needles):
-            event = _logged(file.parent.name, stream, lines, number, dialect, time[0])
+            event = _logged(file.parent.name, stream, lines, number, dialect)
         if event is not None or time[0] != last:
             yield Seen(stream, time[0], "INFO" if " INFO " in line[:40] else "louder", event)
         last = time[0]
 
 
-def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: Any, time: int) -> Logged | None:
+def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: Any) -> Logged | None:
     after = []
     for line in lines[number : number + 20]:
         if dialect.time_of(line, dialect.utc_offset_minutes) is not None:

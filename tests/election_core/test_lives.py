@@ -21,7 +21,7 @@ def test_a_log_that_goes_on_is_one_life() -> None:
 def test_a_hole_inside_a_life_is_a_silence() -> None:
     """Ten seconds without a line in any log."""
     (life,) = activity(0, 3, 6, 30, 33).lives()
-    assert life.silences == ((6 * SECOND, 30 * SECOND),)
+    assert [(hole.begin, hole.end) for hole in life.silences] == [(6 * SECOND, 30 * SECOND)]
 
 
 def test_streams_fill_each_others_holes() -> None:

@@ -326,7 +326,7 @@ class ControllerLog:
 
     def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
         """What this controller proves about broker sets."""
-        for made in self.decisions:
+        for ordinal, made in enumerate(self.decisions):
             told = self._about(made.group, witness, stream)
             yield told.saw(
                 facts.DECISION,
@@ -340,6 +340,7 @@ class ControllerLog:
                 flag=made.committed,
                 address=made.address,
                 value=LEADING if made.leading else None,
+                ordinal=ordinal,
             )
             if made.register_code is not None:
                 yield from _code_fact(told, made.register_code, made, accepted=True)

@@ -1,0 +1,135 @@
+"""How much landing costs over Spark alone reading the same files.
+
+Makes a landing zone of realistic logs (lines of the bundled real runs, one in a hundred of interest, times that go
+on), then lands it and lets Spark alone read the same files, filter them by one substring and write the hits to
+Delta, turn by turn in one session. Prints one line of JSON: the ratio of the best times.
+
+    make bench-landing            # 200 MB
+    python -m benchmarks.landing --megabytes 600 --rounds 5
+"""
+
+import argparse
+import itertools
+import json
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from election_core.dialects import dialect_for
+from jobs.config import load
+from jobs.land import land, new_files
+from jobs.session import spark_session
+from jobs.warehouse import Warehouse
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "landing"
+STREAM = "broker.log"
+FILES_PER_NODE = 2
+FILE_BYTES = 25_000_000
+OF_INTEREST = 0.01
+STAMP = "%Y-%m-%d %H:%M:%S"
+
+
+def real_lines() -> tuple[list[str], list[str]]:
+    """Texts of real dated lines without their time: those of interest, and the others."""
+    dialect = dialect_for(STREAM)
+    assert dialect is not None  # noqa: S101 - the name of the stream is ours
+    wanted: list[str] = []
+    others: list[str] = []
+    for file in sorted(EXAMPLES.rglob("*.log")):
+        for line in file.read_text(errors="replace").splitlines():
+            if line[:2] == "20" and len(line) > len("2026-01-01 00:00:00 "):
+                of_interest = any(needle in line for needle in dialect.needles)
+                (wanted if of_interest else others).append(line[19:])
+    return wanted, others
+
+
+def written(wanted: list[str], others: list[str], source: random.Random) -> Iterator[str]:
+    """Lines without end, about twenty a second of log time."""
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    while True:
+        now += timedelta(seconds=1)
+        stamp = now.strftime(STAMP)
+        for _ in range(20):
+            text = source.choice(wanted if source.random() < OF_INTEREST else others)
+            yield f"{stamp}{text}\n"
+
+
+def make_zone(zone: Path, megabytes: int) -> None:
+    """Fill a landing zone with ``megabytes`` of logs."""
+    wanted, others = real_lines()
+    source = random.Random(7)  # noqa: S311 - the same logs every time
+    left = megabytes * 1_000_000
+    for number in itertools.count():
+        node = (
+            zone / "bench" / "nodes" / f"node-{number // FILES_PER_NODE}" / "logs" / f"part-{number % FILES_PER_NODE}"
+        )
+        node.mkdir(parents=True)
+        size = min(FILE_BYTES, left)
+        with (node / STREAM).open("w") as out:
+            lines = written(wanted, others, source)
+            while size > 0:
+                size -= out.write(next(lines))
+        left -= FILE_BYTES
+        if left <= 0:
+            return
+
+
+def spark_alone(spark: SparkSession, zone: Path, target: Path) -> DataFrame:
+    """What Spark needs to read the same files and keep the lines with one substring."""
+    lines = spark.read.text(f"{zone}/bench/nodes/*/logs/*/{STREAM}")
+    hits = lines.where(F.col("value").contains("change"))
+    hits.write.format("delta").mode("overwrite").save(str(target))
+    return hits
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long ``work`` takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="bench-landing-"))
+    config = load(None)
+    try:
+        zone = folder / "zone"
+        make_zone(zone, arguments.megabytes)
+        spark = spark_session("bench-landing", master="local[2]", shuffle_partitions=4)
+        spark_alone(spark, zone, folder / "warm")
+        ours, theirs = [], []
+        for number in range(arguments.rounds):
+            theirs.append(seconds(lambda target=folder / f"spark-{number}": spark_alone(spark, zone, target)))
+            tables = Warehouse(str(folder / f"warehouse-{number}"))
+            ours.append(
+                seconds(
+                    lambda tables=tables: land(spark, new_files(str(zone), tables, config), str(zone), tables, config)
+                )
+            )
+        spark.stop()
+    finally:
+        shutil.rmtree(folder)
+    result = {
+        "name": "landing_vs_spark",
+        "ratio": round(min(ours) / min(theirs), 2),
+        "landing_s": [round(one, 1) for one in ours],
+        "spark_s": [round(one, 1) for one in theirs],
+        "megabytes": arguments.megabytes,
+    }
+    print(json.dumps(result))  # noqa: T201 - the result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,620 @@
+"""What brokers with a configured master, and their name servers, log; as state machines.
+
+Id 0 is the master by configuration. While the name servers' tables hold no id 0, the smallest id they hold acts:
+it answers reads and runs the special services (delayed messages, transaction checks, pop revive).
+
+Who acts is never printed as such. A slave prints which id it believes to be the smallest
+(``BrokerController#updateMinBroker``) and then switches its special services
+(``BrokerController#changeSpecialServiceStatus``). A master prints when it serves (``#startService``), and never
+reacts to another minimum. "boot success" comes before pre-online is over and starts no role.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.lives import SECOND, Life, life_at
+from election_core.logged import Logged
+from election_core.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
+from election_core.witness import BROKER, Testimony, Witness
+
+PROTOCOL = "acting_master"
+
+MASTER_ID = "0"
+"""``MixAll.MASTER_ID``."""
+
+NOTICE = 5 * SECOND
+"""How long a broker may take to learn of another smallest id: a poll every second (``syncBrokerMemberGroupPeriod``),
+its time-out of three seconds, and the second in which a line is written."""
+
+_REGISTRATION = 60 * SECOND
+"""A first registration later than this after "start service" is another one: the first was not printed."""
+
+STILL_OPEN, CLEAN_STOP, DROPPED, EXPIRED = "open", "stopped", "dropped", "expired"
+FAILING = "failing"
+
+_SERVICES = frozenset({"BRK_SCHEDULE", "BRK_TX_CHECK", "BRK_POP_REVIVE"})
+_SERVICE_ON = frozenset({"BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN"})
+_SAYS_OWN_ID = frozenset({"BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN", "BRK_SERVICE_OFF", "PRE_NOT_NEEDED"})
+_MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER"})
+
+_PRE_FAILED = frozenset(
+    {
+        "PRE_ERR",
+        "PRE_HA_INFO_ERR",
+        "PRE_NO_HA",
+        "PRE_NS_ERR",
+        "PRE_PERSIST_ERR",
+        "PRE_REVERSE_ERR",
+        "PRE_SEND_ERR",
+        "PRE_WAIT_ERR",
+        "PRE_WAIT_LOST",
+    }
+)
+_PRE_DONE = frozenset(
+    {
+        "PRE_ALONE",
+        "PRE_MASTER_DONE",
+        "PRE_NOT_NEEDED",
+        "PRE_NO_HA_ADDR",
+        "PRE_NO_MASTER",
+        "PRE_SLAVE_DONE",
+        *_SERVICE_ON,
+    }
+)
+_PRE_OF_MASTER = frozenset({"PRE_MASTER_DONE", "PRE_PERSIST_ERR", "PRE_REVERSE", "PRE_REVERSE_ERR", "PRE_SEND_ERR"})
+"""Only id 0 sends its address to the slaves and reads their metadata
+(``BrokerPreOnlineService#prepareForMasterOnline``)."""
+
+_OTHER_MODE = frozenset(
+    {
+        "BRK_MASTER_BEGIN",
+        "BRK_ROLE_DONE",
+        "BRK_SLAVE_BEGIN",
+        "DLB_MASTER_BEGIN",
+        "DLB_ROLE_BEGIN",
+        "DLB_SLAVE_BEGIN",
+        "DL_LISTEN",
+        "DL_STATUS",
+        "DL_STATUS_FSM",
+        "DL_TO_CANDIDATE",
+        "DL_TO_FOLLOWER",
+        "DL_TO_LEADER",
+        "HA_KIND_AUTO",
+        "HA_MASTER",
+        "HA_SLAVE",
+    }
+)
+"""Lines of a broker whose master is elected: by a controller or by DLedger."""
+_OTHER_MODE_SETTINGS = ("enableControllerMode", "enableDLegerCommitLog")
+
+
+@dataclass(slots=True)
+class PreOnline:
+    """One start of ``BrokerPreOnlineService``: what it failed at, how often, and how it ended."""
+
+    begin: Logged
+    as_master: bool = False
+    failures: int = 0
+    first_failure: Logged | None = None
+    last_failure: Logged | None = None
+    end: Logged | None = None
+
+
+@dataclass(slots=True)
+class BrokerLog:
+    """The state machine of one broker's logs.
+
+    A line says little without the broker's own id, which it may print much later; so lines are kept, with
+    repetitions left out, and read life by life at the end.
+    """
+
+    signals: list[Logged] = field(default_factory=list)
+    pre_onlines: list[PreOnline] = field(default_factory=list)
+    elected_mode: bool = False
+    _stopping: Logged | None = None
+    _after_stop: list[tuple[int, Logged]] = field(default_factory=list)
+
+    def on(self, event: Logged) -> None:
+        """Take the next line; lines of one stream come in program order."""
+        if event.kind in _OTHER_MODE:
+            self.elected_mode = True
+        elif event.kind == "BRK_SHUTDOWN_BEGIN":
+            self._after_stop.append((len(self.signals), event))
+            self._stopping = event
+        else:
+            if event.kind == "BRK_BOOT":
+                self._stopping = None
+            if event.kind in _SIGNALS and not self._repeats(event):
+                self.signals.append(event)
+            if event.kind.startswith("PRE_") or event.kind in _SERVICE_ON:
+                self._on_pre_online(event)
+
+    def _repeats(self, event: Logged) -> bool:
+        """Registrations come every 30 s: only the first after another line says something."""
+        return event.kind == "BRK_REG_NS_OK" and bool(self.signals) and self.signals[-1].kind == event.kind
+
+    def _on_pre_online(self, event: Logged) -> None:
+        if event.kind == "PRE_BEGIN":
+            self._stopping = None
+            self.pre_onlines.append(PreOnline(event))
+            return
+        if self._stopping is not None:
+            return
+        running = self.pre_onlines[-1] if self.pre_onlines and self.pre_onlines[-1].end is None else None
+        if event.kind in _PRE_FAILED and running is None:
+            running = PreOnline(event)
+            self.pre_onlines.append(running)
+        if running is None:
+            return
+        running.as_master |= event.kind in _PRE_OF_MASTER
+        if event.kind in _PRE_FAILED:
+            running.failures += 1
+            running.first_failure = running.first_failure or event
+            running.last_failure = event
+        elif event.kind in _PRE_DONE:
+            running.end = event
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this broker proves about its broker set."""
+        if self._mode_is_another(witness) or not self.signals:
+            return
+        group = _broker_set(witness, self.signals)
+        if group is None:
+            return
+        lives = witness.lives.get(BROKER, [])
+        acting_mode = self._acting_mode(witness)
+        readings = self._read(witness, lives, _plain(witness))
+
+        def node_at(time: int) -> str | None:
+            return readings[life_at(lives, time)].own if lives else None
+
+        told = witness.about(group, PROTOCOL, stream, node_at)
+        steps = [step for reading in readings for step in merged(sorted(reading.steps, key=lambda step: step.at))]
+        yield from told.roles(spans(steps, lives, UNKNOWN))
+        yield from told.life()
+        yield from self._members(told)
+        if acting_mode is not None:
+            yield told.saw(facts.ACTING_ENABLED, acting_mode, flag=True)
+        for reading in readings:
+            yield from reading.facts(told)
+        for attempt in self.pre_onlines:
+            yield _pre_online_fact(told, attempt)
+
+    def _mode_is_another(self, witness: Witness) -> bool:
+        return self.elected_mode or any(witness.identity.setting(name) == "true" for name in _OTHER_MODE_SETTINGS)
+
+    def _acting_mode(self, witness: Witness) -> Logged | None:
+        """The line that shows that enableSlaveActingMaster is on: the setting, or what only then is printed."""
+        setting = witness.identity.settings.get("enableSlaveActingMaster")
+        if setting is not None:
+            return setting if setting.value == "true" else None
+        attempt = next((attempt.begin for attempt in self.pre_onlines), None)
+        changed = next((signal for signal in self.signals if signal.kind == "BRK_MIN_CHANGED"), None)
+        return attempt or changed
+
+    def _read(self, witness: Witness, lives: list[Life], plain: bool) -> list["Reading"]:
+        by_life: dict[int, list[Logged]] = {number: [] for number in range(max(len(lives), 1))}
+        stops = [(index, life_at(lives, stop.at)) for index, stop in self._after_stop]
+        for index, signal in enumerate(self.signals):
+            number = life_at(lives, signal.at)
+            # A broker that is shutting down takes no role any more, whatever it still prints.
+            if not any(index >= stopped and number == life for stopped, life in stops):
+                by_life[number].append(signal)
+        readings = []
+        for number, own in by_life.items():
+            signals = sorted(own, key=lambda signal: signal.at)
+            own_id = self._own_id(witness, signals)
+            life = lives[number] if lives else None
+            reading = Reading(own_id, plain, life.start or life.first_seen if life else 0)
+            reading.read(signals)
+            readings.append(reading)
+        return readings
+
+    def _own_id(self, witness: Witness, signals: list[Logged]) -> str | None:
+        """The broker's own id: by its own word in this life or another, by its address, by its configured role."""
+        for candidates in (signals, self.signals):
+            said = [signal.broker_id for signal in candidates if signal.kind in _SAYS_OWN_ID and signal.broker_id]
+            if said:
+                return said[-1]
+        addresses = {signal.address for signal in self.signals if signal.kind == "BRK_BOOT"}
+        for signal in self.signals:
+            if signal.kind == "BRK_MIN_CHANGED" and signal.peer_address in addresses:
+                return signal.peer
+        configured = witness.identity.setting("brokerId")
+        if witness.identity.setting("brokerRole") in _MASTER_ROLES:
+            return MASTER_ID
+        return configured if configured is not None and configured.isdigit() and configured != MASTER_ID else None
+
+    def _members(self, told: Testimony) -> Iterator[Fact]:
+        """Addresses of members, as far as this broker prints them."""
+        known: dict[tuple[str, str], Logged] = {}
+        for signal in self.signals:
+            if signal.kind in ("BRK_MIN_CHANGED", "BRK_SERVICE_ON_MIN") and signal.peer and signal.peer_address:
+                known.setdefault((signal.peer, signal.peer_address), signal)
+            elif signal.kind == "BRK_BOOT" and signal.address:
+                node = told.node_at(signal.at)
+                if node is not None:
+                    known.setdefault((node, signal.address), signal)
+        for (node, address), signal in sorted(known.items()):
+            yield told.saw(facts.MEMBER, signal, node=node, address=address)
+        for signal in self.signals:
+            # An address without an id is kept as well: another member may know whose it is.
+            if signal.kind == "BRK_BOOT" and signal.address and told.node_at(signal.at) is None:
+                yield told.saw(facts.MEMBER, signal, node=None, address=signal.address)
+
+
+def _plain(witness: Witness) -> bool:
+    """Whether the log shows that no slave may act: by the setting, or by a dump of 4.x, which knows no such setting and
+    prints the broker's id."""
+    setting = witness.identity.setting("enableSlaveActingMaster")
+    return setting == "false" or (setting is None and witness.identity.setting("brokerId") is not None)
+
+
+def _broker_set(witness: Witness, signals: list[Logged]) -> str | None:
+    """The broker's set: by its boot line or configuration, else from ``cluster_name_id`` where that has one reading."""
+    named = witness.identity.broker_set or witness.identity.setting("brokerName")
+    if named is not None:
+        return named
+    for signal in signals:
+        parts = (signal.value or "").split("_") if signal.kind in _SAYS_OWN_ID else []
+        if len(parts) == 3:
+            return parts[1]
+    return None
+
+
+def _pre_online_fact(told: Testimony, attempt: PreOnline) -> Fact:
+    end, last = attempt.end, attempt.last_failure
+    first = attempt.first_failure or attempt.begin
+    until = end or last
+    ended = end.kind if end is not None else FAILING if last is not None else STILL_OPEN
+    return told.fact(
+        facts.PRE_ONLINE,
+        first.at,
+        first.by,
+        first.event_id,
+        node=told.node_at(attempt.begin.at),
+        until=until.at if until else None,
+        until_by=until.by if until else None,
+        until_event=until.event_id if until else None,
+        result=ended,
+        cause=last.kind if last is not None else None,
+        value=last.result if last is not None else None,
+        count=attempt.failures,
+        flag=attempt.as_master,
+    )
+
+
+@dataclass(slots=True)
+class Reading:
+    """The lines of one life of a broker, read one after the other with its own id in mind."""
+
+    own: str | None
+    plain: bool
+    begin: int
+    steps: list[Step] = field(default_factory=list)
+    against: list[tuple[Logged, Logged]] = field(default_factory=list)
+    views: list[Logged] = field(default_factory=list)
+    registrations: list[Logged] = field(default_factory=list)
+    _minimum: str | None = None
+    _last: Logged | None = None
+    _registered: bool = False
+    _rest: list[Logged] = field(default_factory=list)
+
+    def read(self, signals: list[Logged]) -> None:
+        """Take all lines of the life, in order."""
+        for number, signal in enumerate(signals):
+            self._rest = signals[number + 1 :]
+            _READERS[signal.kind](self, signal)
+            self._last = signal
+
+    def facts(self, told: Testimony) -> Iterator[Fact]:
+        """What this life proves besides roles."""
+        for number, view in enumerate(self.views):
+            after = self.views[number + 1] if number + 1 < len(self.views) else None
+            # The next change names the old minimum: another one than this means that a change in between is missing.
+            ended = after if after is not None and after.value_before == view.peer else None
+            yield told.saw(
+                facts.SMALLEST_ID,
+                view,
+                peer=view.peer,
+                address=view.peer_address,
+                until=ended.at if ended else None,
+                until_by=ended.by if ended else None,
+                until_event=ended.event_id if ended else None,
+            )
+        for registration in self.registrations:
+            yield told.saw(facts.REGISTERED, registration)
+        for knew, acted in self.against:
+            after = next((view for view in self.views if view.at > knew.at or view.by > knew.by), None)
+            confirmed = after is not None and after.value_before == knew.peer
+            evidence = (knew.event_id, acted.event_id, *((after.event_id,) if after is not None and confirmed else ()))
+            yield told.saw(facts.AGAINST_MINIMUM, acted, peer=knew.peer, flag=confirmed, evidence=evidence)
+
+    @property
+    def role(self) -> str | None:
+        """The role by the last step of this life."""
+        return self.steps[-1].role if self.steps else None
+
+    def _under(self, minimum: str | None) -> tuple[str, str | None]:
+        """Role and leader while ``minimum`` is the smallest live id (``BrokerController#startService``,
+        ``#onMinBrokerChange``)."""
+        if self.own == MASTER_ID:
+            return LEADER, MASTER_ID
+        if self.own is not None and self.own == minimum:
+            return ACTING, self.own
+        return FOLLOWER, minimum
+
+    def _take(
+        self,
+        event: Logged,
+        role: tuple[str, str | None],
+        cause: str,
+        at: int | None = None,
+    ) -> None:
+        node = MASTER_ID if role[0] == LEADER else self.own
+        since = event.at if at is None else min(at, event.at)
+        self.steps.append(Step(since, event.by, role[0], None, role[1], event.event_id, cause, node))
+
+    def _on_service(self, event: Logged) -> None:
+        self._registered = False
+        self._minimum = event.peer
+        self._take(event, self._under(event.peer), "service_on")
+
+    def _on_service_off(self, event: Logged) -> None:
+        self._take(event, (UNKNOWN, None), "isolated")
+
+    def _on_not_needed(self, event: Logged) -> None:
+        if self.role is None:
+            self._take(event, self._under(None), "online")
+
+    def _on_minimum(self, event: Logged) -> None:
+        old, new = event.value_before, event.peer
+        if old is not None and old != self._minimum and self.own != MASTER_ID:
+            self._missed(event, old)
+        self._minimum = new
+        self.views.append(event)
+        self._take(event, self._under(new), "min_changed")
+
+    def _missed(self, event: Logged, old: str) -> None:
+        """The line of a change in between was lost: it lies somewhere after the last line that was not."""
+        role, leader = self._under(old)
+        since = self._last.at if self._last is not None else self.begin
+        self.steps.append(Step(since, event.by, role, None, leader, event.event_id, "seen_later", self.own))
+
+    def _on_services(self, event: Logged) -> None:
+        if event.flag:
+            self._on_services_on(event)
+        elif self.role == ACTING:
+            self._take(event, (FOLLOWER, None), "services_off")
+        elif self.role == LEADER:
+            self._take(event, (UNKNOWN, None), "services_off")
+        elif self.role is None:
+            self._take(event, (FOLLOWER, MASTER_ID if self.plain else None), "services_off")
+
+    def _on_services_on(self, event: Logged) -> None:
+        if self.role in (LEADER, ACTING):
+            return
+        if self.own == MASTER_ID or (self.own is None and self.plain):
+            self._take(event, (LEADER, MASTER_ID), "services_on")
+        elif self.own is not None:
+            knew = self._knew_smaller(event)
+            if knew is not None:
+                self.against.append((knew, event))
+            self._take(event, (ACTING, self.own), "services_on" if knew is None else "against_minimum")
+
+    def _knew_smaller(self, event: Logged) -> Logged | None:
+        """The change just before that named a smaller id; an older one says nothing, a line may be lost since."""
+        view = self.views[-1] if self.views else None
+        if view is None or event.at - view.by > NOTICE or not is_smaller(view.peer, self.own):
+            return None
+        return view
+
+    def _on_master_address(self, event: Logged) -> None:
+        """From whom metadata is copied: the answer to a registration, so a name server holds an id 0.
+
+        It ends an acting time only where no later line says itself when it ended: name servers may disagree for
+        a moment.
+        """
+        if event.peer_address is None:
+            return
+        if self.role == FOLLOWER and self.steps[-1].leader is None:
+            self._take(event, (FOLLOWER, MASTER_ID), "master_known")
+        elif self.role == ACTING and not self._end_comes():
+            self._take(event, (FOLLOWER, MASTER_ID), "master_known", self._last.at if self._last else None)
+
+    def _end_comes(self) -> bool:
+        for later in self._rest:
+            if later.kind == "BRK_MIN_CHANGED":
+                return later.value_before == self.own
+            if later.kind in _SERVICES and not later.flag:
+                return True
+        return False
+
+    def _on_registered(self, event: Logged) -> None:
+        """An isolated broker does not register: this one serves.
+
+        A master is seen by clients from its first registration on, which may come seconds after "start service".
+        """
+        if self.role is None and self.own is not None:
+            self._take(event, self._under(None), "registered", self._last.at if self._last else self.begin)
+        elif self.role == LEADER and not self._registered and event.at - self.steps[-1].at <= _REGISTRATION:
+            self.steps[-1] = replace(self.steps[-1], by=max(self.steps[-1].by, event.by))
+        self._registered = True
+        self.registrations.append(event)
+
+    def _on_boot(self, event: Logged) -> None:
+        """Without slave acting master a broker is online when it has booted (``BrokerController#start``)."""
+        if self.role is None and self.plain and self.own is not None:
+            role = (LEADER, MASTER_ID) if self.own == MASTER_ID else (FOLLOWER, MASTER_ID)
+            self._take(event, role, "boot")
+
+
+def is_smaller(one: str | None, other: str | None) -> bool:
+    """Whether one broker id is smaller than another; unknown ones are not."""
+    return one is not None and other is not None and one.isdigit() and other.isdigit() and int(one) < int(other)
+
+
+_READERS: dict[str, Callable[[Reading, Logged], None]] = {
+    "BRK_BOOT": Reading._on_boot,
+    "BRK_MIN_CHANGED": Reading._on_minimum,
+    "BRK_POP_REVIVE": Reading._on_services,
+    "BRK_REG_NS_OK": Reading._on_registered,
+    "BRK_SCHEDULE": Reading._on_services,
+    "BRK_SERVICE_OFF": Reading._on_service_off,
+    "BRK_SERVICE_ON": Reading._on_service,
+    "BRK_SERVICE_ON_MIN": Reading._on_service,
+    "BRK_TX_CHECK": Reading._on_services,
+    "PRE_NOT_NEEDED": Reading._on_not_needed,
+    "SYNC_MASTER": Reading._on_master_address,
+}
+_SIGNALS = frozenset(_READERS)
+
+BROKER_KINDS = (
+    _SIGNALS
+    | _OTHER_MODE
+    | _PRE_FAILED
+    | _PRE_DONE
+    | _PRE_OF_MASTER
+    | {
+        "BRK_SHUTDOWN_BEGIN",
+        "PRE_BEGIN",
+    }
+)
+"""The events that the fold of a broker's logs reads."""
+
+
+# -- name servers ----------------------------------------------------------------------------------------------
+
+_ONE_REGISTRATION = 5 * SECOND
+"""Permission lines of one registration come together."""
+_WRITE = 2
+"""``PermName.PERM_WRITE``."""
+
+
+@dataclass(slots=True)
+class Registration:
+    """An address in a name server's table of live brokers, from ``begin`` to ``end``."""
+
+    address: str
+    begin: Logged
+    end: Logged | None = None
+    how: str = STILL_OPEN
+    timeout_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Permissions:
+    """Lines about one set's topics that came together and agree about writing."""
+
+    group: str
+    writable: bool
+    first: Logged
+    last: Logged
+    lines: int = 1
+
+
+@dataclass(slots=True)
+class NameServerLog:
+    """The state machine of one name server's log.
+
+    A line about a live broker names neither its set nor its id. The first registration of a master, or of a
+    slave that acts, brings its topics, which name the set, in the lines before it
+    (``RouteInfoManager#registerBroker``); facts are made for addresses whose set is known that way. Whose address
+    it is the members know.
+    """
+
+    sets: dict[str, set[str]] = field(default_factory=dict)
+    registrations: list[Registration] = field(default_factory=list)
+    permissions: list[Permissions] = field(default_factory=list)
+    _topics_of: set[str] = field(default_factory=set)
+    _latest: dict[str, Registration] = field(default_factory=dict)
+    _expired: dict[str, int | None] = field(default_factory=dict)
+    _burst: dict[str, Permissions] = field(default_factory=dict)
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this name server's log."""
+        _NAME_SERVER_HANDLERS[event.kind](self, event)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this name server proves about broker sets."""
+        for registration in self.registrations:
+            candidates = self.sets.get(registration.address, set())
+            if len(candidates) != 1:
+                continue
+            told = witness.about(next(iter(candidates)), PROTOCOL, stream, lambda _: None)
+            end = registration.end
+            yield told.saw(
+                facts.REGISTERED,
+                registration.begin,
+                address=registration.address,
+                result=registration.how,
+                count=registration.timeout_ms,
+                until=end.at if end else None,
+                until_by=end.by if end else None,
+                until_event=end.event_id if end else None,
+            )
+        for seen in self.permissions:
+            told = witness.about(seen.group, PROTOCOL, stream, lambda _: None)
+            yield told.saw(
+                facts.PERMISSION,
+                seen.first,
+                flag=seen.writable,
+                count=seen.lines,
+                until=seen.last.at,
+                until_by=seen.last.by,
+                until_event=seen.last.event_id,
+            )
+
+    def _on_topic(self, event: Logged) -> None:
+        group, permission = event.replica_group, event.value
+        if group is None or permission is None or not permission.isdigit():
+            return
+        self._topics_of.add(group)
+        if int(permission) <= 1:
+            # Internal topics that nobody reads or writes say nothing about the set.
+            return
+        writable = bool(int(permission) & _WRITE)
+        burst = self._burst.get(group)
+        if burst is not None and burst.writable == writable and event.at - burst.last.at <= _ONE_REGISTRATION:
+            burst.last = event
+            burst.lines += 1
+            return
+        self._burst[group] = Permissions(group, writable, event, event)
+        self.permissions.append(self._burst[group])
+
+    def _on_new(self, event: Logged) -> None:
+        if event.address is None:
+            return
+        if len(self._topics_of) == 1:
+            self.sets.setdefault(event.address, set()).update(self._topics_of)
+        self._topics_of.clear()
+        self._latest[event.address] = Registration(event.address, event)
+        self.registrations.append(self._latest[event.address])
+        self._expired.pop(event.address, None)
+
+    def _on_expired(self, event: Logged) -> None:
+        if event.address is not None:
+            self._expired[event.address] = event.duration_ms
+
+    def _on_left(self, event: Logged) -> None:
+        if event.address is None or event.result == "Failed":
+            return
+        latest = self._latest.pop(event.address, None)
+        if latest is not None:
+            latest.end = event
+            latest.how = EXPIRED if event.address in self._expired else DROPPED
+            latest.timeout_ms = self._expired.pop(event.address, None)
+
+
+_NAME_SERVER_HANDLERS: dict[str, Callable[[NameServerLog, Logged], None]] = {
+    "NS_BROKER_NEW": NameServerLog._on_new,
+    "NS_BROKER_EXPIRED": NameServerLog._on_expired,
+    "NS_UNREG_ADDR": NameServerLog._on_left,
+    "NS_TOPIC_CHANGED": NameServerLog._on_topic,
+    "NS_TOPIC_NEW": NameServerLog._on_topic,
+}
+
+NAME_SERVER_KINDS = frozenset(_NAME_SERVER_HANDLERS)
+"""The events that the fold of a name server's log reads."""

@@ -1,0 +1,689 @@
+"""What the facts of a broker set with a configured master must satisfy.
+
+There is no election and no logical clock: the name servers' tables decide, and every broker reads them for itself.
+So who served when is known from each broker's own word, and the rules compare these words through the clocks.
+
+What ends an acting time is taken as sure only where the broker says so itself: it prints, at the next change, which
+minimum it believed in until then. Lines may be lost, so a broker that merely never said that it stopped is believed
+only until another member says that a smaller id lives.
+
+Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#changeSpecialServiceStatus``,
+``BrokerPreOnlineService``, ``RouteInfoManager`` (RIP-32).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from election_core import facts, leadership
+from election_core.clock import Moment
+from election_core.facts import Fact
+from election_core.findings import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, finding_id, seconds
+from election_core.group import SILENT, SILENT_END, Group, Silence, Tenure, group_of, since, until
+from election_core.leadership import Gap, Overlap, coverage
+from election_core.lives import SECOND
+from election_core.protocols.acting_master.log import (
+    DROPPED,
+    EXPIRED,
+    FAILING,
+    MASTER_ID,
+    NOTICE,
+    PROTOCOL,
+    STILL_OPEN,
+    is_smaller,
+)
+from election_core.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
+from election_core.rows import Finding, Row, RuleCoverage
+
+__all__ = ["PROTOCOL", "judge"]
+
+_TIMEOUT_MS = 10_000
+"""``brokerNotActiveTimeoutMillis``, where no name server prints it."""
+_SCAN = 5 * SECOND
+"""``scanNotActiveBrokerInterval``: how often a name server looks for silent brokers."""
+_STUCK = 30 * SECOND
+_STUCK_FAILURES = 3
+"""Pre-online tries again after a second, and waits 10 s for a connection: three failures over half a minute are no
+slow handshake any more (``BrokerPreOnlineService#run``, ``#waitForHaHandshakeComplete``)."""
+
+_SAID_SO = frozenset({"min_changed", "services_off", "seen_later"})
+"""Ends of an acting time that the broker itself prints."""
+
+
+def judge(own: list[Fact]) -> Iterator[Row]:
+    """All rows of one broker set; findings only where a slave may act."""
+    named = _named(own)
+    if not any(fact.kind == facts.ROLE for fact in named):
+        return
+    group = group_of(named, ())
+    yield from leadership.role_intervals(group)
+    if not any(group.of(facts.ACTING_ENABLED)):
+        return
+    services = _Services.of(group)
+    yield from _findings(group, services)
+    yield from _coverage(group, services)
+
+
+def _named(own: list[Fact]) -> list[Fact]:
+    """Facts of a broker that never prints its id get it from whoever knows its address."""
+    ids: dict[str, set[str]] = {}
+    addresses: dict[str, str] = {}
+    for fact in own:
+        if fact.kind == facts.MEMBER and fact.address is not None:
+            if fact.node is not None:
+                ids.setdefault(fact.address, set()).add(fact.node)
+            else:
+                addresses[fact.source_node] = fact.address
+    known = {
+        source: next(iter(ids[address])) for source, address in addresses.items() if len(ids.get(address, ())) == 1
+    }
+    return [
+        replace(fact, node=known[fact.source_node]) if fact.node is None and fact.source_node in known else fact
+        for fact in own
+    ]
+
+
+# -- who served --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Services:
+    """Who ran the special services: masters that serve and slaves that act, in the order of their beginnings.
+
+    There is no term, so a tenure's number in this order takes its place in ``group.tenures``.
+    """
+
+    group: Group
+    roles: dict[int, Fact]
+
+    @classmethod
+    def of(cls, group: Group) -> "_Services":
+        serving = sorted(
+            (role for role in group.roles if role.role in (LEADER, ACTING) and role.node is not None),
+            key=lambda role: (role.since, role.since_by, role.source_node),
+        )
+        roles = dict(enumerate(serving, 1))
+        group.tenures = [_tenure(group, number, role) for number, role in roles.items()]
+        return cls(group, roles)
+
+    def acts(self, tenure: Tenure) -> bool:
+        """Whether it is the time of a slave that acts."""
+        return self.roles[tenure.term].role == ACTING
+
+    def acting(self) -> list[Tenure]:
+        """The times of slaves that act."""
+        return [tenure for tenure in self.group.tenures if self.acts(tenure)]
+
+    def words(self, tenure: Tenure) -> str:
+        """Who it is and as what it served."""
+        return f"{tenure.name} ({'acting master' if self.acts(tenure) else 'master'})"
+
+
+def _tenure(group: Group, number: int, role: Fact) -> Tenure:
+    end = until(role) or _before_a_stop(_last_sign(group, role))
+    if role.role == ACTING and role.result not in _SAID_SO:
+        end = _believed_until(group, role, end)
+    begin = since(role)
+    if role.role == LEADER:
+        begin = _seen_serving(group, role, end)
+    if end.at < begin.at:
+        end = Moment(begin.at, max(begin.by, end.by), begin.source, begin.event_id)
+    holes = tuple(
+        Silence(since(hole), Moment(hole.until, hole.until_by, hole.source_node))
+        for hole in group.of(facts.SILENCE)
+        if hole.source_node == role.source_node
+        and hole.until is not None
+        and hole.until_by is not None
+        and begin.at - SECOND <= hole.since < end.by
+    )
+    return Tenure(role.node or role.source_node, role.source_node, number, begin, end, role.result, holes)
+
+
+def _seen_serving(group: Group, role: Fact, end: Moment) -> Moment:
+    """The beginning of a master's tenure: at the latest when it, a name server or a member says that it is registered.
+
+    Before, no client and no other broker sees it, however long ago it wrote "start service".
+    """
+    begin = since(role)
+    ids = _ids(group)
+    known = [
+        group.clocks.elapsed(begin, since(fact))
+        for fact in group.facts
+        if (fact.kind == facts.REGISTERED and fact.source_node == role.source_node)
+        or (fact.kind == facts.REGISTERED and ids.get(fact.address or "") == role.node)
+        or (fact.kind == facts.SMALLEST_ID and fact.peer == role.node)
+    ]
+    latest = min((begin.at + most for least, most in known if most > 0 and least > -NOTICE), default=end.by)
+    return Moment(begin.at, max(begin.by, min(latest, end.by)), begin.source, begin.event_id)
+
+
+def _last_sign(group: Group, role: Fact) -> Moment:
+    lives = [life for life in group.of(facts.ALIVE) if life.source_node == role.source_node]
+    last = max(lives, key=lambda life: life.until or 0, default=None)
+    return (until(last) if last is not None else None) or since(role)
+
+
+def _before_a_stop(last: Moment) -> Moment:
+    """The end of a tenure at the end of a log: the last seconds may be a shutdown whose line was lost."""
+    return Moment(last.at - SILENT_END, last.by, last.source, last.event_id)
+
+
+def _believed_until(group: Group, role: Fact, end: Moment) -> Moment:
+    """The end of an acting time whose end is not printed: uncertain from when another member, or a name server, knew
+    of a smaller id."""
+    begin = since(role)
+    learned = [
+        since(view)
+        for view in group.of(facts.SMALLEST_ID)
+        if view.source_node != role.source_node and is_smaller(view.peer, role.node)
+    ]
+    ids = _ids(group)
+    learned += [
+        since(fact) for fact in group.of(facts.REGISTERED) if is_smaller(ids.get(fact.address or ""), role.node)
+    ]
+    after = [moment.at for moment in learned if group.clocks.elapsed(begin, moment)[0] > 0 and moment.at < end.at]
+    return Moment(max(begin.at, min(after)), end.by, begin.source, end.event_id) if after else end
+
+
+def _ids(group: Group) -> dict[str, str]:
+    """Whose an address is, where all members agree."""
+    ids: dict[str, set[str]] = {}
+    for fact in group.of(facts.MEMBER):
+        if fact.address is not None and fact.node is not None:
+            ids.setdefault(fact.address, set()).add(fact.node)
+    return {address: next(iter(nodes)) for address, nodes in ids.items() if len(nodes) == 1}
+
+
+# -- findings ----------------------------------------------------------------------------------------------------
+
+
+def _findings(group: Group, services: _Services) -> Iterator[Finding]:
+    for overlap in _overlaps(group):
+        yield _overlap_finding(group, services, overlap)
+    yield from _against_minimum(group)
+    yield from _others_knew(group, services)
+    for tenure, seen in _writable(group, services):
+        yield _writable_finding(group, tenure, seen)
+    for gap in _gaps(group, services):
+        yield from _gap_findings(group, services, gap)
+    yield from _stuck(group)
+    yield from leadership.log_gaps(group)
+    yield from leadership.clock_skews(group)
+
+
+def _overlaps(group: Group) -> Iterator[Overlap]:
+    """Definite overlaps."""
+    return (overlap for overlap in leadership.overlaps(group) if overlap.least > 0)
+
+
+def _is_alarm(overlap: Overlap) -> bool:
+    """Whether both were awake together for longer than a notice may take."""
+    return overlap.awake_least > NOTICE
+
+
+def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Finding:
+    """``ACTING_MASTER_OVERLAP``; ``stale`` is the one that began first, whichever of the two is right."""
+    first, second = overlap.stale, overlap.newer
+    if _is_alarm(overlap):
+        severity, why = WARNING, _why_both(services, overlap)
+    elif overlap.frozen and overlap.least > NOTICE:
+        severity = INFO
+        why = f"the log of {first.name} is silent for {seconds(overlap.asleep)} of it, so it was frozen"
+    else:
+        severity, why = INFO, "no longer than the notice of a change may take"
+    return Finding(
+        finding_id=finding_id(
+            group.cluster,
+            group.replica_group,
+            "ACTING_MASTER_OVERLAP",
+            first.source,
+            second.source,
+            second.begin.at // SECOND,
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="ACTING_MASTER_OVERLAP",
+        severity=severity,
+        certainty=DEFINITE,
+        nodes=(first.node, second.node),
+        terms=(),
+        start_time=second.begin.at,
+        end_time=min(first.end.at, second.end.at),
+        summary=f"{services.words(first)} and {services.words(second)} both ran the special services for "
+        f"{between(overlap.least, overlap.most)}; {why}.",
+        evidence=tuple(dict.fromkeys((*first.evidence, *second.evidence))),
+        overlap_min_ms=overlap.least // 1000,
+        overlap_max_ms=overlap.most // 1000,
+    )
+
+
+def _why_both(services: _Services, overlap: Overlap) -> str:
+    first, second = overlap.stale, overlap.newer
+    if not services.acts(first) and services.acts(second):
+        return (
+            f"{first.name} never stopped: the name servers had lost it, and a master does not react to that. What it "
+            "did meanwhile the other does not know"
+        )
+    if services.acts(first) and services.acts(second):
+        return "they saw different smallest ids"
+    if not services.acts(second) and services.acts(first):
+        return f"{first.name} had not learned that the master was back"
+    return "both were configured as master"
+
+
+def _against_minimum(group: Group) -> Iterator[Finding]:
+    """``ACTING_MASTER_NOT_MIN_ID`` by the broker's own log."""
+    for fact in group.of(facts.AGAINST_MINIMUM):
+        name = _name(fact)
+        yield _not_minimum(
+            group,
+            fact.node or fact.source_node,
+            since(fact),
+            None,
+            f"{name} switched its special services on right after it had learned that {fact.peer} is the smallest "
+            "live id.",
+            fact.evidence,
+            None,
+            # A line that was lost in between may have named the broker itself.
+            WARNING if fact.flag else INFO,
+        )
+
+
+def _others_knew(group: Group, services: _Services) -> Iterator[Finding]:
+    """``ACTING_MASTER_NOT_MIN_ID`` by what another member had learned from the name servers meanwhile."""
+    for tenure in services.acting():
+        late = [(view, _late(group, tenure, view)) for view in _smaller_seen(group, tenure)]
+        proven = [(view, by) for view, by in late if by[0] > NOTICE]
+        if not proven or tenure.end_cause not in _SAID_SO:
+            continue
+        view, (least, most) = proven[0]
+        yield _not_minimum(
+            group,
+            tenure.node,
+            since(view),
+            tenure.end,
+            f"{tenure.name} acted for {between(least, most)} more after {_name(view)} had learned from the name "
+            f"servers that {view.peer} is the smallest live id.",
+            tuple(e for e in (*tenure.evidence, view.since_event) if e),
+            (least, most),
+        )
+
+
+def _smaller_seen(group: Group, tenure: Tenure) -> Iterator[Fact]:
+    """Times at which other members learned of a smaller live id while the tenure went on."""
+    for view in group.of(facts.SMALLEST_ID):
+        if view.source_node == tenure.source or not is_smaller(view.peer, tenure.node):
+            continue
+        if group.clocks.elapsed(tenure.begin, since(view))[0] > 0:
+            yield view
+
+
+def _late(group: Group, tenure: Tenure, view: Fact) -> tuple[int, int]:
+    """How long the tenure went on after the view began, and at most until the view ended."""
+    least, most = group.clocks.elapsed(since(view), tenure.end)
+    ended = until(view)
+    if ended is not None:
+        shorter = group.clocks.elapsed(since(view), ended)
+        least, most = min(least, shorter[0]), min(most, shorter[1])
+    return least, most
+
+
+def _not_minimum(
+    group: Group,
+    node: str,
+    begin: Moment,
+    end: Moment | None,
+    summary: str,
+    evidence: tuple[str, ...],
+    lasted: tuple[int, int] | None,
+    severity: str = WARNING,
+) -> Finding:
+    return Finding(
+        finding_id=finding_id(
+            group.cluster, group.replica_group, "ACTING_MASTER_NOT_MIN_ID", node, begin.at // SECOND, begin.source
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="ACTING_MASTER_NOT_MIN_ID",
+        severity=severity,
+        certainty=POSSIBLE,
+        nodes=(node,),
+        terms=(),
+        start_time=begin.at,
+        end_time=end.at if end else None,
+        summary=summary,
+        evidence=tuple(dict.fromkeys(evidence)),
+        duration_min_ms=max(lasted[0], 0) // 1000 if lasted else None,
+        duration_max_ms=lasted[1] // 1000 if lasted else None,
+    )
+
+
+def _name(fact: Fact) -> str:
+    """A member as a person finds it: its id and the folder whose logs say it."""
+    if fact.node is None or fact.node == fact.source_node:
+        return fact.source_node
+    return f"{fact.node} ({fact.source_node})"
+
+
+# -- writable ----------------------------------------------------------------------------------------------------
+
+
+def _writable(group: Group, services: _Services) -> Iterator[tuple[Tenure, Fact]]:
+    """Permission lines that show write permission inside an acting time, at a name server without a master."""
+    for tenure in services.acting():
+        for seen in group.of(facts.PERMISSION):
+            if seen.flag and _inside(group, tenure, seen) and _without_master(group, seen):
+                yield tenure, seen
+
+
+def _inside(group: Group, tenure: Tenure, seen: Fact) -> bool:
+    """Whether a line was written while the tenure went on, and a notice away from its ends."""
+    after, before = group.clocks.elapsed(tenure.begin, since(seen)), group.clocks.elapsed(since(seen), tenure.end)
+    return after[0] > NOTICE and before[0] > NOTICE
+
+
+def _without_master(group: Group, seen: Fact) -> bool:
+    """Whether the name server that speaks had dropped the master, and did not register it with these very lines."""
+    own = [fact for fact in _master_registrations(group) if fact.source_node == seen.source_node]
+    last = until(seen) or since(seen)
+    if any(fact.since <= last.by + NOTICE and (fact.until is None or fact.until > seen.since) for fact in own):
+        return False
+    return any(fact.until is not None and fact.until <= seen.since for fact in own)
+
+
+def _master_registrations(group: Group) -> Iterator[Fact]:
+    ids = _ids(group)
+    return (fact for fact in group.of(facts.REGISTERED) if ids.get(fact.address or "") == MASTER_ID)
+
+
+def _writable_finding(group: Group, tenure: Tenure, seen: Fact) -> Finding:
+    return Finding(
+        finding_id=finding_id(
+            group.cluster, group.replica_group, "ACTING_MASTER_WRITABLE", seen.source_node, seen.since // SECOND
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="ACTING_MASTER_WRITABLE",
+        severity=WARNING,
+        certainty=DEFINITE,
+        nodes=(tenure.node,),
+        terms=(),
+        start_time=seen.since,
+        end_time=tenure.end.at,
+        summary=f"The name server {seen.source_node} showed topics as writable ({seen.count} lines) while the set had "
+        f"no master and {tenure.name} acted for it.",
+        evidence=tuple(dict.fromkeys(e for e in (seen.since_event, seen.until_event, *tenure.evidence) if e)),
+    )
+
+
+# -- nobody serves -----------------------------------------------------------------------------------------------
+
+
+def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When name servers heard a member for the last time: heartbeats come every second, scans every 5 s."""
+    ids = _ids(group)
+    for fact in group.of(facts.REGISTERED):
+        end, node = until(fact), ids.get(fact.address or "")
+        if end is None or node is None or fact.result not in (DROPPED, EXPIRED):
+            continue
+        silent = (fact.count or 0) * 1000
+        early = silent + _SCAN if fact.result == EXPIRED else 0
+        heard = Moment(end.at - early, end.by - max(silent - SECOND, 0), end.source, end.event_id)
+        yield node, heard
+
+
+def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
+    """Times in which nobody served, as far as the logs of all who were up show it.
+
+    A slave that stops to act by its own word has learned of a smaller id: somebody serves, whether its log shows it
+    or not. The same holds where a member that follows learns whom it follows in that time, or where one that is up
+    never says what it does.
+    """
+    for gap in leadership.gaps(group, _last_heard(group)):
+        handed_over = services.acts(gap.before) and gap.before.end_cause in _SAID_SO
+        if not handed_over and not _served_unseen(group, gap):
+            yield gap
+
+
+def _served_unseen(group: Group, gap: Gap) -> bool:
+    earliest = Moment(gap.begin.at, gap.begin.at, gap.begin.source)
+    for role in _roles_in(group, gap):
+        begin = group.clocks.elapsed(earliest, since(role))
+        successor = gap.after is not None and role.peer == gap.after.node
+        learned = begin[0] > 0 or (begin[1] > 0 and role.peer != gap.before.node)
+        if role.role == FOLLOWER and role.peer is not None and not successor and learned:
+            return True
+        if role.role == UNKNOWN and not _seen_preparing(group, role):
+            return True
+    return False
+
+
+def _roles_in(group: Group, gap: Gap) -> Iterator[Fact]:
+    """Roles that may have been held in a gap."""
+    for role in group.roles:
+        end = until(role)
+        over = end is not None and group.clocks.elapsed(gap.begin, end)[1] <= 0
+        if not over and group.clocks.elapsed(since(role), gap.end)[1] > 0:
+            yield role
+
+
+def _should_have_acted(group: Group, gap: Gap) -> bool:
+    """Whether a member that followed on for longer than a change may take should have acted, or no other is known.
+
+    It should have learned of a smaller id or acted itself. Its name servers may still have shown the old master, or
+    its lines may be lost; that it did not act is not proven.
+    """
+    if all(role.source_node == gap.before.source for role in group.roles):
+        return True
+    for role in _roles_in(group, gap):
+        end = until(role) or gap.end
+        if role.role == FOLLOWER and group.clocks.elapsed(gap.begin, end)[1] > _normal_gap(group):
+            return True
+    return False
+
+
+def _seen_preparing(group: Group, role: Fact) -> bool:
+    """Whether a broker without a role is known to prepare: its pre-online prints errors, or what ended it."""
+    return role.result != SILENT and (
+        role.until is not None
+        or any(
+            attempt.source_node == role.source_node and attempt.since >= role.since and (attempt.count or 0) > 0
+            for attempt in group.of(facts.PRE_ONLINE)
+        )
+    )
+
+
+def _normal_gap(group: Group) -> int:
+    """How long a change may take: time-out, scan, and the notice of it (rule of RIP-32: 10 s + 5 s + poll)."""
+    timeouts = [fact.count for fact in group.of(facts.REGISTERED) if fact.count]
+    return max(timeouts, default=_TIMEOUT_MS) * 1000 + _SCAN + NOTICE
+
+
+def _gap_findings(group: Group, services: _Services, gap: Gap) -> Iterator[Finding]:
+    """``SPECIAL_SERVICE_GAP``, and ``LEADERLESS`` as its cause where it lasted longer than a change takes."""
+    long = gap.least > _normal_gap(group)
+    cause = _gap_finding(group, services, gap, "LEADERLESS", None) if long else None
+    if cause is not None:
+        yield cause
+    yield _gap_finding(group, services, gap, "SPECIAL_SERVICE_GAP", cause)
+
+
+def _gap_finding(group: Group, services: _Services, gap: Gap, rule: str, cause: Finding | None) -> Finding:
+    what = "No master, and nobody acted" if rule == "LEADERLESS" else "Nobody ran the special services"
+    ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
+    if gap.begin.at < gap.before.end.at - SECOND:
+        ended = "fell silent"
+    then = f"until {services.words(gap.after)} served" if gap.after is not None else "to the end of the logs"
+    long = gap.least > _normal_gap(group)
+    doubt = long and _should_have_acted(group, gap)
+    if doubt:
+        then += "; another member should have acted meanwhile, and its log does not say whether it did"
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, rule, gap.before.source, gap.begin.at // SECOND),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule=rule,
+        severity=WARNING if long and not gap.planned and not doubt else INFO,
+        certainty=POSSIBLE if doubt else DEFINITE,
+        nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
+        terms=(),
+        start_time=gap.begin.at,
+        end_time=gap.end.at if gap.after else None,
+        summary=f"{what} for {between(gap.least, gap.most)}: {services.words(gap.before)} {ended}, {then}.",
+        evidence=gap.evidence,
+        implied_by=cause.finding_id if cause else None,
+        duration_min_ms=gap.least // 1000,
+        duration_max_ms=gap.most // 1000,
+    )
+
+
+# -- pre-online --------------------------------------------------------------------------------------------------
+
+
+def _is_stuck(attempt: Fact) -> bool:
+    """Whether pre-online failed often and for long, by its own error lines."""
+    lasted = (attempt.until or attempt.since) - attempt.since
+    return (attempt.count or 0) >= _STUCK_FAILURES and lasted >= _STUCK
+
+
+def _is_missed(group: Group, attempt: Fact) -> bool:
+    """Before the first master of a set nobody waits for it; a slave that is late takes nothing away."""
+    is_master = bool(attempt.flag) or attempt.node == MASTER_ID
+    return is_master and any(tenure.begin.at < attempt.since for tenure in group.tenures)
+
+
+def _stuck(group: Group) -> Iterator[Finding]:
+    """``PRE_ONLINE_STUCK``: what is seen is from the first failure to the last, or to the success after all."""
+    for attempt in group.of(facts.PRE_ONLINE):
+        if _is_stuck(attempt):
+            yield _stuck_finding(group, attempt)
+
+
+def _stuck_finding(group: Group, attempt: Fact) -> Finding:
+    begin, end = since(attempt), until(attempt) or since(attempt)
+    least, most = end.at - begin.by, end.by - begin.at
+    missed = _is_missed(group, attempt)
+    acting = next((t for t in group.tenures if t.begin.at <= attempt.since <= t.end.at), None)
+    state = f"; {acting.name} acted meanwhile, read only" if missed and acting is not None else ""
+    why = f" ({attempt.value})" if attempt.value else ""
+    after_all = "to the last line of it" if attempt.result in (FAILING, STILL_OPEN) else "before it came online"
+    return Finding(
+        finding_id=finding_id(
+            group.cluster, group.replica_group, "PRE_ONLINE_STUCK", attempt.source_node, attempt.since // SECOND
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="PRE_ONLINE_STUCK",
+        severity=WARNING if missed else INFO,
+        certainty=PROVEN,
+        nodes=(attempt.node or attempt.source_node,),
+        terms=(),
+        start_time=attempt.since,
+        end_time=attempt.until,
+        summary=f"Pre-online of {_name(attempt)} failed {attempt.count} times in {between(least, most)}, "
+        f"{after_all}: last with {attempt.cause}{why}; it served nothing{state}.",
+        evidence=tuple(dict.fromkeys(e for e in (attempt.since_event, attempt.until_event) if e)),
+        duration_min_ms=max(least, 0) // 1000,
+        duration_max_ms=most // 1000,
+        rounds=attempt.count,
+    )
+
+
+# -- coverage ----------------------------------------------------------------------------------------------------
+
+
+def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
+    yield _overlap_coverage(group)
+    yield _minimum_coverage(group, services)
+    yield _writable_coverage(group, services)
+    yield _gap_coverage(group, services)
+    attempts = list(group.of(facts.PRE_ONLINE))
+    stuck = sum(1 for attempt in attempts if _is_stuck(attempt) and _is_missed(group, attempt))
+    unknown = sum(1 for attempt in attempts if attempt.result == STILL_OPEN)
+    yield coverage(
+        group,
+        "PRE_ONLINE_STUCK",
+        len(attempts) - stuck - unknown,
+        stuck,
+        unknown,
+        "pre-online began and neither an error nor its end is in the logs",
+    )
+
+
+def _overlap_coverage(group: Group) -> RuleCoverage:
+    """Pairs that were at once, or may have been for longer than a notice, and the changes that were none of them."""
+    pairs = list(leadership.overlaps(group))
+    broken = sum(1 for overlap in pairs if overlap.least > 0 and _is_alarm(overlap))
+    unknown = sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > NOTICE)
+    return coverage(
+        group,
+        "ACTING_MASTER_OVERLAP",
+        max(len(pairs), len(group.tenures) - 1, 0) - broken - unknown,
+        broken,
+        unknown,
+        "ends and beginnings lie within the resolution and bounds of the clocks, or a log just stops",
+    )
+
+
+def _minimum_coverage(group: Group, services: _Services) -> RuleCoverage:
+    acting = services.acting()
+    against = sum(1 for finding in _against_minimum(group) if finding.severity != INFO)
+    late = len(list(_others_knew(group, services)))
+    said = sum(1 for tenure in acting if services.roles[tenure.term].cause in ("min_changed", "service_on"))
+    return coverage(
+        group,
+        "ACTING_MASTER_NOT_MIN_ID",
+        max(said - late, 0),
+        against + late,
+        max(len(acting) - said - against, 0),
+        "the line that names the smallest id is not in the logs",
+    )
+
+
+def _writable_coverage(group: Group, services: _Services) -> RuleCoverage:
+    acting = services.acting()
+    broken = {tenure.term for tenure, _ in _writable(group, services)}
+    shown = {
+        tenure.term
+        for tenure in acting
+        for seen in group.of(facts.PERMISSION)
+        if not seen.flag and _inside(group, tenure, seen)
+    }
+    return coverage(
+        group,
+        "ACTING_MASTER_WRITABLE",
+        len(shown - broken),
+        len(broken),
+        len(acting) - len(shown | broken),
+        "a name server prints no line when it takes the write permission away, nor a broker when it takes a write",
+    )
+
+
+def _gap_coverage(group: Group, services: _Services) -> RuleCoverage:
+    heard = list(_last_heard(group))
+    found = [gap for gap in _gaps(group, services) if gap.least > _normal_gap(group)]
+    alarms = sum(1 for gap in found if not gap.planned and not _should_have_acted(group, gap))
+    ends = [tenure for tenure in group.tenures if not tenure.open]
+    unknown = sum(1 for gap in found if not gap.planned and _should_have_acted(group, gap))
+    unknown += sum(1 for tenure in ends if tenure.end_cause in (DIED, SILENT) and not _heard_last(group, tenure, heard))
+    return coverage(
+        group,
+        "SPECIAL_SERVICE_GAP",
+        max(len(ends) - alarms - unknown, 0),
+        alarms,
+        unknown,
+        "when the one before really ended is not in the logs, or lines of a member that should have acted are missing",
+    )
+
+
+def _heard_last(group: Group, tenure: Tenure, heard: Iterable[tuple[str, Moment]]) -> bool:
+    return tenure.end.by - tenure.end.at <= 2 * SECOND or any(
+        node == tenure.node
+        and group.clocks.elapsed(tenure.end, moment)[1] > -SECOND
+        and group.clocks.elapsed(moment, Moment(tenure.end.by, tenure.end.by, tenure.source))[1] > 0
+        for node, moment in heard
+    )

@@ -1,0 +1,249 @@
+"""How a broker of the controller mode gets and keeps its id, as brokers and controllers log it.
+
+Sources: RocketMQ ``ReplicasManager#register`` (the broker), ``ReplicasInfoManager#getNextBrokerId``,
+``#applyBrokerId``, ``#registerBroker``, ``#cleanBrokerData`` (the controllers).
+
+| step of the broker            | printed                   | file         | after a crash here           |
+|-------------------------------|---------------------------|--------------|------------------------------|
+| looks at its files            | BRK_REG_STATE             |              |                              |
+| gets the next id              | BRK_REG_TEMP (id, code)   | temporary    | applies the same id and code |
+| applies it with its code      | nothing                   | temporary    | applies again: same code, accepted |
+| ... refused, or no answer     | BRK_REG_APPLY_ERR, BRK_REG_RESET | none  | gets the next id             |
+| owns it                       | BRK_REG_APPLIED (id)      | identity     | registers only               |
+| registers its address         | BRK_REG_DONE, or BRK_REG_SEND_ERR | identity | registers only           |
+
+The controllers give nothing away by a proposal: two brokers may be told the same next id, and the second to apply it
+is refused (2014). An answer that is lost costs the id: the broker starts over, and the id stays as a dead replica.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.lives import SECOND, life_at
+from election_core.logged import Logged
+from election_core.witness import BROKER, CONTROLLER, Testimony, Witness
+
+PROTOCOL = "broker_identity"
+
+FOUND = "found"
+PROPOSED = "proposed"
+OWNED = "owned"
+REFUSED = "refused"
+RESET = "reset"
+REGISTERED = "registered"
+FORGOTTEN = "forgotten"
+OF_ANOTHER = "of_another"
+NOT_SUPPORTED = "not_supported"
+
+ID_APPLIED, ID_REFUSED, IDS_CLEANED, ADDRESS_CHANGED = "ID_APPLIED", "ID_REFUSED", "IDS_CLEANED", "ADDRESS_CHANGED"
+ELECTED = "ELECTED"
+DECISIONS = frozenset({ID_APPLIED, ID_REFUSED, IDS_CLEANED, ADDRESS_CHANGED})
+
+_NOT_SUPPORTED, _NOT_REGISTERED, _ID_INVALID = 3, 2010, 2014
+"""``REQUEST_CODE_NOT_SUPPORTED`` (``RemotingSysResponseCode``), ``CONTROLLER_BROKER_NEED_TO_BE_REGISTERED``,
+``CONTROLLER_BROKER_ID_INVALID`` (``ResponseCode``)."""
+
+
+@dataclass(slots=True)
+class Step:
+    """One step, or a row of equal refusals from ``first`` to ``last``."""
+
+    result: str
+    first: Logged
+    last: Logged
+    node: str | None = None
+    code: str | None = None
+    count: int = 1
+
+
+@dataclass(slots=True)
+class BrokerLog:
+    """The state machine of one broker's registration."""
+
+    steps: list[Step] = field(default_factory=list)
+    own: list[Logged] = field(default_factory=list)
+    old: list[tuple[bool, Logged]] = field(default_factory=list)
+    _temp: Logged | None = None
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this broker's log."""
+        _BROKER_HANDLERS[event.kind](self, event)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this broker proves about its identity in its broker set."""
+        group = witness.identity.broker_set
+        if group is None or not (self.steps or self.own or self.old):
+            return
+        told = witness.about(group, PROTOCOL, stream, lambda _: None)
+        for step in self.steps:
+            yield told.fact(
+                facts.IDENTITY_STEP,
+                step.first.at,
+                step.first.by,
+                step.first.event_id,
+                node=step.node,
+                until=step.last.at,
+                until_by=step.last.by,
+                until_event=step.last.event_id,
+                result=step.result,
+                cause=str(step.first.code) if step.first.code is not None else None,
+                value=step.code,
+                count=step.count,
+            )
+        yield from self._own_ids(told)
+        yield from self._versions(told)
+
+    def _own_ids(self, told: Testimony) -> Iterator[Fact]:
+        """A life has one id from the first line that says so: the file is read or written once."""
+        first: dict[tuple[int, str], Logged] = {}
+        for event in self.own:
+            if event.node is not None:
+                first.setdefault((life_at(told.lives, event.at), event.node), event)
+        for (number, node), event in sorted(first.items()):
+            last = max(told.lives[number].last_seen, event.at)
+            yield told.saw(facts.OWN_ID, event, node=node, until=last, until_by=last + SECOND, address=event.address)
+
+    def _versions(self, told: Testimony) -> Iterator[Fact]:
+        """A life has one version, from its first sign of it on."""
+        first: dict[tuple[int, bool], Logged] = {}
+        for old, event in self.old:
+            first.setdefault((life_at(told.lives, event.at), old), event)
+        for (number, old), event in sorted(first.items()):
+            last = max(told.lives[number].last_seen, event.at)
+            yield told.saw(
+                facts.OLD_IDENTITY, event, node=None, until=last, until_by=last + SECOND, flag=old, role=BROKER
+            )
+
+    # -- one function a line ----------------------------------------------------------------------------------
+
+    def _step(self, result: str, event: Logged, node: str | None = None, code: str | None = None) -> None:
+        self.steps.append(Step(result, event, event, node, code))
+
+    def _on_state(self, event: Logged) -> None:
+        if event.value == "INITIAL":
+            self._temp = None
+
+    def _on_temp(self, event: Logged) -> None:
+        self._temp = event
+        self._new(event)
+        self._step(PROPOSED, event, event.node, event.register_code)
+
+    def _on_owned(self, event: Logged) -> None:
+        code = self._temp.register_code if self._temp is not None and self._temp.node == event.node else None
+        self._own(event)
+        self._step(OWNED, event, event.node, code)
+
+    def _on_apply_failed(self, event: Logged) -> None:
+        if event.code == _ID_INVALID:
+            self._of_temp(REFUSED, event)
+        else:
+            self._on_next_failed(event)
+
+    def _on_reset(self, event: Logged) -> None:
+        self._of_temp(RESET, event)
+        self._temp = None
+
+    def _of_temp(self, result: str, event: Logged) -> None:
+        temp = self._temp
+        self._step(result, event, temp.node if temp else None, temp.register_code if temp else None)
+
+    def _on_registered(self, event: Logged) -> None:
+        self._new(event)
+        self._step(REGISTERED, event)
+
+    def _on_register_failed(self, event: Logged) -> None:
+        if event.code == _NOT_REGISTERED:
+            self._repeat(FORGOTTEN, event)
+
+    def _on_next_failed(self, event: Logged) -> None:
+        if event.code == _NOT_SUPPORTED:
+            self._repeat(NOT_SUPPORTED, event)
+
+    def _on_of_another(self, event: Logged) -> None:
+        self._repeat(OF_ANOTHER, event)
+
+    def _repeat(self, result: str, event: Logged) -> None:
+        if self.steps and self.steps[-1].result == result:
+            self.steps[-1].last = event
+            self.steps[-1].count += 1
+        else:
+            self._step(result, event)
+
+    def _own(self, event: Logged) -> None:
+        self.own.append(event)
+
+    def _new(self, event: Logged) -> None:
+        self.old.append((False, event))
+
+    def _on_synced(self, event: Logged) -> None:
+        """Only 5.1.1 and later print the state that follows."""
+        self.old.append((event.value is None, event))
+
+
+_BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
+    "BRK_REG_STATE": BrokerLog._on_state,
+    "BRK_REG_TEMP": BrokerLog._on_temp,
+    "BRK_REG_APPLIED": BrokerLog._on_owned,
+    "BRK_REG_APPLY_ERR": BrokerLog._on_apply_failed,
+    "BRK_REG_RESET": BrokerLog._on_reset,
+    "BRK_REG_DONE": BrokerLog._on_registered,
+    "BRK_REG_SEND_ERR": BrokerLog._on_register_failed,
+    "BRK_REG_NEXT_ERR": BrokerLog._on_next_failed,
+    "BRK_REG_FILE_INVALID": BrokerLog._on_of_another,
+    "BRK_ROLE_DONE": BrokerLog._own,
+    "BRK_SLAVE_BEGIN": BrokerLog._own,
+    "BRK_STATE_SYNCED": BrokerLog._on_synced,
+    "BRK_STATE_REGISTERED": BrokerLog._on_synced,
+}
+
+BROKER_KINDS = frozenset(_BROKER_HANDLERS)
+"""The events that the fold of a broker's registration reads."""
+
+
+@dataclass(slots=True)
+class ControllerLog:
+    """The decisions of one controller about identities."""
+
+    decisions: list[Logged] = field(default_factory=list)
+    versions: dict[tuple[str, bool], tuple[Logged, Logged]] = field(default_factory=dict)
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this controller's log."""
+        if event.replica_group is None:
+            return
+        if event.decision in DECISIONS:
+            self.decisions.append(event)
+        if event.decision == ID_APPLIED:
+            self._version(event.replica_group, event.register_code is None, event)
+        elif event.decision == ELECTED and event.node is not None:
+            # Before 5.1.1 a master is elected by its address.
+            self._version(event.replica_group, ":" in event.node, event)
+
+    def _version(self, group: str, old: bool, event: Logged) -> None:
+        first, _ = self.versions.get((group, old), (event, event))
+        self.versions[(group, old)] = (first, event)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this controller decided about the identities of each broker set."""
+        for event in self.decisions:
+            told = witness.about(event.replica_group or "", PROTOCOL, stream, lambda _: None)
+            yield told.saw(
+                facts.DECISION,
+                event,
+                node=event.broker_id,
+                result=event.decision,
+                address=event.address,
+                members=event.members,
+                value=event.register_code,
+                raft_index=event.raft_index if event.kind == "JR_EVENT" else None,
+            )
+        for (group, old), (first, last) in sorted(self.versions.items()):
+            yield witness.about(group, PROTOCOL, stream, lambda _: None).saw(
+                facts.OLD_IDENTITY, first, node=None, until=last.at, until_by=last.by, flag=old, role=CONTROLLER
+            )
+
+
+CONTROLLER_KINDS = frozenset({"CTL_EVENT", "JR_EVENT"})
+"""The events that the fold of a controller's decisions reads."""

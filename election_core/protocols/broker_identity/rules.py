@@ -1,0 +1,447 @@
+"""Whether each broker of a set kept the id that the controllers gave it, and whether it alone had it.
+
+An id is allocated once: ``nextAssignBrokerId`` only grows, so the larger of two ids is the later one, whatever the
+clocks say. A broker proves who it is by its identity file; the registerCheckCode only guards the allocation itself.
+So a file that is lost makes the same machine a new replica and leaves the old id as a dead one, and a file that is
+copied makes two machines one replica, which the controllers cannot tell from a change of address.
+
+A change of address of a known id is normal (containers) and no finding. What the logs cannot show: refusals of
+applyBrokerId and registerBroker have no reason on the controllers, and a proposal that was not committed reads like
+one that was.
+
+Sources: RocketMQ ``ReplicasManager``, ``ReplicasInfoManager``; the design of persistent broker ids and its table of
+compatible versions (rocketmq docs, ``controller/persistent_unique_broker_id``).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, finding_id, seconds
+from election_core.group import Group, group_of, since, until
+from election_core.leadership import coverage
+from election_core.lives import SECOND
+from election_core.protocols.broker_identity.log import (
+    ADDRESS_CHANGED,
+    FORGOTTEN,
+    ID_APPLIED,
+    IDS_CLEANED,
+    NOT_SUPPORTED,
+    OF_ANOTHER,
+    OWNED,
+    PROTOCOL,
+    REFUSED,
+    REGISTERED,
+    RESET,
+)
+from election_core.rows import Finding, Row, RuleCoverage
+from election_core.witness import BROKER, CONTROLLER
+
+__all__ = ["PROTOCOL", "judge"]
+
+_FOR_GOOD = 10 * SECOND
+"""Five tries take some seconds and are made again every 5 s: refusals for this long are not the start of a set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a finding of this protocol rests on: from ``begin`` to ``end``, and the lines."""
+
+    begin: int
+    end: int | None
+    evidence: tuple[str, ...]
+
+
+def judge(own: list[Fact]) -> Iterator[Row]:
+    """All rows of one broker set."""
+    group = group_of(own, ())
+    decided = _decisions(group)
+    resets = [*_lost_files(group, decided), *_lost_answers(group, decided), *_forgotten(group)]
+    resets += _same_address(group, decided, {finding.nodes[0] for finding in resets})
+    conflicts = [*_two_at_once(group), *_owned_twice(group, decided)]
+    conflicts += [_echo(finding, conflicts) for finding in _back_and_forth(group, decided)]
+    conflicts += _of_another(group)
+    refused = list(_refused(group, decided))
+    versions = list(_versions(group))
+    yield from [*resets, *conflicts, *refused, *versions]
+    yield from _coverage(group, decided, resets, conflicts, refused, versions)
+
+
+def _finding(
+    group: Group, rule: str, severity: str, certainty: str, nodes: Iterable[str], summary: str, proof: Proof
+) -> Finding:
+    named = tuple(dict.fromkeys(nodes))
+    return Finding(
+        finding_id=finding_id(group.cluster, group.replica_group, rule, named, proof.evidence),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule=rule,
+        severity=severity,
+        certainty=certainty,
+        nodes=named,
+        terms=(),
+        start_time=proof.begin,
+        end_time=proof.end,
+        summary=summary,
+        evidence=proof.evidence,
+    )
+
+
+def _echo(finding: Finding, causes: list[Finding]) -> Finding:
+    """The finding as an echo of one about the same id, if there is one."""
+    cause = next((other for other in causes if other.nodes == finding.nodes), None)
+    return replace(finding, implied_by=cause.finding_id) if cause is not None else finding
+
+
+def _lines(*found: Fact | None) -> tuple[str, ...]:
+    ids = (event for fact in found if fact is not None for event in (fact.since_event, fact.until_event))
+    return tuple(dict.fromkeys(event for event in ids if event))
+
+
+# -- facts in order ---------------------------------------------------------------------------------------------
+
+
+def _decisions(group: Group) -> list[Fact]:
+    """The controllers' decisions, each once: JRaft controllers print each on every node, and again at a start."""
+    once: dict[object, Fact] = {}
+    for fact in group.of(facts.DECISION):
+        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, fact.result)
+        once.setdefault(key, fact)
+    return list(once.values())
+
+
+def _applied(decided: list[Fact]) -> dict[str, list[Fact]]:
+    """Accepted allocations of each id; a repeated request with the same code is no second one."""
+    found: dict[str, dict[str | None, Fact]] = {}
+    for fact in decided:
+        if fact.result == ID_APPLIED and fact.node is not None:
+            found.setdefault(fact.node, {}).setdefault(fact.value, fact)
+    return {node: list(by_code.values()) for node, by_code in found.items()}
+
+
+def _steps(group: Group, *results: str) -> dict[str, list[Fact]]:
+    """Steps of each broker in program order."""
+    found: dict[str, list[Fact]] = {}
+    for fact in group.of(facts.IDENTITY_STEP):
+        if fact.result in results:
+            found.setdefault(fact.source_node, []).append(fact)
+    return found
+
+
+def _cleaned(decided: list[Fact], node: str | None) -> bool:
+    """Whether an operator removed the id, or the whole set (no ids named)."""
+    return any(fact.result == IDS_CLEANED and (not fact.members or node in fact.members) for fact in decided)
+
+
+# -- identity lost ----------------------------------------------------------------------------------------------
+
+
+def _lost_files(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """``BROKER_IDENTITY_RESET``: a broker that owned an id owns another one later."""
+    applied = _applied(decided)
+    for source, owned in sorted(_steps(group, OWNED).items()):
+        for before, after in pairwise(owned):
+            if before.node is None or after.node is None or before.node == after.node:
+                continue
+            cleaned = _cleaned(decided, before.node)
+            rest = "an operator had removed it" if cleaned else f"{before.node} stays as a dead replica"
+            yield _finding(
+                group,
+                "BROKER_IDENTITY_RESET",
+                INFO if cleaned else WARNING,
+                PROVEN,
+                (before.node, after.node),
+                f"Broker {before.node} ({source}) lost its identity file and came back as the new replica "
+                f"{after.node}; {rest}.",
+                Proof(after.since, None, _lines(before, after, *applied.get(after.node, [])[:1])),
+            )
+
+
+def _same_address(group: Group, decided: list[Fact], known: set[str]) -> Iterator[Finding]:
+    """The same by the controllers' word alone: a second id for an address whose first id was not seen elsewhere."""
+    by_address: dict[str, dict[str, Fact]] = {}
+    for node, accepted in _applied(decided).items():
+        for fact in accepted:
+            if fact.address is not None and node.isdigit():
+                by_address.setdefault(fact.address, {}).setdefault(node, fact)
+    moved = {fact.node for fact in decided if fact.result == ADDRESS_CHANGED}
+    for address, ids in sorted(by_address.items()):
+        for before, after in pairwise(sorted(ids, key=int)):
+            # An address may be given to another container; then the first broker is heard of under a new one.
+            if before in moved or before in known or _cleaned(decided, before):
+                continue
+            yield _finding(
+                group,
+                "BROKER_IDENTITY_RESET",
+                WARNING,
+                POSSIBLE,
+                (before, after),
+                f"The broker at {address}, id {before} before, was given the new id {after}; {before} was not heard of "
+                "at another address and stays as a dead replica.",
+                Proof(ids[after].since, None, _lines(ids[before], ids[after])),
+            )
+
+
+def _lost_answers(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """An allocation that the controllers accepted and the broker gave up: its answer was lost."""
+    applied = _applied(decided)
+    for source, resets in sorted(_steps(group, RESET).items()):
+        for reset in resets:
+            accepted = [fact for fact in applied.get(reset.node or "", []) if fact.value == reset.value]
+            if reset.node is None or reset.value is None or not accepted:
+                continue
+            yield _finding(
+                group,
+                "BROKER_IDENTITY_RESET",
+                WARNING,
+                DEFINITE,
+                (reset.node,),
+                f"The controllers accepted id {reset.node} for the broker in {source}, which did not hear of it and "
+                f"started over; {reset.node} stays as a dead replica.",
+                Proof(reset.since, None, _lines(accepted[0], reset)),
+            )
+
+
+def _forgotten(group: Group) -> Iterator[Finding]:
+    """A broker whose id the controllers do not know: refused (2010) again and again, it never serves."""
+    registered = _steps(group, REGISTERED)
+    for source, refusals in sorted(_steps(group, FORGOTTEN).items()):
+        for refused in refusals:
+            end = refused.until or refused.since
+            later = any(fact.since >= refused.since for fact in registered.get(source, []))
+            if later or end - refused.since < _FOR_GOOD:
+                continue
+            node = _id_at(group, source, refused.since) or source
+            yield _finding(
+                group,
+                "BROKER_IDENTITY_RESET",
+                WARNING,
+                PROVEN,
+                (node,),
+                f"The controllers do not know the identity of broker {node} ({source}): its registration was refused "
+                f"{refused.count} times in {seconds(end - refused.since)} and never accepted after. The process runs, "
+                "but it is no replica and serves nobody.",
+                Proof(refused.since, None, _lines(refused)),
+            )
+
+
+def _id_at(group: Group, source: str, time: int) -> str | None:
+    own = [fact for fact in group.of(facts.OWN_ID) if fact.source_node == source and fact.since <= time]
+    return own[-1].node if own else None
+
+
+# -- two with one id --------------------------------------------------------------------------------------------
+
+
+def _two_at_once(group: Group) -> Iterator[Finding]:
+    """``BROKER_ID_CONFLICT``: two machines that call themselves by one id at once. A copied identity."""
+    by_id: dict[str, list[Fact]] = {}
+    for fact in group.of(facts.OWN_ID):
+        by_id.setdefault(fact.node or "", []).append(fact)
+    seen: set[tuple[str, ...]] = set()
+    for node, spoken in sorted(by_id.items()):
+        for one, other in combinations(spoken, 2):
+            who = (node, *sorted((one.source_node, other.source_node)))
+            least = _together(group, one, other)
+            if one.source_node == other.source_node or least <= 0 or who in seen:
+                continue
+            seen.add(who)
+            yield _finding(
+                group,
+                "BROKER_ID_CONFLICT",
+                CRITICAL,
+                DEFINITE,
+                (node,),
+                f"{one.source_node} and {other.source_node} both ran as broker {node} for at least {seconds(least)}: "
+                "the controllers and name servers take them for one broker that changes its address.",
+                Proof(max(one.since, other.since), None, _lines(one, other)),
+            )
+
+
+def _together(group: Group, one: Fact, other: Fact) -> int:
+    """The least time for which both ran, in microseconds."""
+    one_end, other_end = until(one), until(other)
+    if one_end is None or other_end is None:
+        return 0
+    return min(
+        group.clocks.elapsed(since(one), other_end)[0],
+        group.clocks.elapsed(since(other), one_end)[0],
+        one_end.at - one.since_by,
+        other_end.at - other.since_by,
+    )
+
+
+def _owned_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """Two brokers that were both told by the controllers that one id is theirs, with codes of their own."""
+    owners: dict[str, dict[str, Fact]] = {}
+    for owned in _steps(group, OWNED).values():
+        for fact in owned:
+            if fact.node is not None and fact.value is not None:
+                owners.setdefault(fact.node, {}).setdefault(fact.value, fact)
+    for node, by_code in sorted(owners.items()):
+        if len(by_code) < 2 or _cleaned(decided, node):
+            continue
+        both = sorted(by_code.values(), key=lambda fact: (fact.since, fact.source_node))[:2]
+        yield _finding(
+            group,
+            "BROKER_ID_CONFLICT",
+            CRITICAL,
+            PROVEN,
+            (node,),
+            f"Id {node} was allocated twice: to {both[0].source_node} with the code {both[0].value} and to "
+            f"{both[1].source_node} with {both[1].value}.",
+            Proof(both[1].since, None, _lines(*both)),
+        )
+
+
+def _back_and_forth(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """One id whose address returns to a former one: two machines that register in turns, or one that moved back."""
+    addresses: dict[str, list[Fact]] = {}
+    for fact in decided:
+        if fact.result in (ID_APPLIED, ADDRESS_CHANGED) and fact.node is not None and fact.address is not None:
+            known = addresses.setdefault(fact.node, [])
+            if not known or known[-1].address != fact.address:
+                known.append(fact)
+    for node, changes in sorted(addresses.items()):
+        back = next((three for three in zip(changes, changes[1:], changes[2:], strict=False) if _returns(three)), None)
+        if back is None:
+            continue
+        yield _finding(
+            group,
+            "BROKER_ID_CONFLICT",
+            WARNING,
+            POSSIBLE,
+            (node,),
+            f"The address of broker {node} went from {back[0].address} to {back[1].address} and back: two machines "
+            "with one identity, or one that moved there and back.",
+            Proof(back[1].since, back[2].since, _lines(*back)),
+        )
+
+
+def _returns(changes: tuple[Fact, Fact, Fact]) -> bool:
+    """Decisions of two controllers have no common order but their clocks', so one controller must have made them."""
+    return changes[0].address == changes[2].address and changes[1].source_node == changes[2].source_node
+
+
+def _of_another(group: Group) -> Iterator[Finding]:
+    """A broker with the identity files of another broker set refuses to register."""
+    for source, found in sorted(_steps(group, OF_ANOTHER).items()):
+        yield _finding(
+            group,
+            "BROKER_ID_CONFLICT",
+            WARNING,
+            PROVEN,
+            (source,),
+            f"The identity files of {source} name another cluster or broker set than its configuration: it does not "
+            "register.",
+            Proof(found[0].since, None, _lines(found[0])),
+        )
+
+
+# -- refused codes, versions ------------------------------------------------------------------------------------
+
+
+def _refused(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """``REGISTER_CODE_MISMATCH``: an id that was applied for belongs to another register code."""
+    applied = _applied(decided)
+    for source, refusals in sorted(_steps(group, REFUSED).items()):
+        for refused in refusals:
+            if refused.node is None:
+                continue
+            holders = [fact for fact in applied.get(refused.node, []) if fact.value != refused.value]
+            owner = f" It is held with {holders[0].value}." if holders else ""
+            yield _finding(
+                group,
+                "REGISTER_CODE_MISMATCH",
+                INFO,
+                PROVEN,
+                (refused.node,),
+                f"{source} applied for id {refused.node} with the code {refused.value} and was refused: the id has "
+                f"another code.{owner} It starts over with the next id.",
+                Proof(refused.since, None, _lines(refused, *holders[:1])),
+            )
+
+
+def _versions(group: Group) -> Iterator[Finding]:
+    """``INCOMPATIBLE_VERSIONS``: brokers and controllers of which one side knows persistent ids and one does not."""
+    for source, found in sorted(_steps(group, NOT_SUPPORTED).items()):
+        yield _finding(
+            group,
+            "INCOMPATIBLE_VERSIONS",
+            WARNING,
+            PROVEN,
+            (source,),
+            f"The controllers do not know the request for a broker id of {source}: they are older than 5.1.1, and the "
+            "broker cannot come online.",
+            Proof(found[0].since, None, _lines(found[0])),
+        )
+    said = list(group.of(facts.OLD_IDENTITY))
+    for broker in (fact for fact in said if fact.role == BROKER):
+        for controller in (fact for fact in said if fact.role == CONTROLLER and fact.flag != broker.flag):
+            if not _at_once(group, broker, controller):
+                continue
+            old, new = ("broker", "controllers") if broker.flag else ("controllers", "broker")
+            then = "no master can be elected, and the broker cannot come online again after a restart"
+            yield _finding(
+                group,
+                "INCOMPATIBLE_VERSIONS",
+                WARNING,
+                POSSIBLE,
+                (broker.source_node,),
+                f"{broker.source_node}: the {old} knew brokers by their address (5.1.0 or older), the {new} by "
+                f"persistent ids (5.1.1 or later): {then if broker.flag else 'the broker cannot come online'}.",
+                Proof(max(broker.since, controller.since), None, _lines(broker, controller)),
+            )
+
+
+def _at_once(group: Group, one: Fact, other: Fact) -> bool:
+    """Whether both lasted at one moment, for every clock inside its bounds."""
+    one_end, other_end = until(one), until(other)
+    if one_end is None or other_end is None:
+        return False
+    return group.clocks.elapsed(since(one), other_end)[0] > 0 and group.clocks.elapsed(since(other), one_end)[0] > 0
+
+
+# -- coverage ---------------------------------------------------------------------------------------------------
+
+
+def _coverage(
+    group: Group,
+    decided: list[Fact],
+    resets: list[Finding],
+    conflicts: list[Finding],
+    refused: list[Finding],
+    versions: list[Finding],
+) -> Iterator[RuleCoverage]:
+    applied = _applied(decided)
+    owned = {fact.node for fact in group.of(facts.OWN_ID)}
+    unseen = len(set(applied) - owned)
+    disputed = {node for finding in conflicts for node in finding.nodes}
+    reset = {node for finding in resets for node in finding.nodes[:1]}
+    why = "the controllers gave an id to a broker whose own log does not say it"
+    yield coverage(group, "BROKER_ID_CONFLICT", len(owned - disputed), len(conflicts), unseen, why)
+    yield coverage(group, "BROKER_IDENTITY_RESET", len(owned - reset), len(resets), unseen, why)
+    codes = {(node, fact.value) for node, accepted in applied.items() for fact in accepted}
+    steps = [fact for own in _steps(group, OWNED).values() for fact in own]
+    matched = sum(1 for fact in steps if (fact.node, fact.value) in codes)
+    yield coverage(
+        group,
+        "REGISTER_CODE_MISMATCH",
+        matched,
+        len(refused),
+        len(steps) - matched,
+        "the request with its code, or the controllers' answer to it, is not in the logs",
+    )
+    kinds = {(fact.role, fact.flag) for fact in group.of(facts.OLD_IDENTITY)}
+    both = {role for role, _ in kinds} == {BROKER, CONTROLLER}
+    yield coverage(
+        group,
+        "INCOMPATIBLE_VERSIONS",
+        int(both and not versions),
+        len(versions),
+        int(not both and not versions),
+        "no line tells the version of the broker, or none that of the controllers",
+    )

@@ -1,0 +1,306 @@
+"""What a broker's logs and the copies of its metadata files say about offsets, topics and groups, as a state machine.
+
+Sources: RocketMQ ``BrokerPreOnlineService`` (how a returning master takes over what happened meanwhile),
+``BrokerController#startService`` and ``#updateMinBroker`` (who serves), ``SlaveSynchronize`` (how slaves copy),
+``ConsumerOffsetManager`` and ``ScheduleMessageService`` (offsets), ``DataVersion``.
+
+Tables are large and change all the time; a switch is rare. Facts therefore carry the version of every snapshot, but
+its offsets only where something happened to the broker: the last ones before and the first ones after.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.lives import SECOND, Life, life_at
+from election_core.logged import Logged
+from election_core.roles import DIED, STOPPED
+from election_core.witness import BROKER, UNIDENTIFIED, Identity, Testimony, Witness
+
+PROTOCOL = "metadata"
+
+MASTER_ID = "0"
+
+PRE_ONLINE = "pre_online"
+SKIPPED = "skipped"
+NO_MASTER = "no_master"
+SMALLER_ID = "smaller_id"
+
+_BEFORE_SERVING = {
+    "PRE_MASTER_DONE": PRE_ONLINE,
+    "PRE_SLAVE_DONE": PRE_ONLINE,
+    "PRE_NO_HA_ADDR": NO_MASTER,
+    "PRE_NO_MASTER": NO_MASTER,
+    "PRE_ALONE": "alone",
+    "PRE_NOT_NEEDED": "alone",
+}
+"""How a broker came to serve, by what BrokerPreOnlineService#prepareForBrokerOnline said last."""
+
+_TAKEN = {
+    "PRE_REVERSE_CONSUMER": "consumer_offset",
+    "PRE_REVERSE_DELAY": "delay_offset",
+    "PRE_REVERSE_TIMER": "timer_checkpoint",
+}
+
+Version = tuple[int | None, int | None, int | None]
+"""State version, timestamp (ms), counter."""
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """One metadata file as it was at ``at``; ``entries`` are the events of its offsets."""
+
+    kind: str
+    head: Logged
+    entries: list[Logged] = field(default_factory=list)
+
+    @property
+    def at(self) -> int:
+        """When it was taken."""
+        return self.head.at
+
+
+@dataclass(slots=True)
+class MetadataLog:
+    """The state machine of one broker's logs and snapshots."""
+
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    serving: list[Logged] = field(default_factory=list)
+    smallest: list[Logged] = field(default_factory=list)
+    before_online: list[Logged] = field(default_factory=list)
+    troubles: list[int] = field(default_factory=list)
+    dropped: list[Logged] = field(default_factory=list)
+    identity_file: Logged | None = None
+
+    def on(self, event: Logged) -> None:
+        """Take the next line or the next record of a snapshot."""
+        _HANDLERS[event.kind](self, event)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this broker proves about its metadata."""
+        del stream  # logs and snapshots of the broker are one
+        if not (self.snapshots or self.smallest or self.before_online):
+            return
+        lives = witness.lives.get(BROKER, [])
+        told = witness.about(
+            self._group(witness.identity), PROTOCOL, "broker.log", lambda time: self._node(witness, lives, time)
+        )
+        for snapshot in self.snapshots.values():
+            yield told.saw(facts.META_VERSION, snapshot.head, **_version(snapshot))
+        if not self._acting_mode(witness.identity):
+            return
+        yield from told.life()
+        acting = list(self._acting(told))
+        returns = list(self._returns(told, witness.identity))
+        yield from acting
+        yield from returns
+        yield from self._reversed(told)
+        for event in self.dropped:
+            yield told.saw(facts.META_DROPPED, event, topic=event.topic, consumer_group=event.consumer_group)
+        yield from self._tables(told, _marks(lives, [*acting, *returns]) | set(self.troubles))
+
+    # -- who ----------------------------------------------------------------------------------------------
+
+    def _group(self, identity: Identity) -> str:
+        if identity.setting("enableDLegerCommitLog") == "true" and (group := identity.setting("dLegerGroup")):
+            return group
+        own = self.identity_file.replica_group if self.identity_file else None
+        return identity.broker_set or identity.setting("brokerName") or own or UNIDENTIFIED
+
+    def _node(self, witness: Witness, lives: list[Life], time: int) -> str:
+        """The member's name: its elected or proposed id, else the id it serves under, else the folder's name."""
+        identity = witness.identity
+        member = identity.setting("dLegerSelfId") if identity.setting("enableDLegerCommitLog") == "true" else None
+        if found := member or identity.broker_id_at(time, lives):
+            return found
+        if self.identity_file is not None and self.identity_file.node:
+            return self.identity_file.node
+        return self._served_as() or identity.setting("brokerId") or witness.source_node
+
+    def _served_as(self) -> str | None:
+        return next((event.broker_id for event in self.serving if event.broker_id), None)
+
+    def _acting_mode(self, identity: Identity) -> bool:
+        """Whether anything shows the mode of slave acting masters: elsewhere nobody hands over to another."""
+        return bool(self.smallest or self.before_online) or identity.setting("enableSlaveActingMaster") == "true"
+
+    # -- who served ---------------------------------------------------------------------------------------
+
+    def _acting(self, told: Testimony) -> Iterator[Fact]:
+        """Periods in which this slave had the smallest id (BrokerController#onMinBrokerChange); a master never acts."""
+        for number, life in enumerate(told.lives):
+            begun: Logged | None = None
+            for event in (e for e in self.smallest if life_at(told.lives, e.at) == number):
+                own = told.node_at(event.at)
+                if event.peer == own and own != MASTER_ID:
+                    unseen = begun is not None and event.value_before not in (None, own)  # an end that was not printed
+                    begun = event if unseen else begun or event
+                elif begun is not None and event.peer != own:
+                    end = (event.at, max(event.by, begun.at), event.event_id)
+                    yield _period(told, begun, end, SMALLER_ID, event.peer)
+                    begun = None
+            if begun is not None:
+                yield _period(told, begun, *_end_of(life))
+
+    def _returns(self, told: Testimony, identity: Identity) -> Iterator[Fact]:
+        """The moments from which on this broker served, and what it had done before."""
+        for event in self.serving:
+            life = life_at(told.lives, event.at)
+            said = [e for e in self.before_online if life_at(told.lives, e.at) == life and e.kind in _BEFORE_SERVING]
+            cause = _BEFORE_SERVING[said[-1].kind] if said else None
+            if cause is None and event.kind == "BRK_SERVICE_ON" and (event.thread or "").rpartition("#")[2] == "main":
+                cause = SKIPPED  # BrokerController#start serves by itself only with skipPreOnline or without the mode
+            evidence = (event.event_id, *(e.event_id for e in said[-1:]))
+            yield told.saw(
+                facts.META_RETURN, event, cause=cause, evidence=evidence, result=identity.setting("skipPreOnline")
+            )
+
+    def _reversed(self, told: Testimony) -> Iterator[Fact]:
+        """What each reverse sync took over (BrokerPreOnlineService#syncMetadataReverse)."""
+        current: Logged | None = None
+        taken: list[Logged] = []
+        for event in [*self.before_online, None]:
+            if event is None or event.kind == "PRE_REVERSE":
+                if current is not None:
+                    yield told.saw(
+                        facts.META_REVERSE,
+                        current,
+                        address=current.peer_address,
+                        members=tuple(sorted({_TAKEN[e.kind] for e in taken})),
+                        evidence=(current.event_id, *(e.event_id for e in taken)),
+                    )
+                current, taken = event, []
+            elif event.kind in _TAKEN:
+                taken.append(event)
+
+    # -- tables -------------------------------------------------------------------------------------------
+
+    def _tables(self, told: Testimony, marks: set[int]) -> Iterator[Fact]:
+        """The tables around ``marks``, and the last of each kind that holds names."""
+        by_kind: dict[str, list[Snapshot]] = {}
+        for snapshot in self.snapshots.values():
+            by_kind.setdefault(snapshot.kind, []).append(snapshot)
+        for _, own in sorted(by_kind.items()):
+            own.sort(key=lambda one: (one.at, one.head.event_id))
+            times = [one.at for one in own]
+            places = {bisect_right(times, mark) + step for mark in marks for step in (-1, 0, 1)}
+            places.add(len(own) - 1)
+            for place in sorted(places & set(range(len(own)))):
+                yield from _table(told, own[place])
+
+    # -- lines --------------------------------------------------------------------------------------------
+
+    def _on_version(self, event: Logged) -> None:
+        self.snapshots[f"{event.stream}|{event.setting}"] = Snapshot(event.setting or "", event)
+
+    def _on_entry(self, event: Logged) -> None:
+        snapshot = self.snapshots.get(f"{event.stream}|{event.setting}")
+        if snapshot is not None:
+            snapshot.entries.append(event)
+
+    def _on_identity(self, event: Logged) -> None:
+        if not event.flag:
+            self.identity_file = event
+
+    def _on_serving(self, event: Logged) -> None:
+        self.serving.append(event)
+        if event.peer is not None:
+            self.smallest.append(event)
+
+    def _on_smallest(self, event: Logged) -> None:
+        self.smallest.append(event)
+
+    def _on_before_online(self, event: Logged) -> None:
+        self.before_online.append(event)
+
+    def _on_trouble(self, event: Logged) -> None:
+        """A master that the name servers lost does not stop, and only these lines show it."""
+        self.troubles.append(event.at)
+
+    def _on_dropped(self, event: Logged) -> None:
+        self.dropped.append(event)
+
+
+def _version(snapshot: Snapshot) -> dict[str, str | int | None]:
+    head = snapshot.head
+    return {
+        "value": snapshot.kind,
+        "state_version": head.state_version,
+        "version_timestamp": head.version_timestamp,
+        "counter": head.counter,
+    }
+
+
+def _table(told: Testimony, snapshot: Snapshot) -> Iterator[Fact]:
+    """One fact for each offset of a snapshot, and one for the table itself."""
+    yield told.saw(facts.META_TABLE, snapshot.head, members=snapshot.head.members, **_version(snapshot))
+    for entry in snapshot.entries:
+        yield told.saw(
+            facts.META_OFFSET,
+            entry,
+            value=snapshot.kind,
+            topic=entry.topic,
+            consumer_group=entry.consumer_group,
+            queue_id=entry.queue_id,
+            end_offset=entry.queue_offset,
+        )
+
+
+def _marks(lives: list[Life], periods: list[Fact]) -> set[int]:
+    """When something happened to the broker: it started, fell silent, was last seen, served, acted."""
+    marks = {
+        time
+        for life in lives
+        for time in (life.first_seen, life.last_seen, *(t for hole in life.silences for t in (hole.begin, hole.end)))
+    }
+    return marks | {time for fact in periods for time in (fact.since, fact.until) if time is not None}
+
+
+def _end_of(life: Life) -> tuple[tuple[int | None, int | None, str | None], str | None, None]:
+    """How an acting period ends with the life of its process."""
+    if life.stop is not None:
+        return (life.stop, max(life.stop, life.last_seen) + SECOND, life.stop_event), STOPPED, None
+    if life.next_start is not None:
+        return (life.last_seen, life.next_start, life.next_start_event), DIED, None
+    return (None, None, None), None, None
+
+
+def _period(
+    told: Testimony,
+    begun: Logged,
+    end: tuple[int | None, int | None, str | None],
+    result: str | None,
+    peer: str | None,
+) -> Fact:
+    until, until_by, until_event = end
+    return told.saw(
+        facts.META_ACTING,
+        begun,
+        until=until,
+        until_by=until_by,
+        until_event=until_event,
+        result=result,
+        peer=peer,
+    )
+
+
+_HANDLERS: dict[str, Callable[[MetadataLog, Logged], None]] = {
+    "META_SNAPSHOT_VERSION": MetadataLog._on_version,
+    "META_SNAPSHOT_OFFSET": MetadataLog._on_entry,
+    "META_SNAPSHOT_DELAY": MetadataLog._on_entry,
+    "META_SNAPSHOT_IDENTITY": MetadataLog._on_identity,
+    "BRK_SERVICE_ON": MetadataLog._on_serving,
+    "BRK_SERVICE_ON_MIN": MetadataLog._on_serving,
+    "BRK_MIN_CHANGED": MetadataLog._on_smallest,
+    "BRK_MEMBERS_ERR": MetadataLog._on_trouble,
+    "XHA_CONN_NEW": MetadataLog._on_trouble,
+    "META_TOPIC_DELETE_NONE": MetadataLog._on_dropped,
+    "META_GROUP_DELETE_NONE": MetadataLog._on_dropped,
+    "PRE_REVERSE": MetadataLog._on_before_online,
+    **dict.fromkeys([*_BEFORE_SERVING, *_TAKEN], MetadataLog._on_before_online),
+}
+
+KINDS = frozenset(_HANDLERS)
+"""The events that the fold reads."""

@@ -1,0 +1,544 @@
+"""What must become of offsets, topics and groups when an acting master hands over.
+
+While a slave acts, consumers commit to it, and topics and groups are made there. Whoever serves next should go on
+from there. Versions do not tell whether it does: a DataVersion moves only every so many commits, so a complete
+pre-online may take nothing over, and the larger counter may have the smaller offsets. The tables are compared.
+
+Only hand-overs from an acting master that lives are judged: a slave that takes over from a dead or lost master has
+its last copy, up to a copying interval old, and that is by design (``SlaveSynchronize``). An offset that goes back
+while nobody hands over is a late commit of a client (``ConsumerOffsetManager#commitOffset`` "less than store").
+
+Sources: RocketMQ ``BrokerPreOnlineService#syncMetadataReverse``, ``#prepareForSlaveOnline``, ``BrokerController#start``
+(skipPreOnline), ``DataVersion#compare``, RIP-32.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from election_core import facts
+from election_core.clock import Moment
+from election_core.facts import Fact
+from election_core.findings import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
+from election_core.group import Group, group_of, since, until
+from election_core.lives import SECOND
+from election_core.protocols.metadata.log import NO_MASTER, PRE_ONLINE, PROTOCOL, SKIPPED, SMALLER_ID
+from election_core.rows import Finding, MetadataVersion, Row, RuleCoverage
+
+__all__ = ["PROTOCOL", "judge"]
+
+ROLLBACK = "METADATA_ROLLBACK"
+PRE_ONLINE_SKIPPED = "PRE_ONLINE_SKIPPED"
+STALE_REVERSE_SYNC = "STALE_REVERSE_SYNC"
+
+OFFSETS = {"consumer_offset": "Consumer offsets", "delay_offset": "Delay offsets"}
+NAMES = {"topic_config": "topic", "subscription_group": "consumer group"}
+
+REGISTERS = 60 * SECOND
+"""How long after "start service" the others may hear of a returned broker; 11 s were seen on a busy machine."""
+FLUSHED = {"consumer_offset": 6 * SECOND, "delay_offset": 11 * SECOND}
+"""After so long a broker has written its table to the file (flushConsumerOffsetInterval, flushDelayOffsetInterval)."""
+STILL = 15 * SECOND
+"""So long after the hand-over the former acting master's table is not yet one that it took from the master."""
+SHOWN = 8
+"""So many queues, and so many names, are told one by one."""
+
+_OWN_NAMES = ("%", "rmq_sys_", "RMQ_SYS_", "CID_RMQ_SYS_", "SCHEDULE_TOPIC_XXXX")
+"""Beginnings of names that brokers make for themselves, and make again (TopicValidator#isSystemTopic, MixAll)."""
+
+Key = tuple[str | None, str | None, int | None]
+"""Topic, consumer group, queue; of a delay level only the level."""
+Version = tuple[int | None, int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of one broker, as it was when its file was copied."""
+
+    taken: Moment
+    version: Version
+    names: frozenset[str]
+    offsets: dict[Key, Fact]
+
+    def offset(self, key: Key) -> int:
+        """The next message of ``key``; a queue without an entry is read from its beginning."""
+        entry = self.offsets.get(key)
+        return 0 if entry is None else entry.end_offset or 0
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """An acting master (``left``) lives to see one with a smaller id (``node`` at ``source``) take its place.
+
+    ``returned`` is where that one began to serve, ``None`` if no line says so; it had never stopped, unless it was
+    ``restarted`` meanwhile. Its process was ``started``, and the one before it had ``died`` (last sign), both
+    microseconds on its own clock. ``reversed`` are its reverse syncs.
+    """
+
+    left: Fact
+    node: str
+    source: str
+    returned: Fact | None
+    started: int | None
+    died: int | None
+    restarted: bool
+    reversed: tuple[Fact, ...]
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """The tables that a reverse sync took over."""
+        return frozenset(name for fact in self.reversed for name in fact.members or ())
+
+    @property
+    def end(self) -> Moment:
+        """When the acting master heard of it."""
+        return until(self.left) or since(self.left)
+
+    def how(self, kind: str) -> str:
+        """How the new one came to its table, for a sentence."""
+        if kind in self.taken:
+            return "its pre-online had taken over from each member what was not older by its version"
+        if self.returned is None:
+            return "its log does not say how it came back" if self.restarted else "it had never stopped"
+        if self.returned.cause == SKIPPED:
+            return "it had skipped pre-online"
+        if self.returned.cause == NO_MASTER:
+            return "it started while no master was there and took nothing over"
+        if self.returned.cause == PRE_ONLINE:
+            return "its pre-online is not seen to have taken them over"
+        return "its log does not say what it had taken over"
+
+
+@dataclass(slots=True)
+class Loss:
+    """What went back: the entries before, and what each of them was afterwards."""
+
+    entries: list[tuple[Fact, int, Fact | None]] = field(default_factory=list)
+    proven: bool = True
+    healed: bool = True
+
+    @property
+    def size(self) -> int:
+        """By how much, over all queues."""
+        return sum((entry.end_offset or 0) - after for entry, after, _ in self.entries)
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """How often a rule held, and why it could not be judged."""
+
+    rule: str
+    conforms: int = 0
+    violates: int = 0
+    why: list[str] = field(default_factory=list)
+
+    def row(self, group: Group) -> Iterator[RuleCoverage]:
+        """The row of the rule, if it was ever asked."""
+        if self.conforms or self.violates or self.why:
+            yield RuleCoverage(
+                cluster=group.cluster,
+                replica_group=group.replica_group,
+                protocol=PROTOCOL,
+                rule=self.rule,
+                conforms=self.conforms,
+                violates=self.violates,
+                undecidable=len(self.why),
+                why_undecidable="; ".join(sorted(set(self.why))) or None,
+            )
+
+
+class Tables:
+    """The tables of a group around the moments at which something happened, by broker and kind."""
+
+    def __init__(self, group: Group) -> None:
+        offsets: dict[tuple[str, str | None, int], list[Fact]] = {}
+        for fact in group.of(facts.META_OFFSET):
+            offsets.setdefault((fact.source_node, fact.value, fact.since), []).append(fact)
+        self._clocks = group.clocks
+        self._of: dict[tuple[str, str], list[Table]] = {}
+        for fact in group.of(facts.META_TABLE):
+            entries = offsets.get((fact.source_node, fact.value, fact.since), [])
+            own = {(entry.topic, entry.consumer_group, entry.queue_id): entry for entry in entries}
+            table = Table(since(fact), _version(fact), frozenset(fact.members or ()), own)
+            self._of.setdefault((fact.source_node, fact.value or ""), []).append(table)
+
+    def before(self, source: str, kind: str, moment: Moment) -> Table | None:
+        """The last table that is older than ``moment``, whatever the clocks."""
+        older = [one for one in self._of.get((source, kind), []) if self._surely(one.taken, moment)]
+        return older[-1] if older else None
+
+    def after(self, source: str, kind: str, moment: Moment) -> Table | None:
+        """The first table that is younger than ``moment``, whatever the clocks."""
+        return next((one for one in self._of.get((source, kind), []) if self._surely(moment, one.taken)), None)
+
+    def last(self, source: str, kind: str) -> Table | None:
+        """The last table that there is."""
+        own = self._of.get((source, kind), [])
+        return own[-1] if own else None
+
+    def seen_after(self, source: str, moment: Moment) -> bool:
+        """Whether anything of the broker was copied after ``moment``; unchanged files need not be copied again."""
+        return any(self._surely(moment, own[-1].taken) for (of, _), own in self._of.items() if of == source)
+
+    def _surely(self, earlier: Moment, later: Moment) -> bool:
+        """On one machine the order of whole seconds is enough; across machines the bounds of the clocks count."""
+        if earlier.source == later.source:
+            return earlier.at <= later.at
+        return self._clocks.elapsed(earlier, later)[0] >= 0
+
+
+def judge(own: list[Fact]) -> Iterator[Row]:
+    """All rows of one broker set."""
+    group = group_of(own, ())
+    yield from versions(group)
+    tables = Tables(group)
+    skipped, stale, rollback = Verdicts(PRE_ONLINE_SKIPPED), Verdicts(STALE_REVERSE_SYNC), Verdicts(ROLLBACK)
+    for hand_over in hand_overs(group):
+        lost = [*_lost_offsets(hand_over, tables, stale, rollback), *_lost_names(hand_over, tables, group, rollback)]
+        lost.sort(key=lambda one: (one.severity != WARNING, -(one.messages_repeated or 0), one.finding_id))
+        root = list(_skipped(hand_over, group, lost, skipped))
+        roots = root or [one for one in lost if one.rule == STALE_REVERSE_SYNC] or lost
+        yield from root
+        for one in lost:
+            implied = roots[0].finding_id if one.finding_id != roots[0].finding_id else None
+            yield _implied(one, implied)
+    for verdicts in (rollback, skipped, stale):
+        yield from verdicts.row(group)
+
+
+def versions(group: Group) -> Iterator[MetadataVersion]:
+    """Every version that was seen."""
+    for fact in group.of(facts.META_VERSION):
+        timestamp = fact.version_timestamp
+        yield MetadataVersion(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=PROTOCOL,
+            node=fact.node or fact.source_node,
+            source_node=fact.source_node,
+            kind=fact.value or "",
+            observed_time=fact.since,
+            state_version=fact.state_version,
+            timestamp=timestamp * 1000 if timestamp is not None and 0 <= timestamp < _YEAR_3000 else None,
+            counter=fact.counter,
+            event_id=fact.since_event or "",
+        )
+
+
+_YEAR_3000 = 32_503_680_000_000
+"""In milliseconds; a version's timestamp beyond it is none."""
+
+
+def hand_overs(group: Group) -> Iterator[HandOver]:
+    """Every end of an acting period by a smaller id, for each broker that bears this id and may be meant."""
+    for left in group.of(facts.META_ACTING):
+        if left.result != SMALLER_ID or left.peer is None:
+            continue
+        for source in sorted({fact.source_node for fact in group.of(facts.ALIVE) if fact.node == left.peer}):
+            returned = _return_within(left, source, group)
+            started, died = _life_before(returned, source, group)
+            begun = started if started is not None else (returned.since if returned else 0)
+            taken = tuple(
+                fact
+                for fact in group.of(facts.META_REVERSE)
+                if fact.source_node == source and returned is not None and begun <= fact.since <= returned.since_by
+            )
+            restarted = any(
+                _meanwhile(left, fact, group) for fact in group.of(facts.ALIVE) if fact.source_node == source
+            )
+            yield HandOver(left, left.peer, source, returned, started, died, restarted, taken)
+
+
+def _meanwhile(left: Fact, life: Fact, group: Group) -> bool:
+    """Whether a process may have begun while the other one acted."""
+    end = until(left) or since(left)
+    return group.clocks.elapsed(since(left), since(life))[1] > 0 and group.clocks.elapsed(since(life), end)[1] > 0
+
+
+def _return_within(left: Fact, source: str, group: Group) -> Fact | None:
+    """Where the broker began to serve during the acting period."""
+    end = until(left) or since(left)
+    found = None
+    for fact in group.of(facts.META_RETURN):
+        if fact.source_node != source:
+            continue
+        _, after_begin = group.clocks.elapsed(since(left), since(fact))
+        least, most = group.clocks.elapsed(since(fact), end)
+        if after_begin > 0 and most >= 0 and least <= REGISTERS:
+            found = fact
+    return found
+
+
+def _life_before(returned: Fact | None, source: str, group: Group) -> tuple[int | None, int | None]:
+    """When the process that returned was started, and when the one before it was last seen."""
+    if returned is None:
+        return None, None
+    lives = [fact for fact in group.of(facts.ALIVE) if fact.source_node == source and fact.since <= returned.since]
+    started = lives[-1].since if lives else None
+    return started, lives[-2].until if len(lives) > 1 else None
+
+
+# -- offsets ---------------------------------------------------------------------------------------------------
+
+
+def _lost_offsets(hand_over: HandOver, tables: Tables, stale: Verdicts, rollback: Verdicts) -> Iterator[Finding]:
+    for kind in OFFSETS:
+        before = _at_the_end(hand_over, tables, kind)
+        if before is None:
+            rollback.why.append(f"no copy of the acting master's {kind} table")
+            continue
+        rule, verdicts = (STALE_REVERSE_SYNC, stale) if kind in hand_over.taken else (ROLLBACK, rollback)
+        losses = _losses(hand_over, tables, kind, before)
+        if losses is None and before.offsets:
+            verdicts.why.append(f"no copy of the {kind} table of the one that took over")
+            continue
+        if not losses:
+            verdicts.conforms += 1
+            continue
+        for broken, count in {rule: verdicts, ROLLBACK: rollback}.items():
+            count.violates += 1
+            yield from (_offset_finding(hand_over, kind, loss, broken) for loss in losses)
+
+
+def _at_the_end(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
+    """The acting master's table when it handed over.
+
+    A copy taken later still shows it, as long as its version was made before the end and is not that of the new
+    master: copying a table from the master copies its version (SlaveSynchronize#syncConsumerOffset).
+    """
+    source, end = hand_over.left.source_node, hand_over.end
+    earlier, later = tables.before(source, kind, end), tables.after(source, kind, Moment(end.by, end.by, end.source))
+    if kind in hand_over.taken or later is None or later.version[1] is None or later.taken.at > end.by + STILL:
+        return earlier
+    new = [tables.after(hand_over.source, kind, end), tables.before(hand_over.source, kind, end)]
+    if later.version[1] * 1000 <= end.by and all(one is None or one.version != later.version for one in new):
+        return later
+    return earlier
+
+
+def _losses(hand_over: HandOver, tables: Tables, kind: str, before: Table) -> list[Loss] | None:
+    """What went back, for each topic and group (or all delay levels together); ``None``: it cannot be known."""
+    after = _first_after(hand_over, tables, kind)
+    stored, exact = _stored(hand_over, tables, kind)
+    if after is None and not (stored is not None and exact and _takes_nothing(hand_over)):
+        return None
+    lost: dict[tuple[str | None, str | None], Loss] = {}
+    for key, entry in sorted(before.offsets.items(), key=lambda item: tuple(str(part) for part in item[0])):
+        offset = entry.end_offset or 0
+        behind = after is not None and after.offset(key) < offset
+        shown = _lowest(
+            key, [after if behind else None, stored if _began_with(hand_over, kind, behind, exact) else None]
+        )
+        if shown is None or shown.offset(key) >= offset:
+            continue
+        loss = lost.setdefault(key[:2], Loss())
+        loss.entries.append((entry, shown.offset(key), shown.offsets.get(key)))
+        loss.proven &= behind or exact
+        loss.healed &= after is not None and not behind
+    return sorted(lost.values(), key=lambda loss: -loss.size)
+
+
+def _began_with(hand_over: HandOver, kind: str, behind: bool, exact: bool) -> bool:
+    """Whether the stored table tells where the new one began: it took nothing over, or is seen not to have."""
+    if kind in hand_over.taken:
+        return False
+    return exact if behind else _takes_nothing(hand_over)
+
+
+def _lowest(key: Key, tables: Iterable[Table | None]) -> Table | None:
+    return min((one for one in tables if one is not None), key=lambda one: one.offset(key), default=None)
+
+
+def _takes_nothing(hand_over: HandOver) -> bool:
+    """Whether the log shows that the new one cannot have taken anything over."""
+    if hand_over.returned is None:
+        return not hand_over.restarted
+    return hand_over.returned.cause in {SKIPPED, NO_MASTER}
+
+
+def _first_after(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
+    """The first table of the one that took over. One that never stopped must have written its file since."""
+    if hand_over.returned is not None:
+        served = hand_over.returned.since_by + hand_over.returned.bound_ms * 1000  # the collector's clock counts copies
+        return tables.after(hand_over.source, kind, Moment(served, served, hand_over.source))
+    end, wait = hand_over.end, FLUSHED[kind]
+    return tables.after(hand_over.source, kind, Moment(end.at + wait, end.by + wait, end.source))
+
+
+def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | None, bool]:
+    """The table with which the new one began, and whether that is certain.
+
+    It begins with its own file, as its last process left it (ConfigManager#load). A copy from before the death of that
+    process may be older than the file. One that never stopped goes on with its own table, of which only a copy from the
+    time of the other's acting tells anything.
+    """
+    if hand_over.returned is None:
+        found = tables.before(hand_over.source, kind, hand_over.end)
+        meanwhile = found is not None and found.taken.at >= hand_over.left.since_by
+        return found if meanwhile else None, False
+    if hand_over.started is None:
+        return None, False
+    start = Moment(hand_over.started, hand_over.started, hand_over.source)
+    found = tables.before(hand_over.source, kind, start)
+    exact = found is not None and hand_over.died is not None and found.taken.at >= hand_over.died
+    return found, exact
+
+
+def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: str) -> Finding:
+    left = hand_over.left
+    first = loss.entries[0][0]
+    farthest = max(loss.entries, key=lambda one: (one[0].end_offset or 0) - one[1])
+    of = f" of {first.consumer_group} on {first.topic}" if first.consumer_group else ""
+    unit = "queue" if first.consumer_group else "level"
+    listed = [f"{unit} {entry.queue_id}: {entry.end_offset} to {after}" for entry, after, _ in loss.entries]
+    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    healed = "; by the first copy of its file consumers had committed their places again" if loss.healed else ""
+    repeated = "delivered" if kind == "delay_offset" else "consumed"
+    verb = "went back" if rule == ROLLBACK else "were taken over although they were lower"
+    return Finding(
+        finding_id=_id(left, rule, kind, hand_over, first.topic, first.consumer_group),
+        cluster=left.cluster,
+        replica_group=left.replica_group,
+        protocol=PROTOCOL,
+        rule=rule,
+        severity=INFO if loss.healed else WARNING,
+        certainty=DEFINITE if loss.proven else POSSIBLE,
+        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
+        terms=(),
+        start_time=hand_over.end.at,
+        end_time=None,
+        summary=f"{OFFSETS[kind]}{of} {verb} when {_name(hand_over.node, hand_over.source)} took over from the acting "
+        f"master {_name(left.node, left.source_node)} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
+        f"{_messages(loss.size)} may be {repeated} again{healed}.",
+        evidence=_evidence(hand_over, [one for entry, _, shown in loss.entries[:SHOWN] for one in (entry, shown)]),
+        messages_repeated=loss.size,
+        offset_before=farthest[0].end_offset,
+        offset_after=farthest[1],
+    )
+
+
+# -- topics and groups -------------------------------------------------------------------------------------------
+
+
+def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Verdicts) -> Iterator[Finding]:
+    """Topics and groups made on the acting master: a reverse sync does not take them over."""
+    left = hand_over.left
+    for kind, what in NAMES.items():
+        at_end = tables.before(left.source_node, kind, hand_over.end)
+        at_begin = tables.before(left.source_node, kind, since(left))
+        now = tables.last(hand_over.source, kind)
+        if at_end is None or at_begin is None or now is None or not tables.seen_after(hand_over.source, hand_over.end):
+            rollback.why.append(f"no copies of the {kind} tables of both brokers around the hand-over")
+            continue
+        lost = sorted(name for name in at_end.names - at_begin.names - now.names if not name.startswith(_OWN_NAMES))
+        if not lost:
+            rollback.conforms += 1
+            continue
+        rollback.violates += 1
+        dropped = [
+            fact
+            for fact in group.of(facts.META_DROPPED)
+            if fact.source_node == left.source_node
+            and fact.since >= hand_over.end.at
+            and (fact.topic if kind == "topic_config" else fact.consumer_group) in lost
+        ]
+        yield _name_finding(hand_over, kind, what, lost, [at_begin, at_end, now], dropped)
+
+
+def _name_finding(
+    hand_over: HandOver, kind: str, what: str, lost: list[str], shown: list[Table], dropped: list[Fact]
+) -> Finding:
+    left = hand_over.left
+    made = f"{len(lost)} {what}{'' if len(lost) == 1 else 's'} made"
+    listed = ", ".join(lost[:SHOWN]) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
+    copied = "dropped" if dropped else "drops"
+    events = [
+        left.until_event,
+        *(table.taken.event_id for table in shown),
+        *(fact.since_event for fact in dropped[:SHOWN]),
+    ]
+    return Finding(
+        finding_id=_id(left, ROLLBACK, kind, hand_over),
+        cluster=left.cluster,
+        replica_group=left.replica_group,
+        protocol=PROTOCOL,
+        rule=ROLLBACK,
+        severity=WARNING,
+        certainty=DEFINITE,
+        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
+        terms=(),
+        start_time=hand_over.end.at,
+        end_time=None,
+        summary=f"{made} on the acting master {_name(left.node, left.source_node)} went missing: "
+        f"{_name(hand_over.node, hand_over.source)}, which took over, does not have {listed}. The former acting master "
+        f"{copied} what the new one lacks with its next copy of the tables.",
+        evidence=tuple(dict.fromkeys(event for event in events if event is not None)),
+    )
+
+
+# -- pre-online --------------------------------------------------------------------------------------------------
+
+
+def _skipped(hand_over: HandOver, group: Group, lost: list[Finding], verdicts: Verdicts) -> Iterator[Finding]:
+    """A broker served without pre-online although another one acted (skipPreOnline, BrokerController#start)."""
+    left, returned = hand_over.left, hand_over.returned
+    if returned is None:
+        return
+    if returned.cause is None:
+        verdicts.why.append("the log does not say how the returning broker came online")
+        return
+    if returned.cause != SKIPPED:
+        verdicts.conforms += 1
+        return
+    verdicts.violates += 1
+    least, _ = group.clocks.elapsed(since(left), since(returned))
+    went_back = "what went back is told apart" if lost else "nothing is seen to have gone back"
+    yield Finding(
+        finding_id=_id(left, PRE_ONLINE_SKIPPED, "", hand_over),
+        cluster=left.cluster,
+        replica_group=left.replica_group,
+        protocol=PROTOCOL,
+        rule=PRE_ONLINE_SKIPPED,
+        severity=WARNING if lost else INFO,
+        certainty=DEFINITE if least > 0 else POSSIBLE,
+        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
+        terms=(),
+        start_time=returned.since,
+        end_time=None,
+        summary=f"{_name(hand_over.node, hand_over.source)} came back without pre-online while "
+        f"{_name(left.node, left.source_node)} acted as master, so nothing was taken over from it; {went_back}.",
+        evidence=_evidence(hand_over, []),
+    )
+
+
+# -- parts -------------------------------------------------------------------------------------------------------
+
+
+def _evidence(hand_over: HandOver, entries: Iterable[Fact | None]) -> tuple[str, ...]:
+    left, returned = hand_over.left, hand_over.returned
+    found = [left.since_event, left.until_event, *(returned.evidence if returned else ())]
+    found += [event for fact in hand_over.reversed for event in fact.evidence]
+    found += [entry.since_event for entry in entries if entry is not None]
+    return tuple(dict.fromkeys(event for event in found if event is not None))
+
+
+def _id(left: Fact, rule: str, kind: str, hand_over: HandOver, *what: object) -> str:
+    return finding_id(
+        left.cluster, left.replica_group, rule, kind, left.source_node, hand_over.source, left.since, left.until, *what
+    )
+
+
+def _implied(finding: Finding, by: str | None) -> Finding:
+    values = {name: getattr(finding, name) for name in finding.__dataclass_fields__}
+    return Finding(**{**values, "implied_by": by})
+
+
+def _messages(number: int) -> str:
+    return "One message" if number == 1 else f"Up to {number} messages"
+
+
+def _name(node: str | None, source: str) -> str:
+    return source if node is None or node == source else f"{node} ({source})"
+
+
+def _version(fact: Fact) -> Version:
+    return fact.state_version, fact.version_timestamp, fact.counter

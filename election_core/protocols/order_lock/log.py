@@ -1,0 +1,298 @@
+"""One broker's table of order locks, as its log shows it.
+
+Source: RocketMQ ``RebalanceLockManager`` (the table, per consumer group and queue) and
+``AdminBrokerProcessor#lockBatchMQ`` (the quorum of the strict mode).
+
+| asked for             | table                          | result            | printed            |
+|-----------------------|--------------------------------|-------------------|--------------------|
+| lock                  | held by the same, not expired  | renewed           | **nothing**        |
+| lock                  | no entry                       | granted           | LOCK_NEW           |
+| lock                  | expired, whoever held it       | granted           | LOCK_TAKEN_EXPIRED |
+| lock                  | held by another, not expired   | refused           | LOCK_REFUSED       |
+| unlock                | own entry, also an expired one | removed           | LOCK_RELEASED      |
+| unlock                | another's entry                | kept              | LOCK_RELEASE_REFUSED |
+| unlock                | no entry                       | nothing           | LOCK_RELEASE_NONE  |
+
+Clients renew every 20 s without a line, an expiry prints nothing, and the whole table vanishes with the process. A
+lock lives 60 s from its last renewal (``rocketmq.broker.rebalance.lockMaxLiveTime``, a system property that no log
+shows). So what is certain is: between two printed signs of one holder the lock lived without a break, since the
+same client would have taken its own expired lock with a line; and it lived 60 s after the last sign.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.lives import SECOND, SILENCE, Life, life_at
+from election_core.logged import Logged
+from election_core.quorum import majority
+from election_core.witness import BROKER, Testimony, Witness
+
+PROTOCOL = "order_lock"
+
+LOCK_LIFE = 60 * SECOND
+"""How long a broker keeps a lock after its last renewal (``RebalanceLockManager``, the default)."""
+CLIENT_LIFE = 30 * SECOND
+"""How long a client believes in a lock after its last renewal (``ProcessQueue#isLockExpired``, the default)."""
+_PEERS_ANSWER = 5 * SECOND
+"""Peers are asked with a limit of 1 s each and waited for 2 s in all (``AdminBrokerProcessor#lockBatchMQ``); a
+failing connection takes up to 3 s more until its line is printed."""
+
+NEW, TAKEN, SEEN = "new", "taken_expired", "seen"
+RELEASED, EXPIRED, PROCESS_ENDED, UNSEEN = "released", "expired", "process_ended", "unseen"
+
+_MODE, _REPLICAS = "lockInStrictMode", "totalReplicas"
+
+Queue = tuple[str, str, str, int]
+"""Broker set, consumer group, topic, number of the queue."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One entry of the table; ``sign`` is the last moment at which it was printed as not expired."""
+
+    queue: Queue
+    client: str
+    start: Logged
+    cause: str
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How one life of the broker grants locks; ``None``: its log does not show it."""
+
+    strict: bool | None
+    needed: int | None
+
+
+@dataclass(slots=True)
+class LockLog:
+    """All lock lines of one broker, and the settings that decide about them."""
+
+    lines: list[Logged] = field(default_factory=list)
+    settings: list[Logged] = field(default_factory=list)
+    peer_errors: list[Logged] = field(default_factory=list)
+
+    def on(self, event: Logged) -> None:
+        """Take the next line; lines of one stream come in program order."""
+        if event.kind in PEER_KINDS:
+            self.peer_errors.append(event)
+        elif event.kind in TABLE_KINDS:
+            self.lines.append(event)
+        elif event.setting in (_MODE, _REPLICAS):
+            self.settings.append(event)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this broker proves about the locks of its broker set."""
+        lives = witness.lives.get(BROKER, [])
+        if not self.lines or not lives:
+            return
+        told = _tellers(witness, stream, lives)
+        table = Table(self, lives, told)
+        self.peer_errors.sort(key=attrgetter("at"))
+        # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
+        # the file holds.
+        for event in sorted(self.lines, key=lambda event: life_at(lives, event.at)):
+            yield from table.take(event)
+        yield from table.close()
+        for group in sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group}):
+            yield from told(group).life()
+
+    def mode(self, number: int, lives: list[Life]) -> Mode:
+        """The mode of one life: its configuration dump, or lines that only the strict mode prints."""
+        own = {
+            event.setting: event.value for event in self.settings if event.value and life_at(lives, event.at) == number
+        }
+        asked_peers = any(life_at(lives, event.at) == number for event in self.peer_errors)
+        strict = own[_MODE] == "true" if _MODE in own else (True if asked_peers else None)
+        replicas = own.get(_REPLICAS, "")
+        if strict is False:
+            return Mode(False, 1)
+        return Mode(strict, majority(int(replicas)) if strict and replicas.isdigit() else None)
+
+    def silent_peers(self, start: Logged) -> list[Logged]:
+        """The first failure of each peer right after a lock was granted here."""
+        found: dict[str, Logged] = {}
+        first = bisect_left(self.peer_errors, start.at, key=attrgetter("at"))
+        last = bisect_right(self.peer_errors, start.by + _PEERS_ANSWER, key=attrgetter("at"))
+        for event in self.peer_errors[first:last]:
+            if event.peer_address is not None:
+                found.setdefault(event.peer_address, event)
+        return [found[address] for address in sorted(found)]
+
+
+def _tellers(witness: Witness, stream: str, lives: list[Life]) -> Callable[[str], Testimony]:
+    def told(group: str) -> Testimony:
+        return witness.about(
+            group,
+            PROTOCOL,
+            stream,
+            lambda time: witness.identity.broker_id_at(time, lives) or witness.source_node,
+        )
+
+    return told
+
+
+def _queue_of(event: Logged) -> Queue:
+    return (event.replica_group or "", event.consumer_group or "", event.topic or "", event.queue_id or 0)
+
+
+@dataclass(slots=True)
+class Table:
+    """The lock table of one broker through all its lives."""
+
+    log: LockLog
+    lives: list[Life]
+    told: Callable[[str], Testimony]
+    entries: dict[Queue, Entry] = field(default_factory=dict)
+    taken: dict[Queue, tuple[str, str]] = field(default_factory=dict)
+    number: int = -1
+    mode: Mode = field(default_factory=lambda: Mode(None, None))
+
+    def take(self, event: Logged) -> Iterator[Fact]:
+        """The next line: entries end and begin."""
+        if not all((event.replica_group, event.consumer_group, event.topic, event.client_id)):
+            return
+        if life_at(self.lives, event.at) != self.number:
+            yield from self.close()
+            self.number = life_at(self.lives, event.at)
+            self.mode = self.log.mode(self.number, self.lives)
+        yield from TABLE_KINDS[event.kind](self, _queue_of(event), event)
+
+    def close(self) -> Iterator[Fact]:
+        """The process ended, or the log did: nothing says what became of the entries."""
+        for entry in self.entries.values():
+            life = self.lives[self.number]
+            if life.next_start is None and life.stop is None:
+                yield self._hold(entry, None, None, None, None)
+                continue
+            # The landing keeps a sign of life every 10 s: the process may have lived that much longer.
+            ended = max(life.stop if life.stop is not None else life.last_seen, entry.start.at)
+            by = max(min(ended + SILENCE, life.next_start or ended + SILENCE), ended)
+            yield self._hold(entry, ended, by, life.stop_event or life.next_start_event, PROCESS_ENDED)
+        self.entries.clear()
+        self.taken.clear()
+
+    # -- one function a line ----------------------------------------------------------------------------------
+
+    def on_new(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+        """No entry was there: if one is known, the line of its end is lost."""
+        yield from self._end_unseen(queue, event)
+        self._begin(queue, event.client_id or "", event, NEW)
+
+    def on_taken(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+        """The entry of the old client, perhaps of the same one, was not renewed for a minute."""
+        entry = self.entries.get(queue)
+        if entry is not None and entry.client == event.peer_client_id:
+            del self.entries[queue]
+            earliest = min(max(entry.sign + LOCK_LIFE, entry.start.at), event.at)
+            yield self._hold(entry, earliest, event.by, event.event_id, EXPIRED)
+        else:
+            yield from self._end_unseen(queue, event)
+        if event.peer_client_id is not None and event.peer_client_id != event.client_id:
+            self.taken[queue] = (event.peer_client_id, event.event_id)
+        self._begin(queue, event.client_id or "", event, TAKEN)
+
+    def on_refused(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+        """Another client holds the lock and it is not expired: a sign of life of that lock."""
+        holder = event.peer_client_id
+        if holder is None:
+            return
+        entry = self.entries.get(queue)
+        if entry is not None and entry.client == holder:
+            entry.sign = event.at
+            return
+        yield from self._end_unseen(queue, event)
+        self._begin(queue, holder, event, SEEN)
+
+    def on_released(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+        """The own entry was removed; whether it had expired before is not said."""
+        entry = self.entries.get(queue)
+        if entry is not None and entry.client == event.client_id:
+            del self.entries[queue]
+            yield self._hold(entry, event.at, event.by, event.event_id, RELEASED)
+        else:
+            yield from self._end_unseen(queue, event)
+        yield self._given_up(queue, event, RELEASED)
+
+    def on_release_none(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+        """Nobody has an entry."""
+        yield from self._end_unseen(queue, event)
+        yield self._given_up(queue, event, "none")
+
+    def on_release_refused(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+        """Another client has the entry, perhaps an expired one: no sign of life of that lock."""
+        old, taken_event = self.taken.get(queue, (None, ""))
+        if old == event.client_id:
+            yield self._fact(
+                facts.LOCK_LATE,
+                queue,
+                event,
+                peer=event.client_id,
+                address=event.peer_client_id,
+                evidence=(taken_event, event.event_id),
+            )
+        yield self._given_up(queue, event, "refused")
+
+    # -- facts ------------------------------------------------------------------------------------------------
+
+    def _begin(self, queue: Queue, client: str, event: Logged, cause: str) -> None:
+        self.entries[queue] = Entry(queue, client, event, cause, event.at)
+
+    def _end_unseen(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+        entry = self.entries.pop(queue, None)
+        if entry is not None:
+            yield self._hold(entry, entry.sign, event.by, event.event_id, UNSEEN)
+
+    def _given_up(self, queue: Queue, event: Logged, result: str) -> Fact:
+        return self._fact(facts.LOCK_GIVEN_UP, queue, event, peer=event.client_id, result=result)
+
+    def _fact(self, kind: str, queue: Queue, event: Logged, **more: object) -> Fact:
+        group, consumers, topic, number = queue
+        return self.told(group).saw(kind, event, consumer_group=consumers, topic=topic, queue_id=number, **more)
+
+    def _hold(
+        self, entry: Entry, until: int | None, until_by: int | None, until_event: str | None, result: str | None
+    ) -> Fact:
+        silent = self.log.silent_peers(entry.start) if self.mode.strict else []
+        sure = entry.sign + LOCK_LIFE
+        return self._fact(
+            facts.LOCK_HOLD,
+            entry.queue,
+            entry.start,
+            peer=entry.client,
+            cause=entry.cause,
+            result=result,
+            until=until,
+            until_by=until_by,
+            until_event=until_event,
+            sure_until=max(min(sure, until) if until is not None else sure, entry.start.at),
+            flag=self.mode.strict,
+            needed=self.mode.needed,
+            members=tuple(event.peer_address or "" for event in silent) or None,
+            evidence=tuple(event.event_id for event in silent),
+        )
+
+
+TABLE_KINDS: dict[str, Callable[[Table, Queue, Logged], Iterator[Fact]]] = {
+    "LOCK_NEW": Table.on_new,
+    "LOCK1_NEW": Table.on_new,
+    "LOCK_TAKEN_EXPIRED": Table.on_taken,
+    "LOCK1_TAKEN_EXPIRED": Table.on_taken,
+    "LOCK_REFUSED": Table.on_refused,
+    "LOCK1_REFUSED": Table.on_refused,
+    "LOCK_RELEASED": Table.on_released,
+    "LOCK_RELEASE_NONE": Table.on_release_none,
+    "LOCK_RELEASE_REFUSED": Table.on_release_refused,
+}
+"""What each line does to the table."""
+
+PEER_KINDS = frozenset({"LOCK_PEER_ERR", "LOCK_WAIT_ERR", "LOCK_RELEASE_PEER_ERR"})
+"""Lines that only the strict mode prints."""
+
+KINDS = frozenset(TABLE_KINDS) | PEER_KINDS | {"CFG_ITEM", "CFG_REPLACE"}
+"""The events that the fold of lock lines reads."""

@@ -1,0 +1,696 @@
+"""Who held the lock of one queue at two brokers of a broker set at once.
+
+Every broker of a set keeps a table of its own and answers lock requests whatever its role is. With
+``lockInStrictMode=false`` one broker's grant is enough; with ``true`` a majority of the *configured*
+``totalReplicas`` must grant. A grant that missed the majority is not undone: it stays in the tables that gave it for
+up to a minute, and its line reads like any other. So a hold is counted by its grants, never by lines.
+
+What the brokers' logs cannot show, whatever the rules:
+
+* a renewal. More than 60 s after the last printed sign of a lock it may live or may have expired;
+* the answer that a client got in strict mode, and which broker it had asked;
+* what a client did with its lock: whether it read messages after its lock was gone, or had given the queue up
+  without a word to this broker;
+* the property ``rocketmq.broker.rebalance.lockMaxLiveTime``, if somebody changed the 60 s.
+
+Sources: RocketMQ ``RebalanceLockManager``, ``AdminBrokerProcessor#lockBatchMQ``, RIP-32 (``lockInStrictMode``).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+
+from election_core import facts
+from election_core.clock import UNBOUNDED, Moment
+from election_core.facts import Fact
+from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, between, finding_id
+from election_core.group import SILENT_END, Group, group_of, since, until
+from election_core.leadership import coverage
+from election_core.lives import SECOND, SILENCE
+from election_core.protocols.order_lock.log import (
+    CLIENT_LIFE,
+    EXPIRED,
+    LOCK_LIFE,
+    PROCESS_ENDED,
+    PROTOCOL,
+    RELEASED,
+)
+from election_core.rows import Finding, LockHold, Row, RuleCoverage
+
+__all__ = ["PROTOCOL", "judge"]
+
+Key = tuple[str, str, int]
+"""Consumer group, topic, queue."""
+
+_ASKED = 5 * SECOND
+"""Entries of one client that begin within this time may be answers to one request (two whole seconds and the bounds
+of two clocks included)."""
+
+_EPISODE = 60 * SECOND
+"""Double holds of the same clients at the same brokers that begin this close together are one episode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A client's lock at one broker: surely alive from ``begin`` to ``sure``, perhaps until ``end`` (``None``: open).
+
+    Both ends take into account what the client did elsewhere. ``present``: the log proves that the entry stood in
+    the table until ``end``.
+    """
+
+    fact: Fact
+    key: Key
+    client: str
+    broker: str
+    source: str
+    begin: Moment
+    sure: Moment
+    end: Moment | None
+    needed: int | None
+    present: bool
+
+    @property
+    def settled(self) -> Moment:
+        """The moment from which on the lock surely lived."""
+        return Moment(self.begin.by, self.begin.by, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """Two clients with a sufficient number of grants each at once, for ``least`` to ``most`` microseconds.
+
+    ``shown``: the logs show that both entries stood in their tables; otherwise nothing can be said.
+    """
+
+    first: Hold
+    second: Hold
+    certainty: str
+    least: int
+    most: int
+    grants: tuple[Hold, ...]
+    shown: bool
+
+
+def judge(own: list[Fact]) -> Iterator[Row]:
+    """All rows of one broker set."""
+    if not any(fact.kind == facts.LOCK_HOLD for fact in own):
+        return
+    group = group_of(own, ())
+    entries = list(_entries(group))
+    holds = _as_clients_know(group, entries)
+    yield from lock_holds(group, entries)
+    own_of = _by_client(entries)
+    partial = [hold for hold in entries if _missed_quorum(group, hold, own_of)]
+    doubles = list(double_holds(group, holds, {hold.fact for hold in partial}))
+    double_findings = list(_double_findings(group, doubles))
+    yield from double_findings
+    yield from _without_quorum(group, partial)
+    risks = list(_risks(group, entries, double_findings))
+    yield from risks
+    late = list(_late(group))
+    yield from late
+    yield from _coverage(group, entries, partial, doubles, late, len(risks))
+
+
+# -- holds ------------------------------------------------------------------------------------------------------
+
+
+def _entries(group: Group) -> Iterator[Hold]:
+    """The entries of all tables; brokers whose log does not show the mode share that of the others of their set."""
+    modes = {(fact.flag, fact.needed) for fact in group.of(facts.LOCK_HOLD) if fact.flag is not None}
+    strict = {flag for flag, _ in modes}
+    quorums = {needed for _, needed in modes if needed is not None}
+    ends = _ends_of_logs(group)
+    for logged in group.of(facts.LOCK_HOLD):
+        fact = logged
+        if fact.flag is None and len(strict) == 1:
+            fact = replace(fact, flag=next(iter(strict)))
+        if fact.needed is None and fact.flag is not None and len(strict) == 1 and len(quorums) == 1:
+            fact = replace(fact, needed=next(iter(quorums)))
+        sure = fact.sure_until or fact.since
+        yield Hold(
+            fact=fact,
+            key=(fact.consumer_group or "", fact.topic or "", fact.queue_id or 0),
+            client=fact.peer or "",
+            broker=fact.node or fact.source_node,
+            source=fact.source_node,
+            begin=since(fact),
+            sure=Moment(sure, sure, fact.source_node),
+            end=until(fact) or ends.get(fact.source_node),
+            needed=fact.needed,
+            present=fact.result in (RELEASED, EXPIRED),
+        )
+
+
+def _ends_of_logs(group: Group) -> dict[str, Moment]:
+    """The last signs of processes whose logs stop well before the logs of their set do: the process ended."""
+    last: dict[str, int] = {}
+    for life in group.of(facts.ALIVE):
+        last[life.source_node] = max(last.get(life.source_node, 0), life.until or life.since)
+    seen = {source: Moment(at, at + SILENCE, source) for source, at in last.items()}
+    return {
+        source: moment for source, moment in seen.items() if group.clocks.elapsed(moment, group.end)[0] >= SILENT_END
+    }
+
+
+def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
+    """Entries as holds of their clients: given up or moved elsewhere, or lost while the broker was frozen."""
+    given_up: dict[tuple[Key, str], list[Moment]] = {}
+    for fact in group.of(facts.LOCK_GIVEN_UP):
+        key = (fact.consumer_group or "", fact.topic or "", fact.queue_id or 0)
+        given_up.setdefault((key, fact.peer or ""), []).append(since(fact))
+    moved: dict[tuple[Key, str], list[Moment]] = {}
+    for hold in entries:
+        moved.setdefault((hold.key, hold.client), []).append(hold.begin)
+    frozen: dict[str, list[Moment]] = {}
+    for fact in group.of(facts.SILENCE):
+        frozen.setdefault(fact.source_node, []).append(since(fact))
+    return [_as_client_knows(group, hold, given_up, moved, frozen) for hold in entries]
+
+
+def _as_client_knows(
+    group: Group,
+    hold: Hold,
+    given_up: dict[tuple[Key, str], list[Moment]],
+    moved: dict[tuple[Key, str], list[Moment]],
+    frozen: dict[str, list[Moment]],
+) -> Hold:
+    sure, end = hold.sure.at, hold.end
+    for other in _elsewhere(hold, given_up):
+        # A client that gives a queue back at one broker holds it no more, whatever the tables of others say.
+        if group.clocks.elapsed(hold.begin, other)[1] > 0:
+            sure = min(sure, _on_clock_of(group, hold.source, other).at)
+        if group.clocks.elapsed(hold.begin, other)[0] > 0:
+            end = _earlier(end, _on_clock_of(group, hold.source, other))
+    for other in _elsewhere(hold, moved):
+        # A client asks one broker of a set only, except that a quorum asks all: what it holds it holds there now.
+        if hold.needed == 1 and group.clocks.elapsed(hold.begin, other)[0] > 0:
+            sure = min(sure, _on_clock_of(group, hold.source, other).at)
+            end = _earlier(end, _on_clock_of(group, hold.source, other))
+    for hole in frozen.get(hold.source, []):
+        # Nobody can renew at a frozen broker, and the client stops believing after 30 s without.
+        if hole.at >= hold.begin.at:
+            sure = min(sure, hole.at + CLIENT_LIFE)
+    sure = max(sure, hold.begin.at)
+    return replace(hold, sure=Moment(sure, sure, hold.source), end=end)
+
+
+def _elsewhere(hold: Hold, of: dict[tuple[Key, str], list[Moment]]) -> Iterator[Moment]:
+    return (moment for moment in of.get((hold.key, hold.client), []) if moment.source != hold.source)
+
+
+def _on_clock_of(group: Group, source: str, moment: Moment) -> Moment:
+    """A moment of another machine on the clock of ``source``, as an interval."""
+    early = moment.at - group.clocks.most_ahead(moment.source, source)
+    late = moment.by + group.clocks.most_ahead(source, moment.source)
+    return Moment(max(early, 0), min(late, UNBOUNDED), source, moment.event_id)
+
+
+def _earlier(one: Moment | None, other: Moment) -> Moment:
+    return other if one is None or other.by < one.by else one
+
+
+def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
+    """One row for each entry of each table."""
+    others = _by_client(entries)
+    for hold in entries:
+        fact = hold.fact
+        yield LockHold(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            broker_node=hold.broker,
+            source_node=hold.source,
+            consumer_group=hold.key[0],
+            topic=hold.key[1],
+            queue_id=hold.key[2],
+            client_id=hold.client,
+            lock_mode=None if fact.flag is None else ("strict" if fact.flag else "non_strict"),
+            granted=len(_grants(group, hold, others[(hold.key, hold.client)])),
+            needed=hold.needed,
+            start_time=fact.since,
+            end_time=hold.end.at if hold.end else None,
+            certain_until=hold.sure.at,
+            start_uncertainty_ms=(fact.since_by - fact.since) // 1000,
+            end_uncertainty_ms=(hold.end.by - hold.end.at) // 1000 if hold.end else None,
+            start_cause=fact.cause or "",
+            end_cause=fact.result or (PROCESS_ENDED if hold.end else None),
+            start_event_id=fact.since_event,
+            end_event_id=fact.until_event,
+        )
+
+
+def _by_key(holds: Iterable[Hold]) -> dict[Key, list[Hold]]:
+    """Holds of each queue, by their beginning."""
+    found: dict[Key, list[Hold]] = {}
+    for hold in sorted(holds, key=lambda hold: (hold.begin, hold.source)):
+        found.setdefault(hold.key, []).append(hold)
+    return found
+
+
+def _by_client(entries: Iterable[Hold]) -> dict[tuple[Key, str], list[Hold]]:
+    found: dict[tuple[Key, str], list[Hold]] = {}
+    for hold in entries:
+        found.setdefault((hold.key, hold.client), []).append(hold)
+    return found
+
+
+def _near(group: Group, own: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
+    """Pairs of holds at different brokers, by their beginning, of which the second begins before or soon after the
+    first one's end. The clocks' bounds keep this from growing with the square of a long log."""
+    sources = {hold.source for hold in own}
+    apart = max(group.clocks.most_ahead(one, other) for one in sources for other in sources)
+    for number, one in enumerate(own):
+        for other in own[number + 1 :]:
+            if one.end is not None and other.begin.at > one.end.by + apart + LOCK_LIFE:
+                break
+            if one.source != other.source:
+                yield one, other
+
+
+def _grants(group: Group, hold: Hold, own: list[Hold]) -> set[str]:
+    """The brokers that, as far as logs show, had an entry of the same client when this one was made.
+
+    Peers are asked at once and waited for a few seconds; an older entry is renewed without a line.
+    """
+    return {
+        other.source
+        for other in own
+        if other is hold
+        or _granted_within(group, other, hold)
+        or max(*group.clocks.elapsed(hold.begin, other.begin), *group.clocks.elapsed(other.begin, hold.begin)) <= _ASKED
+    }
+
+
+# -- two holders ------------------------------------------------------------------------------------------------
+
+
+def _sure(group: Group, one: Hold, other: Hold) -> bool:
+    """Whether both locks lived at one moment, for every clock inside its bounds.
+
+    Either the later one was granted while the other one surely lived, or their sure times overlap.
+    """
+    return _granted_within(group, one, other) or _granted_within(group, other, one) or _least(group, one, other) > 0
+
+
+def _granted_within(group: Group, alive: Hold, later: Hold) -> bool:
+    return (
+        group.clocks.elapsed(alive.begin, later.begin)[0] >= 0 and group.clocks.elapsed(later.begin, alive.sure)[0] > 0
+    )
+
+
+def _least(group: Group, one: Hold, other: Hold) -> int:
+    """The least time for which both surely lived at once."""
+    spans = (
+        group.clocks.elapsed(one.settled, other.sure)[0],
+        group.clocks.elapsed(other.settled, one.sure)[0],
+        one.sure.at - one.begin.by,
+        other.sure.at - other.begin.by,
+    )
+    return max(min(spans), 0)
+
+
+def _most(group: Group, one: Hold, other: Hold) -> int:
+    """The most time for which both can have lived at once."""
+    one_end, other_end = one.end or group.end, other.end or group.end
+    spans = (
+        group.clocks.elapsed(one.begin, other_end)[1],
+        group.clocks.elapsed(other.begin, one_end)[1],
+        group.clocks.elapsed(one.begin, one_end)[1],
+        group.clocks.elapsed(other.begin, other_end)[1],
+    )
+    return max(min(spans), 0)
+
+
+def double_holds(group: Group, holds: list[Hold], partial: set[Fact]) -> Iterator[Double]:
+    """Pairs of clients that each had, or may have had, enough grants of one queue at once.
+
+    Entries that missed the quorum are no holds (``partial``). Intervals of time that meet pairwise meet all: it is
+    enough that every two grants of both clients overlap.
+    """
+    for own in _by_key(holds).values():
+        for first, second in _near(group, own):
+            if first.client != second.client and not {first.fact, second.fact} & partial:
+                yield from _double(group, own, first, second)
+
+
+def _double(group: Group, own: list[Hold], first: Hold, second: Hold) -> Iterator[Double]:
+    """The double hold of which ``first`` and ``second`` are the earliest grants of each side."""
+    if not _overlap(group, first, second):
+        return
+    sides = (_enough(group, own, first), _enough(group, own, second))
+    sure = next((a + b for a, b in product(*sides) if _all(_sure, group, a + b)), None)
+    if sure is not None:
+        least, most = _shortest(_least, group, sure), _shortest(_most, group, sure)
+        yield Double(first, second, DEFINITE, least, most, sure, shown=True)
+        return
+    perhaps = next((a + b for a, b in product(*sides) if _all(_overlap, group, a + b)), None)
+    grants = perhaps or (first, second)
+    # Without a later sign of the first entry nothing says that it was not released: lines can be missing.
+    unreleased = first.present and second.begin.at < (first.end or second.begin).at
+    shown = perhaps is not None and unreleased
+    yield Double(first, second, POSSIBLE, 0, _shortest(_most, group, grants), grants, shown)
+
+
+def _enough(group: Group, own: list[Hold], hold: Hold) -> list[tuple[Hold, ...]]:
+    """Sets of grants of one client, of which this one is the first, that make a hold; none without a known quorum."""
+    if hold.needed is None:
+        return []
+    if hold.needed == 1:
+        return [(hold,)]
+    more = [
+        other
+        for other in own
+        if other.client == hold.client
+        and other.source != hold.source
+        and (hold.begin, hold.source) < (other.begin, other.source)
+        and _most(group, hold, other) > 0
+    ]
+    rest = combinations(more, hold.needed - 1)
+    return [(hold, *some) for some in rest if len({other.source for other in some}) == len(some)]
+
+
+def _all(overlap: Callable[[Group, Hold, Hold], bool], group: Group, grants: tuple[Hold, ...]) -> bool:
+    return all(overlap(group, a, b) for a, b in combinations(grants, 2))
+
+
+def _overlap(group: Group, one: Hold, other: Hold) -> bool:
+    return _most(group, one, other) > 0
+
+
+def _shortest(measure: Callable[[Group, Hold, Hold], int], group: Group, grants: tuple[Hold, ...]) -> int:
+    return min(measure(group, a, b) for a, b in combinations(grants, 2))
+
+
+def _episodes(doubles: Iterable[Double]) -> Iterator[list[Double]]:
+    """Doubles of the same clients at the same brokers, at about the same time and equally certain."""
+    episodes: dict[tuple[str, ...], list[list[Double]]] = {}
+    for double in sorted(doubles, key=lambda d: (d.second.begin, d.first.key)):
+        one, other = double.first, double.second
+        who = (one.key[0], one.client, other.client, one.source, other.source, double.certainty)
+        known = episodes.setdefault(who, [])
+        if known and double.second.begin.at - known[-1][-1].second.begin.at <= _EPISODE:
+            known[-1].append(double)
+        else:
+            known.append([double])
+    for _, known in sorted(episodes.items()):
+        yield from known
+
+
+def _double_findings(group: Group, doubles: list[Double]) -> Iterator[Finding]:
+    """``LOCK_DOUBLE_HOLD``: what is only possible echoes what is certain between the same two clients."""
+    causes: dict[tuple[str, ...], Finding] = {}
+    shown = [double for double in doubles if double.shown]
+    episodes = sorted(_episodes(shown), key=lambda ds: (ds[0].certainty != DEFINITE, ds[0].second.begin))
+    for episode in episodes:
+        one, other = episode[0].first, episode[0].second
+        who = (one.key[0], *sorted((one.client, other.client)))
+        finding = _double_finding(group, episode)
+        if finding.certainty == DEFINITE:
+            causes.setdefault(who, finding)
+        elif (cause := causes.get(who)) is not None:
+            finding = replace(finding, implied_by=cause.finding_id)
+        yield finding
+
+
+def _double_finding(group: Group, episode: list[Double]) -> Finding:
+    one, other = episode[0].first, episode[0].second
+    certain = episode[0].certainty == DEFINITE
+    least, most = max(d.least for d in episode), max(d.most for d in episode)
+    queues = _queues(d.first.key for d in episode)
+    verb = "held" if certain else "may have held"
+    after = (
+        ""
+        if certain
+        else ("; more than a minute after the last printed sign of the first lock, and renewals print nothing")
+    )
+    return Finding(
+        finding_id=finding_id(
+            group.cluster,
+            group.replica_group,
+            "LOCK_DOUBLE_HOLD",
+            *(d.first.fact.since_event for d in episode),
+            *(d.second.fact.since_event for d in episode),
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="LOCK_DOUBLE_HOLD",
+        severity=CRITICAL if certain else WARNING,
+        certainty=episode[0].certainty,
+        nodes=tuple(sorted({hold.broker for double in episode for hold in double.grants})),
+        terms=(),
+        start_time=min(d.second.begin.at for d in episode),
+        end_time=_end_of(episode),
+        summary=f"{_where(episode[0], one.client)} and {_where(episode[0], other.client)} both {verb} {queues} "
+        f"of {one.key[0]}, for {_duration(least, most)}{after}.",
+        evidence=_evidence(hold for d in episode for hold in d.grants),
+        overlap_min_ms=least // 1000,
+        overlap_max_ms=most // 1000,
+    )
+
+
+def _duration(least: int, most: int) -> str:
+    """Whole seconds often leave nothing as the least: then only the most says something."""
+    return between(least, most) if least else f"up to {between(most, most)}"
+
+
+def _end_of(episode: list[Double]) -> int | None:
+    """When the last queue had one holder again, as far as that is known."""
+    ends = [min((end.at for end in (d.first.end, d.second.end) if end is not None), default=None) for d in episode]
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
+
+
+def _name(hold: Hold) -> str:
+    return hold.broker if hold.broker == hold.source else f"{hold.broker} ({hold.source})"
+
+
+def _where(double: Double, client: str) -> str:
+    brokers = [_name(hold) for hold in double.grants if hold.client == client]
+    return f"{client} at broker{'s' if len(brokers) > 1 else ''} {', '.join(brokers)}"
+
+
+def _queues(keys: Iterable[Key]) -> str:
+    """``queues 0, 2 of OrderEvents``."""
+    by_topic: dict[str, set[int]] = {}
+    for _, topic, queue in keys:
+        by_topic.setdefault(topic, set()).add(queue)
+    parts = []
+    for topic, queues in sorted(by_topic.items()):
+        numbers = ", ".join(str(queue) for queue in sorted(queues))
+        parts.append(f"{topic} queue{'s' if len(queues) > 1 else ''} {numbers}")
+    return " and ".join(parts)
+
+
+def _evidence(holds: Iterable[Hold]) -> tuple[str, ...]:
+    ids = (event for hold in holds for event in (hold.fact.since_event, hold.fact.until_event))
+    return tuple(dict.fromkeys(event for event in ids if event))
+
+
+# -- the quorum of the strict mode ------------------------------------------------------------------------------
+
+
+def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
+    """``LOCK_WITHOUT_QUORUM``: grants of the strict mode that peers' errors prove to have missed the quorum.
+
+    The client was told that it holds nothing, so no rule is broken; but the entry is not undone and refuses others.
+    """
+    missed: dict[tuple[str, str, str], list[Hold]] = {}
+    for hold in partial:
+        missed.setdefault((hold.key[0], hold.client, hold.source), []).append(hold)
+    for (consumers, client, _), holds in sorted(missed.items()):
+        first = holds[0]
+        silent = sorted({address for hold in holds for address in hold.fact.members or ()})
+        yield Finding(
+            finding_id=finding_id(
+                group.cluster,
+                group.replica_group,
+                "LOCK_WITHOUT_QUORUM",
+                *(hold.fact.since_event for hold in holds),
+            ),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="LOCK_WITHOUT_QUORUM",
+            severity=INFO,
+            certainty=POSSIBLE,
+            nodes=(first.broker,),
+            terms=(),
+            start_time=first.begin.at,
+            end_time=None,
+            summary=f"Broker {_name(first)} made lock entries of {client} for {_queues(h.key for h in holds)} of "
+            f"{consumers}, but {', '.join(silent)} did not answer: less than the {first.needed} grants that the "
+            "strict mode asks for. The client does not hold the lock, and the entries stay until they expire.",
+            evidence=tuple(dict.fromkeys((*_evidence(holds), *(e for h in holds for e in h.fact.evidence)))),
+        )
+
+
+def _missed_quorum(group: Group, hold: Hold, own: dict[tuple[Key, str], list[Hold]]) -> bool:
+    """Members of the set are ``totalReplicas``; of ``2 * needed - 1`` or less, those that did not answer are gone."""
+    if not hold.fact.flag or hold.needed is None or not hold.fact.members:
+        return False
+    could = 2 * hold.needed - 1 - len(hold.fact.members)
+    return could < hold.needed and len(_grants(group, hold, own[(hold.key, hold.client)])) < hold.needed
+
+
+# -- what the non-strict mode risks -----------------------------------------------------------------------------
+
+
+def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterator[Finding]:
+    """``LOCK_NON_STRICT_RISK``: the locks of one queue stood in two tables at once, or moved with a lost table.
+
+    An echo where the same two brokers did grant one queue to two clients.
+    """
+    moves: dict[tuple[str, str], list[tuple[Hold, Hold]]] = {}
+    for own in _by_key(hold for hold in entries if hold.fact.flag is False).values():
+        for first, second in _near(group, own):
+            if _moved_early(group, first, second):
+                moves.setdefault((first.source, second.source), []).append((first, second))
+    for pair in sorted(moves):
+        for episode in _close_together(moves[pair]):
+            yield _risk(group, episode, doubles)
+
+
+def _moved_early(group: Group, first: Hold, second: Hold) -> bool:
+    """The second broker granted while the first one's lock lived, or while its client may still have believed in it."""
+    if first.client == second.client and _granted_within(group, first, second):
+        return True
+    if first.fact.result not in (PROCESS_ENDED, None) or first.end is None:
+        return False
+    gone = group.clocks.elapsed(first.end, second.begin)
+    return gone[0] > 0 and gone[1] < CLIENT_LIFE
+
+
+def _close_together(moves: list[tuple[Hold, Hold]]) -> Iterator[list[tuple[Hold, Hold]]]:
+    episode: list[tuple[Hold, Hold]] = []
+    for move in sorted(moves, key=lambda move: (move[1].begin, move[1].key)):
+        if episode and move[1].begin.at - episode[-1][1].begin.at > _EPISODE:
+            yield episode
+            episode = []
+        episode.append(move)
+    yield episode
+
+
+def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]) -> Finding:
+    first, second = episode[0]
+    other_clients = sorted({b.client for a, b in episode if a.client != b.client})
+    implied = next(
+        (
+            found.finding_id
+            for found in doubles
+            if {first.broker, second.broker} <= set(found.nodes) and abs(found.start_time - second.begin.at) <= _EPISODE
+        ),
+        None,
+    )
+    count = len({later.key for _, later in episode})
+    locks = "The lock of one queue" if count == 1 else f"The locks of {count} queues"
+    to = f"to {', '.join(other_clients)}" if other_clients else "to the client that had it"
+    return Finding(
+        finding_id=finding_id(
+            group.cluster,
+            group.replica_group,
+            "LOCK_NON_STRICT_RISK",
+            *(hold.fact.since_event for move in episode for hold in move),
+        ),
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule="LOCK_NON_STRICT_RISK",
+        severity=INFO,
+        certainty=POSSIBLE if other_clients else DEFINITE,
+        nodes=tuple(dict.fromkeys((first.broker, second.broker))),
+        terms=(),
+        start_time=second.begin.at,
+        end_time=None,
+        summary=f"{locks} at broker {_name(first)} went {to} at broker {_name(second)}, which knew nothing of the "
+        "first lock, before its holder can have let it go. In non-strict mode nothing keeps another client out then.",
+        evidence=_evidence(hold for move in episode for hold in move),
+        implied_by=implied,
+    )
+
+
+# -- after expiry -----------------------------------------------------------------------------------------------
+
+
+def _late(group: Group) -> Iterator[Finding]:
+    """``LOCK_USED_AFTER_EXPIRY``: a client counted a queue as its own after its expired lock had gone to another."""
+    late: dict[tuple[str, str, str, str], list[Fact]] = {}
+    for fact in group.of(facts.LOCK_LATE):
+        who = (fact.consumer_group or "", fact.peer or "", fact.address or "", fact.source_node)
+        late.setdefault(who, []).append(fact)
+    for (consumers, client, holder, source), found in sorted(late.items()):
+        broker = found[0].node or source
+        queues = _queues((consumers, fact.topic or "", fact.queue_id or 0) for fact in found)
+        yield Finding(
+            finding_id=finding_id(
+                group.cluster, group.replica_group, "LOCK_USED_AFTER_EXPIRY", *(fact.since_event for fact in found)
+            ),
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            rule="LOCK_USED_AFTER_EXPIRY",
+            severity=INFO,
+            certainty=POSSIBLE,
+            nodes=(broker,),
+            terms=(),
+            start_time=found[0].since,
+            end_time=None,
+            summary=f"{client} gave back {queues} of {consumers} at broker {broker} after the expired lock had gone "
+            f"to {holder}: it counted them as its own until then. Whether it read messages meanwhile the logs do not "
+            "say.",
+            evidence=tuple(dict.fromkeys(event for fact in found for event in fact.evidence)),
+        )
+
+
+# -- coverage ---------------------------------------------------------------------------------------------------
+
+
+def _coverage(
+    group: Group,
+    entries: list[Hold],
+    partial: list[Hold],
+    doubles: list[Double],
+    late: list[Finding],
+    risks: int,
+) -> Iterator[RuleCoverage]:
+    sure = {hold.fact for d in doubles if d.certainty == DEFINITE for hold in d.grants}
+    undecided = len({hold.fact for d in doubles for hold in d.grants} - sure)
+    yield coverage(
+        group,
+        "LOCK_DOUBLE_HOLD",
+        len(entries) - len(sure) - undecided,
+        len(sure),
+        undecided,
+        "renewals print nothing: whether the other broker's lock still lived, or in strict mode had its quorum, is not "
+        "in the logs",
+    )
+    strict = [hold for hold in entries if hold.fact.flag]
+    own = _by_client(entries)
+    proven = [
+        hold
+        for hold in strict
+        if hold.needed is not None and len(_grants(group, hold, own[(hold.key, hold.client)])) >= hold.needed
+    ]
+    if strict or any(hold.fact.flag is None for hold in entries):
+        unknown = sum(1 for hold in entries if hold.fact.flag is None)
+        yield coverage(
+            group,
+            "LOCK_WITHOUT_QUORUM",
+            len(proven),
+            len(partial),
+            len(strict) - len(proven) - len(partial) + unknown,
+            "the answer of the quorum is not printed, nor are renewals of entries that peers already had",
+        )
+    if any(hold.fact.flag is False for hold in entries):
+        held = {hold.key for hold in entries if hold.fact.flag is False}
+        yield coverage(group, "LOCK_NON_STRICT_RISK", max(len(held) - risks, 0), risks)
+    expired = sum(1 for hold in entries if hold.fact.result == EXPIRED)
+    yield coverage(
+        group,
+        "LOCK_USED_AFTER_EXPIRY",
+        0,
+        len(late),
+        max(expired - len(late), 0),
+        "what a client does after its lock expired is not in the brokers' logs",
+    )

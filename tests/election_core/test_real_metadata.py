@@ -1,0 +1,128 @@
+"""The metadata rules on real clusters: what each run's ``expected`` says of offsets, topics and groups."""
+
+import random
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from election_core.findings import INFO
+from election_core.protocols.metadata.log import PROTOCOL
+from election_core.rows import Finding, MetadataVersion, Row
+from tests.election_core import story
+
+SYSTEM = "rocketmq-acting-master"
+
+ROLLBACK, SKIPPED, STALE = "METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC"
+
+FOUND = {
+    # run: rule, severity, words of the sentence, messages repeated
+    "failover-preonline-default-step": [
+        (ROLLBACK, "warning", "of billing-group on OrderEvents", "0: 106 to 66, queue 1: 106 to 65", 161),
+        (ROLLBACK, "warning", "of order-group on OrderEvents", "0: 124 to 66, queue 1: 124 to 66", 239),
+    ],
+    "failover-preonline-clean": [],
+    "skip-preonline-consumed-twice": [
+        (SKIPPED, "warning", "0 (broker-a-0) came back", "1 (broker-a-1) acted", None),
+        (ROLLBACK, "warning", "of billing-group on OrderEvents", "0: 107 to 67", 159),
+        (ROLLBACK, "info", "of order-group on OrderEvents", "0: 113 to 67", 184),
+        (ROLLBACK, "warning", "LateTopic", "dropped", None),
+        (ROLLBACK, "warning", "late-group", "dropped", None),
+    ],
+    "skip-preonline-no-repeat": [
+        (SKIPPED, "warning", "0 (broker-a-0) came back", "1 (broker-a-1) acted", None),
+        (ROLLBACK, "warning", "of billing-group on OrderEvents", "0: 101 to 63", 152),
+        (ROLLBACK, "warning", "of order-group on OrderEvents", "0: 111 to 62", 195),
+        (ROLLBACK, "warning", "LateTopic", "drops", None),
+        (ROLLBACK, "warning", "late-group", "drops", None),
+    ],
+    "failover-skip-preonline": [
+        (SKIPPED, "warning", "0 (broker-a-0) came back", "1 (broker-a-1) acted", None),
+        (ROLLBACK, "info", "of order-group on OrderEvents", "0: 5 to 0, queue 2: 3 to 0", 8),
+        (ROLLBACK, "warning", "LateTopic", "drops", None),
+        (ROLLBACK, "warning", "late-group", "drops", None),
+        # the third acting period, of a master that lives
+        (ROLLBACK, "info", "of billing-group on OrderEvents", "0: 48 to 36, queue 1: 28 to 21", 33),
+        (ROLLBACK, "info", "of order-group on OrderEvents", "0: 92 to 81", 44),
+    ],
+    "zombie-master-pause": [
+        (ROLLBACK, "warning", "of billing-group on OrderEvents", "0: 103 to 79, queue 1: 103 to 79", 96),
+    ],
+    "chain-two-down": [
+        (ROLLBACK, "info", "of billing-group on OrderEvents", "0: 102 to 77", 101),
+        (ROLLBACK, "info", "of order-group on OrderEvents", "0: 102 to 79", 92),
+    ],
+    "delay-escape": [],
+    "preonline-never-ends": [],
+    "healthy-rebalance": [],
+    "no-fault-slow-start": [],
+    "locks-nonstrict-cut": [],
+    "locks-strict-consumers": [],
+    "locks-strict-cut": [],
+}
+"""What is found in each run; a run's ``expected`` says which of it must be, and what must not be claimed."""
+
+
+@cache
+def rows_of(run: Path) -> tuple[Row, ...]:
+    """The rows of this protocol for all groups of a run."""
+    return tuple(story.judge(fact for fact in story.run_facts(run) if fact.protocol == PROTOCOL))
+
+
+def findings(run: Path) -> list[Finding]:
+    return [row for row in rows_of(run) if isinstance(row, Finding)]
+
+
+@pytest.mark.parametrize("run", FOUND)
+def test_what_went_back_is_found_with_its_size_and_nothing_else(corpora: Path, run: str) -> None:
+    left = findings(corpora / SYSTEM / run)
+    for rule, severity, about, numbers, repeated in FOUND[run]:
+        fitting = [
+            one
+            for one in left
+            if (one.rule, one.severity, one.messages_repeated) == (rule, severity, repeated)
+            and about in one.summary
+            and numbers in one.summary
+        ]
+        assert len(fitting) == 1, (run, rule, about, [one.summary for one in left])
+        left.remove(fitting[0])
+    assert not left
+
+
+@pytest.mark.parametrize("run", FOUND)
+def test_one_cause_is_one_alarm(corpora: Path, run: str) -> None:
+    alarms = [one for one in findings(corpora / SYSTEM / run) if one.severity != INFO and one.implied_by is None]
+    assert len(alarms) == (1 if any(severity != INFO for _, severity, *_ in FOUND[run]) else 0)
+
+
+@pytest.mark.parametrize("run", [run for run in FOUND if run.startswith(("failover", "skip", "chain"))])
+def test_lost_lines_make_no_alarm(corpora: Path, run: str) -> None:
+    """Brokers drop INFO lines in bursts; what is then missing proves nothing."""
+    known = {(one.rule, one.summary.partition(" went back")[0]) for one in findings(corpora / SYSTEM / run)}
+    for seed in range(6):
+        chance = random.Random(seed)
+        facts = story.run_facts(corpora / SYSTEM / run, lambda line: line.level != "INFO" or chance.random() > 0.3)  # noqa: B023
+        rows = story.judge(fact for fact in facts if fact.protocol == PROTOCOL)
+        loud = [one for one in rows if isinstance(one, Finding) and one.severity != INFO]
+        assert {(one.rule, one.summary.partition(" went back")[0]) for one in loud} <= known, seed
+
+
+@pytest.mark.parametrize(
+    "run", ["rocketmq-controller/healthy", "rocketmq-controller/master-killed", "rocketmq-dledger/healthy-497"]
+)
+def test_brokers_without_acting_masters_have_versions_and_no_findings(corpora: Path, run: str) -> None:
+    rows = rows_of(corpora / run)
+    kinds = {row.kind for row in rows if isinstance(row, MetadataVersion)}
+    assert {"consumer_offset", "delay_offset", "topic_config", "subscription_group"} <= kinds
+    assert not [row for row in rows if isinstance(row, Finding)]
+
+
+def test_versions_are_those_in_the_files(corpora: Path) -> None:
+    rows = rows_of(corpora / SYSTEM / "failover-preonline-default-step")
+    counters = [
+        (row.node, row.counter)
+        for row in rows
+        if isinstance(row, MetadataVersion) and row.kind == "consumer_offset" and row.replica_group == "broker-a"
+    ]
+    assert max(counter or 0 for node, counter in counters if node == "0") == 2
+    assert max(counter or 0 for node, counter in counters if node in {"1", "2"}) == 1
