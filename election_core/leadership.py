@@ -312,7 +312,7 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
-    before, begin = end.tenure, end.earliest
+    before, begin = ends[-1].tenure, end.earliest
     if _led_unseen(group, before, target):
         return None
     open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
