@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from election_core import facts
-from election_core.clock import Clocks, Message, Moment
+from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
 from election_core.lives import SECOND
 from election_core.roles import LEADER
@@ -105,11 +105,9 @@ def _sortable(fact: Fact) -> Iterator[tuple[bool, str]]:
         yield (value is not None, f"{value:020d}" if isinstance(value, int) else repr(value))
 
 
-def group_of(all_facts: Iterable[Fact], messages: Iterable[Message]) -> Group:
-    """Index the facts of one group and protocol. ``messages`` are the causal pairs that its protocol knows."""
+def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
+    """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
     ordered = sorted(set(all_facts), key=presentation_order)
-    bounds = {fact.source_node: fact.bound_ms * 1000 for fact in ordered}
-    clocks = Clocks(bounds, messages)
     first = ordered[0]
     group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
     group.roles = [_closed(fact, group) for fact in group.of(facts.ROLE)]

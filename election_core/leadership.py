@@ -519,7 +519,8 @@ def clock_skews(group: Group) -> Iterator[Finding]:
         else:
             by = seconds(skew.at_least_us)
             summary = f"The clock of {skew.behind} is at least {by} behind the clock of {skew.ahead}."
-        times = [fact.since for fact in group.facts if fact.source_node in (skew.ahead, skew.behind)]
+        concerned = [fact for fact in group.facts if fact.source_node in (skew.ahead, skew.behind)]
+        times = [fact.since for fact in concerned or group.facts]
         yield Finding(
             finding_id=finding_id(group.cluster, group.replica_group, "CLOCK_SKEW", skew.ahead, skew.behind),
             cluster=group.cluster,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from election_core import facts, leadership
-from election_core.clock import Moment
+from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
 from election_core.findings import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, finding_id, seconds
 from election_core.group import SILENT, SILENT_END, Group, Silence, Tenure, group_of, since, until
@@ -49,12 +49,12 @@ _SAID_SO = frozenset({"min_changed", "services_off", "seen_later"})
 """Ends of an acting time that the broker itself prints."""
 
 
-def judge(own: list[Fact]) -> Iterator[Row]:
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set; findings only where a slave may act."""
     named = _named(own)
     if not any(fact.kind == facts.ROLE for fact in named):
         return
-    group = group_of(named, ())
+    group = group_of(named, clocks)
     yield from leadership.role_intervals(group)
     if not any(group.of(facts.ACTING_ENABLED)):
         return

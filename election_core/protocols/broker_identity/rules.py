@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from election_core import facts
+from election_core.clock import Clocks
 from election_core.facts import Fact
 from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, finding_id, seconds
 from election_core.group import Group, group_of, since, until
@@ -54,9 +55,9 @@ class Proof:
     evidence: tuple[str, ...]
 
 
-def judge(own: list[Fact]) -> Iterator[Row]:
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    group = group_of(own, ())
+    group = group_of(own, clocks)
     decided = _decisions(group)
     resets = [*_lost_files(group, decided), *_lost_answers(group, decided), *_forgotten(group)]
     resets += _same_address(group, decided, {finding.nodes[0] for finding in resets})

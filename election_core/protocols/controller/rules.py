@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from election_core import facts, leadership
-from election_core.clock import Message, Moment
+from election_core.clock import Clocks, Message, Moment
 from election_core.facts import Fact
 from election_core.findings import (
     CRITICAL,
@@ -52,10 +52,10 @@ class SetVersion:
     decision: Fact
 
 
-def judge(own: list[Fact]) -> Iterator[Row]:
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
     named = _named(own)
-    group = group_of(named, messages(named))
+    group = group_of(named, clocks)
     decided = decisions(group)
     sets = set_versions(decided)
     yield from leadership.role_intervals(group)

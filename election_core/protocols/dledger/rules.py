@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from election_core import facts, leadership
-from election_core.clock import Message, Moment
+from election_core.clock import Clocks, Message, Moment
 from election_core.facts import Fact
 from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, finding_id, seconds
 from election_core.group import Group, Tenure, group_of, since
@@ -22,9 +22,9 @@ from election_core.rows import Election, Finding, Row, RuleCoverage, Term
 __all__ = ["PROTOCOL", "judge", "raft_rows"]
 
 
-def judge(own: list[Fact]) -> Iterator[Row]:
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one DLedger group."""
-    return raft_rows(group_of(own, list(messages(own))))
+    return raft_rows(group_of(own, clocks))
 
 
 def raft_rows(group: Group) -> Iterator[Row]:

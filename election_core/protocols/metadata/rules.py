@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from election_core import facts
-from election_core.clock import Moment
+from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
 from election_core.findings import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
 from election_core.group import Group, group_of, since, until
@@ -186,9 +186,9 @@ class Tables:
         return self._clocks.elapsed(earlier, later)[0] >= 0
 
 
-def judge(own: list[Fact]) -> Iterator[Row]:
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    group = group_of(own, ())
+    group = group_of(own, clocks)
     yield from versions(group)
     tables = Tables(group)
     skipped, stale, rollback = Verdicts(PRE_ONLINE_SKIPPED), Verdicts(STALE_REVERSE_SYNC), Verdicts(ROLLBACK)

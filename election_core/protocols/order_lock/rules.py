@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from election_core import facts
-from election_core.clock import UNBOUNDED, Moment
+from election_core.clock import UNBOUNDED, Clocks, Moment
 from election_core.facts import Fact
 from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, between, finding_id
 from election_core.group import SILENT_END, Group, group_of, since, until
@@ -91,11 +91,11 @@ class Double:
     shown: bool
 
 
-def judge(own: list[Fact]) -> Iterator[Row]:
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
     if not any(fact.kind == facts.LOCK_HOLD for fact in own):
         return
-    group = group_of(own, ())
+    group = group_of(own, clocks)
     entries = list(_entries(group))
     holds = _as_clients_know(group, entries)
     yield from lock_holds(group, entries)
