@@ -13,7 +13,7 @@ from election_core.rows import Finding
 from tests.election_core import story
 
 SYSTEMS = ("rocketmq-dledger", "rocketmq-controller")
-PROTOCOLS = ("dledger", "controller", "raft")
+PROTOCOLS = ("dledger", "controller", "raft", "order_lock", "broker_identity", "metadata", "acting_master")
 
 
 def runs_of(corpora: Path) -> Iterator[Path]:
