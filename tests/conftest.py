@@ -3,10 +3,14 @@
 import os
 import shutil
 import tarfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ARCHIVES = Path(__file__).parent / "corpora"
 
@@ -44,3 +48,14 @@ def landing(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Landing:
         return zone
 
     return make
+
+
+@pytest.fixture(scope="session")
+def spark() -> "Iterator[SparkSession]":
+    """The one small session of the suite; the JVM compiles only as much as a short life needs."""
+    from jobs.session import spark_session
+
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
+    session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True)
+    yield session
+    session.stop()

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Row = dict[str, Any]
 
@@ -55,4 +58,17 @@ def election_replay(*arguments: object, env: Mapping[str, str] | None = None) ->
 def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, str] | None = None) -> Warehouse:
     """Lands, replays and publishes one landing zone."""
     election_replay("run", "--landing", landing, "--warehouse", warehouse, *options, env=env)
+    return Warehouse(warehouse)
+
+
+def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehouse:
+    """The same inside a session that is there already."""
+    from jobs.config import load
+    from jobs.land import land, new_files
+    from jobs.replay import replay as publish
+    from jobs.warehouse import Warehouse as Tables
+
+    config, tables = load(None), Tables(str(warehouse))
+    land(spark, new_files(str(landing), tables, config), str(landing), tables, config)
+    publish(spark, tables)
     return Warehouse(warehouse)

@@ -8,12 +8,16 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from schemas import TABLES
-from tests.acceptance.published import Row, Warehouse, election_replay, replay
+from tests.acceptance.published import Row, Warehouse, election_replay, replay, replay_in
 from tests.conftest import Landing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.slow
 
@@ -90,35 +94,37 @@ def test_every_event_and_every_bad_line_is_counted(landed: Warehouse) -> None:
         assert found == +Counter(told), table
 
 
-def test_a_second_run_changes_nothing(landing: Landing, tmp_path: Path) -> None:
-    zone = landing(SMALL)
-    first = replay(zone, tmp_path / "warehouse")
-    before, files = judged(first), first.newest("bronze/landed_files")
-    second = replay(zone, tmp_path / "warehouse")
-    assert judged(second) == before
-    assert as_text(second.newest("bronze/landed_files")) == as_text(files)
-    assert second.manifest["run_id"] == first.manifest["run_id"]
+@pytest.fixture(scope="module")
+def at_once(spark: "SparkSession", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The verdicts on the small runs, landed and judged in one go."""
+    return judged(replay_in(spark, landing(SMALL), tmp_path_factory.mktemp("warehouse") / "at-once"))
 
 
-def test_one_more_file_adds_only_that(landing: Landing, tmp_path: Path) -> None:
+def test_a_second_run_changes_nothing_and_one_more_file_adds_only_that(
+    spark: "SparkSession", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
+) -> None:
     zone = landing(SMALL)
     late = zone / "kill-leader-533/nodes/n2/logs/rocketmqlogs/broker_default.log"
     aside = tmp_path / late.name
     shutil.move(late, aside)
-    first = replay(zone, tmp_path / "warehouse")
+    first = replay_in(spark, zone, tmp_path / "warehouse")
+    before = judged(first)
     files, events = first.newest("bronze/landed_files"), first.newest("silver/events")
 
-    shutil.move(aside, late)
-    second = replay(zone, tmp_path / "warehouse")
-    more = Counter(as_text(second.newest("bronze/landed_files"))) - Counter(as_text(files))
-    assert len(more) == 1, more
-    assert str(late.relative_to(zone)) in next(iter(more))
-    added = Counter(as_text(second.newest("silver/events"))) - Counter(as_text(events))
-    assert sum(added.values()) == len(second.newest("silver/events")) - len(events) > 0
-    assert all("broker_default.log" in row and "kill-leader-533" in row for row in added)
+    again = replay_in(spark, zone, tmp_path / "warehouse")
+    assert judged(again) == before
+    assert as_text(again.newest("bronze/landed_files")) == as_text(files)
+    assert again.manifest["run_id"] == first.manifest["run_id"]
 
-    at_once = replay(landing(SMALL), tmp_path / "at-once")
-    assert judged(second) == judged(at_once)
+    shutil.move(aside, late)
+    more = replay_in(spark, zone, tmp_path / "warehouse")
+    new = Counter(as_text(more.newest("bronze/landed_files"))) - Counter(as_text(files))
+    assert len(new) == 1, new
+    assert str(late.relative_to(zone)) in next(iter(new))
+    added = Counter(as_text(more.newest("silver/events"))) - Counter(as_text(events))
+    assert sum(added.values()) == len(more.newest("silver/events")) - len(events) > 0
+    assert all("broker_default.log" in row and "kill-leader-533" in row for row in added)
+    assert judged(more) == at_once
 
 
 def settings(folder: Path, partitions: int) -> Path:
@@ -128,31 +134,25 @@ def settings(folder: Path, partitions: int) -> Path:
     return path
 
 
-def test_order_partitions_and_hash_seeds_change_nothing(landing: Landing, tmp_path: Path) -> None:
-    whole = landing(SMALL)
-    results = [
-        judged(
-            replay(
-                whole,
-                tmp_path / f"partitions-{partitions}",
-                "--config",
-                settings(tmp_path, partitions),
-                env={"PYTHONHASHSEED": seed},
-            )
-        )
-        for partitions, seed in ((1, "0"), (3, "1"), (16, "2"))
-    ]
+@pytest.mark.parametrize(("partitions", "seed"), [(1, "1"), (16, "2")])
+def test_partitions_and_hash_seeds_change_nothing(
+    partitions: int, seed: str, landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
+) -> None:
+    config = settings(tmp_path, partitions)
+    there = replay(landing(SMALL), tmp_path / "warehouse", "--config", config, env={"PYTHONHASHSEED": seed})
+    assert judged(there) == at_once
 
+
+def test_the_order_of_arrival_changes_nothing(
+    spark: "SparkSession", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
+) -> None:
+    whole, growing = landing(SMALL), tmp_path / "growing"
     files = [*log_files(whole), *snapshots(whole)]
     random.Random(20261121).shuffle(files)
-    growing, warehouse = tmp_path / "growing", tmp_path / "shuffled"
     for part in (files[: len(files) // 2], files[len(files) // 2 :]):
         for file in part:
             there = growing / file.relative_to(whole)
             there.parent.mkdir(parents=True, exist_ok=True)
             os.link(file, there)
-        results.append(judged(replay(growing, warehouse)))
-    del results[-2]  # half of the files say less
-
-    for other in results[1:]:
-        assert other == results[0]
+        warehouse = replay_in(spark, growing, tmp_path / "shuffled")
+    assert judged(warehouse) == at_once
