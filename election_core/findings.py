@@ -22,12 +22,17 @@ INFO = "info"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One entry of the catalogue. ``source`` says where the rule comes from."""
+    """One entry of the catalogue. ``source`` says where the rule comes from, ``needs`` what decides it."""
 
     rule: str
     severity: str
     meaning: str
     source: str
+
+    @property
+    def needs(self) -> str:
+        """Which lines a log must hold for the rule to be judged at all."""
+        return NEEDS[self.rule]
 
 
 CATALOGUE: tuple[Rule, ...] = (
@@ -259,6 +264,45 @@ CATALOGUE: tuple[Rule, ...] = (
 )
 
 RULES = {entry.rule: entry for entry in CATALOGUE}
+
+NEEDS: dict[str, str] = {
+    "SPLIT_BRAIN_SAME_TERM": "the role lines of both leaders, each in its own log",
+    "SPLIT_BRAIN_OVERLAP": "the begin and end of both leaders' roles, further apart than resolution and clock bounds",
+    "DOUBLE_VOTE": "the answers that both candidates printed; voters print nothing",
+    "TERM_REGRESSION": "two lines of one node that say its own term",
+    "LEADER_WITHOUT_QUORUM": "the printed result of the round with its counts",
+    "LEADER_KEPT_WITHOUT_QUORUM": "at least three printed rounds of heartbeats without a quorum",
+    "WRONG_ROUND_RESULT": "the printed result with its counts; valid answers are not counted in it",
+    "WRONG_VOTE_RESULT": "the printed answer and a line with the candidate's own term",
+    "STALE_LOG_VOTE": "the ledger ends that were compared; DLedger does not print them",
+    "HEARTBEAT_RULE": "the printed time of the last heartbeat; maxHeartBeatLeak is not printed",
+    "UNCLEAN_ELECTION": "the controllers' election and the SyncStateSet one epoch before it",
+    "MASTER_NOT_IN_SYNC_STATE_SET": "the set and every one since the last election",
+    "EPOCH_REGRESSION": "two role changes of one life, or two elections by one controller",
+    "SYNC_STATE_SET_STALE": "the master's failed reports (ERROR lines, which are never dropped)",
+    "POSSIBLE_DATA_LOSS": "the epochs and the cut that a returning master prints",
+    "LEADERLESS": "the end of one leader and the begin of the next; for a killed one, who heard of it last",
+    "ELECTION_STORM": "the begins of the leaders' roles, or the controllers' elections",
+    "ACTING_MASTER_OVERLAP": "the begin and end of both masters' services",
+    "ACTING_MASTER_NOT_MIN_ID": "what the acting broker, or one with the same name servers, knew of the smallest id",
+    "ACTING_MASTER_WRITABLE": "a name server's line on the permission of the set's topics",
+    "SPECIAL_SERVICE_GAP": "the end of the master, as seen by a name server, and the begin of the acting one",
+    "PRE_ONLINE_STUCK": "the repeated failures of pre-online",
+    "METADATA_ROLLBACK": "copies of the tables from both sides of a hand-over",
+    "PRE_ONLINE_SKIPPED": "the start of service without pre-online while another member acted",
+    "STALE_REVERSE_SYNC": "the lines of the reverse sync and copies of the tables around it",
+    "LOG_GAP": "the periodic lines of a log",
+    "BROKER_ID_CONFLICT": "the controllers' answers, or the registration lines of both brokers",
+    "BROKER_IDENTITY_RESET": "the registration lines of both lives of the broker",
+    "REGISTER_CODE_MISMATCH": "the request with its code and the controllers' answer to it",
+    "INCOMPATIBLE_VERSIONS": "a line that only some versions print, of the broker and of the controllers",
+    "LOCK_DOUBLE_HOLD": "printed signs of both holds within 60 s; renewals print nothing",
+    "LOCK_WITHOUT_QUORUM": "the brokers that did not answer (WARN lines), and totalReplicas",
+    "LOCK_NON_STRICT_RISK": "the lock lines of both brokers",
+    "LOCK_USED_AFTER_EXPIRY": "a printed sign of the old holder after its 60 s",
+    "CLOCK_SKEW": "a message between the two machines that both logged",
+}
+"""What each rule needs to be decidable."""
 
 
 def finding_id(cluster: str, replica_group: str, rule: str, *what: object) -> str:

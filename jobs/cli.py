@@ -196,20 +196,21 @@ def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> No
 
 
 @cli.command()
-def rules() -> None:
-    """List every rule: what it finds, how bad that is, and where the rule comes from.
+@click.option("--markdown", is_flag=True, help="As a page, like docs/rules.md.")
+@click.option("--warehouse", metavar="DIR", help="With an example of each rule from what is published there.")
+def rules(markdown: bool, warehouse: str | None) -> None:
+    """List every rule: what it finds, how bad that is, what decides it, and where the rule comes from.
 
     \b
-    Example
+    Examples
       election-replay rules
+      election-replay rules --markdown --warehouse W
     """
-    from election_core.findings import CATALOGUE
+    from jobs.rules_page import examples_of, page, plain
 
-    for rule in CATALOGUE:
-        say(rule.rule)
-        say(f"  {rule.meaning}")
-        say(f"  severity: {rule.severity}")
-        say(f"  source: {rule.source}")
+    examples = examples_of(published(warehouse)) if warehouse else {}
+    for line in (page if markdown else plain)(examples):
+        say(line)
 
 
 def started(config: Config, master: str | None, debug: bool) -> "SparkSession":
