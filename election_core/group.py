@@ -5,12 +5,15 @@ Everything here is derived from a set of facts; the order in which they came doe
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from election_core import facts
 from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
+from election_core.findings import finding_id
 from election_core.lives import SECOND
 from election_core.roles import LEADER
+from election_core.rows import Finding
 
 SILENT_END = 15 * SECOND
 """A log that ends at least this long before the logs of its group end tells nothing about its last role: the
@@ -80,6 +83,17 @@ class Group:
     def of(self, kind: str) -> Iterator[Fact]:
         """All facts of one kind, in the order of presentation."""
         return (fact for fact in self.facts if fact.kind == kind)
+
+    def finding(self, rule: str, what: tuple[object, ...], **measures: Any) -> Finding:
+        """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed."""
+        return Finding(
+            finding_id=finding_id(self.cluster, self.replica_group, rule, *what),
+            cluster=self.cluster,
+            replica_group=self.replica_group,
+            protocol=self.protocol,
+            rule=rule,
+            **measures,
+        )
 
 
 def since(fact: Fact) -> Moment:

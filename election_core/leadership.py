@@ -19,7 +19,6 @@ from election_core.findings import (
     PROVEN,
     WARNING,
     between,
-    finding_id,
     seconds,
 )
 from election_core.group import SILENT, Group, Tenure, until
@@ -236,12 +235,12 @@ def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenu
         f"both at once for {between(*shown)}" if shown[0] else "whether at the same moment the clocks cannot tell"
     )
     evidence = tuple(dict.fromkeys(e for t in (*one, *other) for e in t.evidence))
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, "SPLIT_BRAIN_SAME_TERM", term, *names),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="SPLIT_BRAIN_SAME_TERM",
+    return group.finding(
+        "SPLIT_BRAIN_SAME_TERM",
+        (
+            term,
+            *names,
+        ),
         severity="critical",
         certainty=PROVEN,
         nodes=tuple(names),
@@ -391,14 +390,12 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
         else:
             then = "to the end of the logs"
         lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
-        yield Finding(
-            finding_id=finding_id(
-                group.cluster, group.replica_group, "LEADERLESS", gap.before.term, gap.begin.at // SECOND
+        yield group.finding(
+            "LEADERLESS",
+            (
+                gap.before.term,
+                gap.begin.at // SECOND,
             ),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="LEADERLESS",
             severity=INFO if gap.planned or gap.least < BRIEF else WARNING,
             certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
@@ -456,12 +453,9 @@ def _dense(chain: list[list[Moment]]) -> bool:
 def _storm_of(group: Group, chain: list[list[Moment]]) -> Finding:
     first, last = chain[0][0], chain[-1][-1]
     count = sum(len(disturbance) for disturbance in chain)
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, "ELECTION_STORM", first.at // SECOND),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="ELECTION_STORM",
+    return group.finding(
+        "ELECTION_STORM",
+        (first.at // SECOND,),
         severity=WARNING,
         certainty=PROVEN,
         nodes=(),
@@ -483,14 +477,12 @@ def log_gaps(group: Group) -> Iterator[Finding]:
         if hole.until is None or _starting(group, hole):
             continue
         name = hole.node or hole.source_node
-        yield Finding(
-            finding_id=finding_id(
-                group.cluster, group.replica_group, "LOG_GAP", hole.source_node, hole.since // SECOND
+        yield group.finding(
+            "LOG_GAP",
+            (
+                hole.source_node,
+                hole.since // SECOND,
             ),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="LOG_GAP",
             severity=INFO,
             certainty=PROVEN,
             nodes=(name,),
@@ -521,12 +513,12 @@ def clock_skews(group: Group) -> Iterator[Finding]:
             summary = f"The clock of {skew.behind} is at least {by} behind the clock of {skew.ahead}."
         concerned = [fact for fact in group.facts if fact.source_node in (skew.ahead, skew.behind)]
         times = [fact.since for fact in concerned or group.facts]
-        yield Finding(
-            finding_id=finding_id(group.cluster, group.replica_group, "CLOCK_SKEW", skew.ahead, skew.behind),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="CLOCK_SKEW",
+        yield group.finding(
+            "CLOCK_SKEW",
+            (
+                skew.ahead,
+                skew.behind,
+            ),
             severity=WARNING,
             certainty=PROVEN,
             nodes=tuple(dict.fromkeys((skew.ahead, skew.behind))),

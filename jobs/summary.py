@@ -42,18 +42,21 @@ def numbers(published: Published) -> Iterator[str]:
 
 
 def findings(published: Published) -> Iterator[str]:
-    """Findings by severity, and the worst of them."""
+    """Findings by severity, and the worst of them; what follows from another one is only counted there."""
     counts = {
         row["severity"]: row["n"]
         for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
     }
     yield "  findings: " + ", ".join(f"{counts.get(one, 0):,} {one}" for one in SEVERITIES)
     worst = published.rows(
-        "SELECT severity, rule, cluster, replica_group, summary FROM findings WHERE severity <> 'info' "
+        "SELECT severity, rule, cluster, replica_group, summary, "
+        "(SELECT count(*) FROM findings AS echo WHERE echo.implied_by = root.finding_id) AS echoes "
+        "FROM findings AS root WHERE severity <> 'info' AND implied_by IS NULL "
         "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id"
     )
     for row in worst[:SHOWN]:
-        yield f"    {row['severity']:<8} {row['rule']}  {row['cluster']} / {row['replica_group']}"
+        follow = f"  (+{row['echoes']} that follow from it)" if row["echoes"] else ""
+        yield f"    {row['severity']:<8} {row['rule']}  {row['cluster']} / {row['replica_group']}{follow}"
         yield f"             {row['summary']}"
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"

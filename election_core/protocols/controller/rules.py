@@ -22,7 +22,6 @@ from election_core.findings import (
     PROVEN,
     WARNING,
     between,
-    finding_id,
     seconds,
 )
 from election_core.group import Group, Tenure, group_of, since
@@ -371,20 +370,14 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
     old = stale.with_detail(f"epoch {stale.term}, stale")
     new = newer.with_detail(f"epoch {newer.term}")
     cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
-    return Finding(
-        finding_id=finding_id(
-            group.cluster,
-            group.replica_group,
-            "SPLIT_BRAIN_OVERLAP",
+    return group.finding(
+        "SPLIT_BRAIN_OVERLAP",
+        (
             stale.node,
             stale.term,
             newer.term,
             stale.source,
         ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="SPLIT_BRAIN_OVERLAP",
         severity=severity,
         certainty=DEFINITE,
         nodes=(stale.node, newer.node),
@@ -466,12 +459,12 @@ def _unclean_finding(group: Group, unclean: tuple[Fact, SetVersion]) -> Finding:
         severity, why = WARNING, "nothing was lost: the former master's log held nothing more"
     else:
         severity, why = WARNING, "whether anything was lost the logs do not show"
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, "UNCLEAN_ELECTION", fact.term, fact.node),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="UNCLEAN_ELECTION",
+    return group.finding(
+        "UNCLEAN_ELECTION",
+        (
+            fact.term,
+            fact.node,
+        ),
         severity=severity,
         certainty=PROVEN,
         nodes=(fact.node or "?",),
@@ -524,14 +517,12 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding]) -> I
         implied = causes.get((cut.since_event, cut.source_node))
         severity = INFO if implied is not None and implied.severity == INFO else WARNING
         done = "cut them off" if cut.flag else "could not cut them off"
-        yield Finding(
-            finding_id=finding_id(
-                group.cluster, group.replica_group, "POSSIBLE_DATA_LOSS", cut.source_node, cut.since_event
+        yield group.finding(
+            "POSSIBLE_DATA_LOSS",
+            (
+                cut.source_node,
+                cut.since_event,
             ),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="POSSIBLE_DATA_LOSS",
             severity=severity,
             certainty=POSSIBLE,
             nodes=(cut.node or cut.source_node,),
@@ -555,12 +546,9 @@ def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Findin
         if version.master is None or version.master in version.members:
             continue
         fact = version.decision
-        yield Finding(
-            finding_id=finding_id(group.cluster, group.replica_group, "MASTER_NOT_IN_SYNC_STATE_SET", version.epoch),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="MASTER_NOT_IN_SYNC_STATE_SET",
+        yield group.finding(
+            "MASTER_NOT_IN_SYNC_STATE_SET",
+            (version.epoch,),
             severity=WARNING,
             certainty=PROVEN,
             nodes=(version.master,),
@@ -592,12 +580,13 @@ def _epochs_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
 
 
 def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str) -> Finding:
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, "EPOCH_REGRESSION", who, before, fact.term),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="EPOCH_REGRESSION",
+    return group.finding(
+        "EPOCH_REGRESSION",
+        (
+            who,
+            before,
+            fact.term,
+        ),
         severity=CRITICAL,
         certainty=PROVEN,
         nodes=(name,) if name else (),
@@ -624,14 +613,13 @@ def _stale_sets(group: Group) -> Iterator[Finding]:
         codes = sorted({str(fact.count) for fact in tries if fact.count is not None})
         answers = f"refused with code {', '.join(codes)}" if codes else "not answered"
         name = first.node or source
-        yield Finding(
-            finding_id=finding_id(
-                group.cluster, group.replica_group, "SYNC_STATE_SET_STALE", source, term, first.since // SECOND
+        yield group.finding(
+            "SYNC_STATE_SET_STALE",
+            (
+                source,
+                term,
+                first.since // SECOND,
             ),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="SYNC_STATE_SET_STALE",
             severity=INFO,
             certainty=PROVEN,
             nodes=(name,),
@@ -687,12 +675,12 @@ def _serving(group: Group, begin: Moment, end: Moment) -> bool:
 
 def _unrecorded(group: Group, nobody: Fact, fact: Fact) -> Finding:
     least, most = group.clocks.elapsed(since(nobody), since(fact))
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, "LEADERLESS", "unrecorded", nobody.term),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="LEADERLESS",
+    return group.finding(
+        "LEADERLESS",
+        (
+            "unrecorded",
+            nobody.term,
+        ),
         severity=INFO,
         certainty=PROVEN,
         nodes=(fact.node,) if fact.node else (),

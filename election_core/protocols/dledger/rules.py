@@ -12,7 +12,7 @@ from itertools import pairwise
 from election_core import facts, leadership
 from election_core.clock import Clocks, Message, Moment
 from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, finding_id, seconds
+from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, seconds
 from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
 from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
@@ -180,9 +180,12 @@ def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
     for fact in group.of(facts.LAST_HEARD):
         if fact.node is not None:
             yield fact.node, since(fact)
-    for role, before in zip(group.roles[1:], group.roles, strict=False):
-        if role.cause == "leader_lost" and before.source_node == role.source_node and before.peer is not None:
-            yield before.peer, since(role)
+    before: dict[str, Fact] = {}
+    for role in group.roles:
+        last = before.get(role.source_node)
+        if role.cause == "leader_lost" and last is not None and last.peer is not None:
+            yield last.peer, since(role)
+        before[role.source_node] = role
 
 
 def _unplanned(group: Group) -> list[Moment]:
@@ -218,20 +221,14 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
     old = stale.with_detail(f"term {stale.term}, stale")
     new = newer.with_detail(f"term {newer.term}")
     evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
-    return Finding(
-        finding_id=finding_id(
-            group.cluster,
-            group.replica_group,
-            "SPLIT_BRAIN_OVERLAP",
+    return group.finding(
+        "SPLIT_BRAIN_OVERLAP",
+        (
             stale.node,
             stale.term,
             newer.term,
             stale.begin.at,
         ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="SPLIT_BRAIN_OVERLAP",
         severity=severity,
         certainty=DEFINITE,
         nodes=(stale.node, newer.node),
@@ -386,12 +383,9 @@ def _finding(
     certainty: str = PROVEN,
     implied_by: str | None = None,
 ) -> Finding:
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, rule, *what),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule=rule,
+    return group.finding(
+        rule,
+        what,
         severity=severity,
         certainty=certainty,
         nodes=nodes,
