@@ -58,6 +58,8 @@ EPOCH_START = "EPOCH_START"
 REGISTER_CODE = "REGISTER_CODE"
 """``address`` holds a registerCheckCode, whose number (``count``, epoch ms) is the broker's own clock when it made
 it; ``flag`` is true where a controller accepted it."""
+FAILED = "FAILED"
+"""The fold of the source's log failed with the error ``value``: a fault of this software, not of the log."""
 ALL_ACK = "ALL_ACK"
 """The broker was configured with allAckInSyncStateSet (``flag``)."""
 LOCK_HOLD = "LOCK_HOLD"

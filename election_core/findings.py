@@ -197,6 +197,13 @@ CATALOGUE: tuple[Rule, ...] = (
         "RocketMQ BrokerPreOnlineService#syncMetadataReverse; DataVersion#compare",
     ),
     Rule(
+        "NOT_JUDGED",
+        "warning",
+        "A log or a replica group could not be replayed because of a fault of this software; its rows are missing. All "
+        "others were judged.",
+        "This software",
+    ),
+    Rule(
         "LOG_GAP",
         "info",
         "A log is silent for at least ten seconds inside one life of its process: the process was frozen, or "
@@ -291,6 +298,7 @@ NEEDS: dict[str, str] = {
     "METADATA_ROLLBACK": "copies of the tables from both sides of a hand-over",
     "PRE_ONLINE_SKIPPED": "the start of service without pre-online while another member acted",
     "STALE_REVERSE_SYNC": "the lines of the reverse sync and copies of the tables around it",
+    "NOT_JUDGED": "nothing: it says that something is missing",
     "LOG_GAP": "the periodic lines of a log",
     "BROKER_ID_CONFLICT": "the controllers' answers, or the registration lines of both brokers",
     "BROKER_IDENTITY_RESET": "the registration lines of both lives of the broker",

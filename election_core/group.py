@@ -169,8 +169,10 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         if end is not None:
             holes.setdefault(fact.source_node, []).append(Silence(since(fact), end))
     for role in group.roles:
-        if role.role != LEADER or role.term is None or role.node is None:
+        if role.role != LEADER or role.term is None:
             continue
+        # A broker that nobody names is known by its address (RocketMQ 5.0 and 5.1.0 know no other name), or its folder.
+        node = role.node or role.address or role.source_node
         end = until(role) or _last_seen(group, role.source_node) or since(role)
         if end.at < role.since:
             end = since(role)
@@ -179,4 +181,4 @@ def _tenures(group: Group) -> Iterator[Tenure]:
             for hole in sorted(holes.get(role.source_node, []))
             if hole.begin.at >= role.since - SECOND and hole.begin.at < end.by
         )
-        yield Tenure(role.node, role.source_node, role.term, since(role), end, role.result, silences)
+        yield Tenure(node, role.source_node, role.term, since(role), end, role.result, silences)

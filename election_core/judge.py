@@ -3,8 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
+from election_core import facts as facts_module
 from election_core.clock import Clocks
 from election_core.facts import Fact
+from election_core.findings import PROVEN, WARNING
+from election_core.group import group_of
 from election_core.protocols import jraft
 from election_core.protocols.acting_master import rules as acting_master
 from election_core.protocols.broker_identity import rules as broker_identity
@@ -13,6 +16,9 @@ from election_core.protocols.dledger import rules as dledger
 from election_core.protocols.metadata import rules as metadata
 from election_core.protocols.order_lock import rules as order_lock
 from election_core.rows import Row
+
+FAULT = "fault"
+"""The protocol of facts about faults of this software."""
 
 _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
     dledger.PROTOCOL: dledger.judge,
@@ -23,6 +29,44 @@ _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
     broker_identity.PROTOCOL: broker_identity.judge,
     acting_master.PROTOCOL: acting_master.judge,
 }
+
+
+def failed(cluster: str, group: str, source: str, error: Exception | None) -> Fact:
+    """The fact that a source, or a whole group (``source`` is empty), could not be replayed."""
+    said = f"{type(error).__name__}: {error}"[:200]
+    return Fact(
+        cluster=cluster,
+        replica_group=group,
+        protocol=FAULT,
+        kind=facts_module.FAILED,
+        node=None,
+        source_node=source,
+        since=0,
+        since_by=0,
+        since_event=None,
+        value=said,
+    )
+
+
+def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    group = group_of(own, clocks)
+    for fact in group.of(facts_module.FAILED):
+        what = f"The logs of {fact.source_node}" if fact.source_node else f"The group {fact.replica_group}"
+        yield group.finding(
+            "NOT_JUDGED",
+            (fact.source_node, fact.value),
+            severity=WARNING,
+            certainty=PROVEN,
+            nodes=(fact.source_node,) if fact.source_node else (),
+            terms=(),
+            start_time=fact.since,
+            end_time=None,
+            summary=f"{what} could not be replayed ({fact.value}). Please report this; everything else was judged.",
+            evidence=(),
+        )
+
+
+_RULES[FAULT] = _not_judged
 
 
 def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:

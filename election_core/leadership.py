@@ -110,7 +110,7 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
             cluster=group.cluster,
             replica_group=group.replica_group,
             protocol=group.protocol,
-            node=role.node or role.source_node,
+            node=role.node or role.address or role.source_node,
             source_node=role.source_node,
             role=role.role or UNKNOWN,
             term=role.term,

@@ -16,9 +16,11 @@ import pyarrow as pa
 
 from election_core import judge as _judge
 from election_core.facts import Fact
+from election_core.judge import failed
 from election_core.logged import Logged
 from election_core.rows import Row
 from election_core.source import INTERESTING, SourceLog
+from election_core.witness import UNIDENTIFIED
 
 FOLD_COLUMNS: tuple[str, ...] = (
     "cluster",
@@ -45,28 +47,62 @@ def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
     """Facts of all sources in ``batches``.
 
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, stream, file_time,
-    fingerprint and line_no; all events of a source stand together.
+    fingerprint and line_no; all events of a source stand together. A source on which the fold fails gives one
+    ``FAILED`` fact; it does not stop the others.
     """
-    current: SourceLog | None = None
+    current: _Folding | None = None
     for batch in batches:
         for cluster, source_node, bound_ms, rows in _sources(batch):
-            if current is None or (current.cluster, current.source_node) != (cluster, source_node):
+            if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
                     yield from current.facts()
-                current = SourceLog(cluster, source_node, bound_ms)
-            _feed(current, batch, rows)
+                current = _Folding(SourceLog(cluster, source_node, bound_ms))
+            current.feed(batch, rows)
     if current is not None:
         yield from current.facts()
+
+
+class _Folding:
+    """The fold of one source, which may fail on its own."""
+
+    def __init__(self, source: SourceLog) -> None:
+        self._source = source
+        self._error: Exception | None = None
+
+    def is_of(self, cluster: str, source_node: str) -> bool:
+        return (self._source.cluster, self._source.source_node) == (cluster, source_node)
+
+    def feed(self, batch: pa.RecordBatch, rows: range) -> None:
+        if self._error is None:
+            try:
+                _feed(self._source, batch, rows)
+            except Exception as error:  # noqa: BLE001 - a fault in one source must not stop the night
+                self._error = error
+
+    def facts(self) -> Iterator[Fact]:
+        if self._error is None:
+            try:
+                yield from list(self._source.facts())
+                return
+            except Exception as error:  # noqa: BLE001 - the same
+                self._error = error
+        yield failed(self._source.cluster, UNIDENTIFIED, self._source.source_node, self._error)
 
 
 def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     """Rows of all gold tables for all groups in ``batches``.
 
     The batches hold the columns of :class:`~election_core.facts.Fact`, sorted by cluster and replica_group.
-    The rows do not depend on the order of facts inside a group.
+    The rows do not depend on the order of facts inside a group. A group on which a rule fails gives one
+    ``NOT_JUDGED`` finding; it does not stop the others.
     """
-    for _, facts in groupby(_facts(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
-        yield from _judge.rows_of_group(list(facts))
+    for (cluster, group), facts in groupby(_facts(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
+        own = list(facts)
+        try:
+            rows = list(_judge.rows_of_group(own))
+        except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
+            rows = list(_judge.rows_of_group([failed(cluster, group, "", error)]))
+        yield from rows
 
 
 def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, int, range]]:

@@ -1,0 +1,81 @@
+"""A fault of this software in one log or one group is said, and stops nothing else."""
+
+import pyarrow as pa
+import pytest
+
+from election_core import judge as judging
+from election_core import replay
+from election_core.facts import Fact
+from election_core.rows import Finding
+from election_core.source import SourceLog
+
+COLUMNS = {
+    "cluster": pa.string(),
+    "source_node": pa.string(),
+    "stream": pa.string(),
+    "clock_bound_ms": pa.int64(),
+    "event_time": pa.int64(),
+    "time_resolution_ms": pa.int64(),
+    "event_id": pa.string(),
+    "kind": pa.string(),
+}
+
+
+def batch(*nodes: str) -> pa.RecordBatch:
+    """One sign of life of each node."""
+    rows = [("c", node, "broker.log", 500, 1_000_000, 1000, f"{node}-1", "TICK") for node in nodes]
+    arrays = [pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), COLUMNS.values(), strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=list(COLUMNS))
+
+
+def as_batch(facts: list[Fact]) -> pa.RecordBatch:
+    """Facts as the judge gets them."""
+    names = list(Fact.__dataclass_fields__)
+    return pa.RecordBatch.from_pylist([{name: getattr(fact, name) for name in names} for fact in facts])
+
+
+def test_one_bad_log_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = SourceLog.seen
+
+    def breaking(self: SourceLog, stream: str, time: int, event_id: str | None = None) -> None:
+        if self.source_node == "bad":
+            raise ZeroDivisionError("no such thing")
+        whole(self, stream, time, event_id)
+
+    monkeypatch.setattr(SourceLog, "seen", breaking)
+    (fact,) = replay.fold([batch("bad", "good"), batch("good")])
+    assert (fact.source_node, fact.value) == ("bad", "ZeroDivisionError: no such thing")
+    (row,) = replay.judge([as_batch([fact])])
+    assert isinstance(row, Finding)
+    assert (row.rule, row.nodes) == ("NOT_JUDGED", ("bad",))
+
+
+def test_one_bad_group_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = judging.rows_of_group
+
+    def breaking(facts: list[Fact]) -> object:
+        if facts[0].value == "break":
+            raise KeyError("x")
+        return whole(facts)
+
+    monkeypatch.setattr(judging, "rows_of_group", breaking)
+    facts = [
+        Fact(
+            cluster="c",
+            replica_group=group,
+            protocol="fault",
+            kind="FAILED",
+            node=None,
+            source_node="n",
+            since=0,
+            since_by=0,
+            since_event=None,
+            value=value,
+        )
+        for group, value in (("a", "break"), ("b", "E: plain"))
+    ]
+    rows = list(replay.judge([as_batch(facts)]))
+    assert [(row.replica_group, row.rule) for row in rows if isinstance(row, Finding)] == [
+        ("a", "NOT_JUDGED"),
+        ("b", "NOT_JUDGED"),
+    ]
