@@ -13,10 +13,10 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint java clean
+.PHONY: help setup demo check test lint java bench-landing clean
 
 help: ## list what can be done
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## build the virtual environment in .venv (the other targets do it when needed)
 
@@ -52,6 +52,9 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	$(BIN)/pytest
+
+bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as one line of JSON
+	@$(BIN)/python -m benchmarks.landing
 
 clean: ## remove what the other targets made
 	rm -rf .venv demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
