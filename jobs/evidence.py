@@ -111,16 +111,19 @@ class Evidence:
             self._count(block.data.count(b"\n") + (not block.data.endswith(b"\n")))
             return
         lines = pl.concat([self._held, lines_of(block)])
-        starts = lines["text"].str.contains(self.dialect.record_start).arg_true()
-        end = starts[-1] if len(starts) and lines.height - starts[-1] < HELD_LINES else lines.height
+        if self.progress.lines == 0:
+            lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
+        starts = lines["text"].str.contains(self.dialect.record_start)
+        begins = starts.arg_true()
+        end = begins[-1] if len(begins) and lines.height - begins[-1] < HELD_LINES else lines.height
         self._held = lines[end:]
-        yield from self._rows(lines[:end], self.dialect)
+        yield from self._rows(lines[:end], starts[:end], self.dialect)
 
     def finish(self) -> Iterator[Row]:
         """Rows of the last record."""
         if self.dialect is not None:
             lines, self._held = self._held, self._held.clear()
-            yield from self._rows(lines, self.dialect)
+            yield from self._rows(lines, lines["text"].str.contains(self.dialect.record_start), self.dialect)
 
     def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Row]:
         """Rows of a metadata snapshot, whose lines are its records; a broken one is one quarantined line."""
@@ -162,13 +165,10 @@ class Evidence:
         self.counts.total += lines
         self.progress.lines += lines
 
-    def _rows(self, lines: pl.DataFrame, dialect: Dialect) -> Iterator[Row]:
+    def _rows(self, lines: pl.DataFrame, starts: pl.Series, dialect: Dialect) -> Iterator[Row]:
         first = self.progress.lines + 1
-        if first == 1 and lines.height:
-            lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
         self._count(lines.height)
-        starts = lines["text"].str.contains(dialect.record_start)
-        hits = self._hits(lines, dialect)
+        hits = starts & lines["text"].str.contains_any(list(dialect.needles))
         broken = (lines["length"] > LINE_BYTES) | (lines["unreadable"] & hits)
         for at in broken.arg_true().to_list():
             reason = "not text" if lines["unreadable"][at] else f"line longer than {LINE_BYTES} bytes"
@@ -196,11 +196,6 @@ class Evidence:
             self.progress.last_line = None if last == taken else lines["text"][last]
             time = dialect.time_of(lines["text"][last], self.place.utc_offset_minutes)
             self._last_time = time[0] if time else self._last_time
-
-    def _hits(self, lines: pl.DataFrame, dialect: Dialect) -> pl.Series:
-        """The lines that may be events."""
-        text = lines["text"]
-        return text.str.contains(dialect.record_start) & text.str.contains_any(list(dialect.needles))
 
     def _ticks(self, texts: pl.Series, numbers: Sequence[int]) -> tuple[set[int], tuple[int, str] | None]:
         """Places of the lines to tick, and number and text of the line before all of these if it is one."""
@@ -259,7 +254,7 @@ def continuation(lines: pl.DataFrame, begins: np.ndarray[Any, Any], at: int) -> 
     if end == at + 1:
         return ()
     kept = lines["text"][at + 1 : min(end, at + 1 + CONTINUATION_LINES)]
-    return tuple(kept.str.slice(0, TEXT_CHARACTERS).to_list())
+    return tuple(text[:TEXT_CHARACTERS] for text in kept.to_list())
 
 
 def lines_of(block: Block) -> pl.DataFrame:
