@@ -53,8 +53,6 @@ SET_REFUSED = "SET_REFUSED"
 answer (null)."""
 MEMBER = "MEMBER"
 """The member ``node`` has the ``address``."""
-EPOCH_START = "EPOCH_START"
-"""The master's first byte of epoch ``term`` is ``start_offset``."""
 REGISTER_CODE = "REGISTER_CODE"
 """``address`` holds a registerCheckCode, whose number (``count``, epoch ms) is the broker's own clock when it made
 it; ``flag`` is true where a controller accepted it."""

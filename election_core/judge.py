@@ -20,16 +20,6 @@ from election_core.rows import Row
 FAULT = "fault"
 """The protocol of facts about faults of this software."""
 
-_RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
-    dledger.PROTOCOL: dledger.judge,
-    jraft.PROTOCOL: jraft.judge,
-    controller.PROTOCOL: controller.judge,
-    metadata.PROTOCOL: metadata.judge,
-    order_lock.PROTOCOL: order_lock.judge,
-    broker_identity.PROTOCOL: broker_identity.judge,
-    acting_master.PROTOCOL: acting_master.judge,
-}
-
 
 def failed(cluster: str, group: str, source: str, error: Exception | None) -> Fact:
     """The fact that a source, or a whole group (``source`` is empty), could not be replayed."""
@@ -66,7 +56,16 @@ def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
         )
 
 
-_RULES[FAULT] = _not_judged
+_RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
+    dledger.PROTOCOL: dledger.judge,
+    jraft.PROTOCOL: jraft.judge,
+    controller.PROTOCOL: controller.judge,
+    metadata.PROTOCOL: metadata.judge,
+    order_lock.PROTOCOL: order_lock.judge,
+    broker_identity.PROTOCOL: broker_identity.judge,
+    acting_master.PROTOCOL: acting_master.judge,
+    FAULT: _not_judged,
+}
 
 
 def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:

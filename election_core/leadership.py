@@ -237,10 +237,7 @@ def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenu
     evidence = tuple(dict.fromkeys(e for t in (*one, *other) for e in t.evidence))
     return group.finding(
         "SPLIT_BRAIN_SAME_TERM",
-        (
-            term,
-            *names,
-        ),
+        (term, *names),
         severity="critical",
         certainty=PROVEN,
         nodes=tuple(names),
@@ -392,10 +389,7 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
         lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
         yield group.finding(
             "LEADERLESS",
-            (
-                gap.before.term,
-                gap.begin.at // SECOND,
-            ),
+            (gap.before.term, gap.begin.at // SECOND),
             severity=INFO if gap.planned or gap.least < BRIEF else WARNING,
             certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
@@ -479,10 +473,7 @@ def log_gaps(group: Group) -> Iterator[Finding]:
         name = hole.node or hole.source_node
         yield group.finding(
             "LOG_GAP",
-            (
-                hole.source_node,
-                hole.since // SECOND,
-            ),
+            (hole.source_node, hole.since // SECOND),
             severity=INFO,
             certainty=PROVEN,
             nodes=(name,),
@@ -515,10 +506,7 @@ def clock_skews(group: Group) -> Iterator[Finding]:
         times = [fact.since for fact in concerned or group.facts]
         yield group.finding(
             "CLOCK_SKEW",
-            (
-                skew.ahead,
-                skew.behind,
-            ),
+            (skew.ahead, skew.behind),
             severity=WARNING,
             certainty=PROVEN,
             nodes=tuple(dict.fromkeys((skew.ahead, skew.behind))),
@@ -529,6 +517,22 @@ def clock_skews(group: Group) -> Iterator[Finding]:
             evidence=skew.evidence,
             duration_min_ms=skew.at_least_us // 1000,
         )
+
+
+def availability(
+    group: Group, heard: Iterable[tuple[str, Moment]], elections: Iterable[Moment], what: str, clock: str
+) -> Iterator[Finding | RuleCoverage]:
+    """What every protocol with leaders has to say of availability, and of what limits its verdicts.
+
+    ``heard`` as in :func:`gaps`, ``elections`` are the unplanned ones; ``what`` and ``clock`` are the protocol's words.
+    """
+    found = list(gaps(group, heard))
+    storms = list(storm(group, elections))
+    yield from leaderless(group, found, what, clock)
+    yield from storms
+    yield from log_gaps(group)
+    yield from clock_skews(group)
+    yield from common_coverage(group, found, len(storms))
 
 
 def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator[RuleCoverage]:
@@ -563,8 +567,3 @@ def coverage(
         undecidable=undecidable,
         why_undecidable=why if undecidable else None,
     )
-
-
-def fact_moment(fact: Fact) -> Moment:
-    """The beginning of a fact as a moment."""
-    return Moment(fact.since, fact.since_by, fact.source_node, fact.since_event)

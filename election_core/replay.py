@@ -22,6 +22,10 @@ from election_core.rows import Row
 from election_core.source import INTERESTING, SourceLog
 from election_core.witness import UNIDENTIFIED
 
+_LOGGED_ONLY = tuple(
+    name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
+)
+
 FOLD_COLUMNS: tuple[str, ...] = (
     "cluster",
     "source_node",
@@ -34,13 +38,9 @@ FOLD_COLUMNS: tuple[str, ...] = (
     "time_resolution_ms",
     "event_id",
     "kind",
-    *(name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}),
+    *_LOGGED_ONLY,
 )
 """The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
-
-_LOGGED_ONLY = tuple(
-    name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
-)
 
 
 def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:

@@ -70,12 +70,10 @@ class BrokerLog:
     members: dict[tuple[str, str], Logged] = field(default_factory=dict)
     replication: list[Step] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
-    starts_of_epoch: dict[int, Logged] = field(default_factory=dict)
     codes: dict[str, Logged] = field(default_factory=dict)
     refused: list[Logged] = field(default_factory=list)
     _local_end: Logged | None = None
     _common: Logged | None = None
-    _cut_failed: Logged | None = None
 
     def on(self, event: Logged) -> None:
         """Take the next line of one of this broker's logs; lines of one stream come in program order."""
@@ -102,8 +100,6 @@ class BrokerLog:
                 flag=cut.done,
                 evidence=cut.evidence,
             )
-        for term, event in sorted(self.starts_of_epoch.items()):
-            yield told.saw(facts.EPOCH_START, event, term=term, start_offset=event.start_offset)
         for code, event in sorted(self.codes.items()):
             yield from _code_fact(told, code, event, accepted=False)
         for before, step in self._epochs_back(told.lives):
@@ -197,8 +193,6 @@ class BrokerLog:
         )
 
     def _on_ha_master(self, event: Logged) -> None:
-        if event.term is not None:
-            self.starts_of_epoch.setdefault(event.term, event)
         self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
 
     def _on_ha_slave(self, event: Logged) -> None:
@@ -221,7 +215,6 @@ class BrokerLog:
 
     def _on_local_epochs(self, event: Logged) -> None:
         self._local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
-        self._cut_failed = None
 
     def _on_common_point(self, event: Logged) -> None:
         self._common = event

@@ -62,6 +62,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from elections(decided, group, sets)
     yield from sync_state_sets(group, sets)
     yield from _findings(group, decided, sets)
+    yield from leadership.availability(group, _last_heard(group), _unplanned(group, decided), "master", "epoch")
     yield from _coverage(group, decided, sets)
 
 
@@ -325,12 +326,7 @@ def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
     yield from _set_without_master(group, sets)
     yield from _epochs_back(group, decided)
     yield from _stale_sets(group)
-    gaps = list(leadership.gaps(group, _last_heard(group)))
-    yield from leadership.leaderless(group, gaps, "master", "epoch")
     yield from _no_master_recorded(group, decided)
-    yield from leadership.storm(group, _unplanned(group, decided))
-    yield from leadership.log_gaps(group)
-    yield from leadership.clock_skews(group)
 
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
@@ -372,12 +368,7 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
     cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
     return group.finding(
         "SPLIT_BRAIN_OVERLAP",
-        (
-            stale.node,
-            stale.term,
-            newer.term,
-            stale.source,
-        ),
+        (stale.node, stale.term, newer.term, stale.source),
         severity=severity,
         certainty=DEFINITE,
         nodes=(stale.node, newer.node),
@@ -461,10 +452,7 @@ def _unclean_finding(group: Group, unclean: tuple[Fact, SetVersion]) -> Finding:
         severity, why = WARNING, "whether anything was lost the logs do not show"
     return group.finding(
         "UNCLEAN_ELECTION",
-        (
-            fact.term,
-            fact.node,
-        ),
+        (fact.term, fact.node),
         severity=severity,
         certainty=PROVEN,
         nodes=(fact.node or "?",),
@@ -519,10 +507,7 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding]) -> I
         done = "cut them off" if cut.flag else "could not cut them off"
         yield group.finding(
             "POSSIBLE_DATA_LOSS",
-            (
-                cut.source_node,
-                cut.since_event,
-            ),
+            (cut.source_node, cut.since_event),
             severity=severity,
             certainty=POSSIBLE,
             nodes=(cut.node or cut.source_node,),
@@ -582,11 +567,7 @@ def _epochs_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
 def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str) -> Finding:
     return group.finding(
         "EPOCH_REGRESSION",
-        (
-            who,
-            before,
-            fact.term,
-        ),
+        (who, before, fact.term),
         severity=CRITICAL,
         certainty=PROVEN,
         nodes=(name,) if name else (),
@@ -615,11 +596,7 @@ def _stale_sets(group: Group) -> Iterator[Finding]:
         name = first.node or source
         yield group.finding(
             "SYNC_STATE_SET_STALE",
-            (
-                source,
-                term,
-                first.since // SECOND,
-            ),
+            (source, term, first.since // SECOND),
             severity=INFO,
             certainty=PROVEN,
             nodes=(name,),
@@ -708,8 +685,6 @@ def _unplanned(group: Group, decided: list[Fact]) -> list[Moment]:
 
 
 def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
-    gaps = list(leadership.gaps(group, _last_heard(group)))
-    yield from leadership.common_coverage(group, gaps, len(list(leadership.storm(group, _unplanned(group, decided)))))
     by_epoch: dict[int, set[str]] = {}
     for tenure in group.tenures:
         by_epoch.setdefault(tenure.term, set()).add(tenure.source)

@@ -33,6 +33,7 @@ def raft_rows(group: Group) -> Iterator[Row]:
     yield from terms(group)
     yield from elections(group)
     yield from _findings(group)
+    yield from leadership.availability(group, _last_heard(group), _unplanned(group), "leader", "term")
     yield from _coverage(group)
 
 
@@ -168,11 +169,6 @@ def _findings(group: Group) -> Iterator[Finding]:
     yield from _violations(group)
     yield from _kept_roles(group)
     yield from _overlap_findings(group)
-    gaps = list(leadership.gaps(group, _last_heard(group)))
-    yield from leadership.leaderless(group, gaps, "leader", "term")
-    yield from leadership.storm(group, _unplanned(group))
-    yield from leadership.log_gaps(group)
-    yield from leadership.clock_skews(group)
 
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
@@ -223,12 +219,7 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
     evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
     return group.finding(
         "SPLIT_BRAIN_OVERLAP",
-        (
-            stale.node,
-            stale.term,
-            newer.term,
-            stale.begin.at,
-        ),
+        (stale.node, stale.term, newer.term, stale.begin.at),
         severity=severity,
         certainty=DEFINITE,
         nodes=(stale.node, newer.node),
@@ -248,12 +239,12 @@ def _commit_after(group: Group, overlap: Overlap) -> Fact | None:
     for progress in group.of(facts.COMMITTED):
         if progress.source_node != overlap.stale.source or progress.term != overlap.stale.term:
             continue
-        if group.clocks.elapsed(overlap.newer.begin, fact_moment_start(progress))[0] > 0:
+        if group.clocks.elapsed(overlap.newer.begin, _after(progress))[0] > 0:
             return progress
     return None
 
 
-def fact_moment_start(progress: Fact) -> Moment:
+def _after(progress: Fact) -> Moment:
     """The earliest moment of a growth: everything after the status line that still showed the old index."""
     return Moment(progress.since, progress.since, progress.source_node, progress.since_event)
 
@@ -402,8 +393,6 @@ def _finding(
 
 
 def _coverage(group: Group) -> Iterator[RuleCoverage]:
-    gaps = list(leadership.gaps(group, _last_heard(group)))
-    yield from leadership.common_coverage(group, gaps, len(list(leadership.storm(group, _unplanned(group)))))
     by_term: dict[int, set[str]] = {}
     for tenure in group.tenures:
         by_term.setdefault(tenure.term, set()).add(tenure.source)
