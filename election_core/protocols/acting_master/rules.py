@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from election_core import facts, leadership
 from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
-from election_core.findings import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, finding_id, seconds
+from election_core.findings import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, seconds
 from election_core.group import SILENT, SILENT_END, Group, Silence, Tenure, group_of, since, until
 from election_core.leadership import Gap, Overlap, coverage
 from election_core.lives import SECOND
@@ -230,19 +230,9 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
         why = f"the log of {first.name} is silent for {seconds(overlap.asleep)} of it, so it was frozen"
     else:
         severity, why = INFO, "no longer than the notice of a change may take"
-    return Finding(
-        finding_id=finding_id(
-            group.cluster,
-            group.replica_group,
-            "ACTING_MASTER_OVERLAP",
-            first.source,
-            second.source,
-            second.begin.at // SECOND,
-        ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="ACTING_MASTER_OVERLAP",
+    return group.finding(
+        "ACTING_MASTER_OVERLAP",
+        (first.source, second.source, second.begin.at // SECOND),
         severity=severity,
         certainty=DEFINITE,
         nodes=(first.node, second.node),
@@ -338,14 +328,9 @@ def _not_minimum(
     lasted: tuple[int, int] | None,
     severity: str = WARNING,
 ) -> Finding:
-    return Finding(
-        finding_id=finding_id(
-            group.cluster, group.replica_group, "ACTING_MASTER_NOT_MIN_ID", node, begin.at // SECOND, begin.source
-        ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="ACTING_MASTER_NOT_MIN_ID",
+    return group.finding(
+        "ACTING_MASTER_NOT_MIN_ID",
+        (node, begin.at // SECOND, begin.source),
         severity=severity,
         certainty=POSSIBLE,
         nodes=(node,),
@@ -398,14 +383,9 @@ def _master_registrations(group: Group) -> Iterator[Fact]:
 
 
 def _writable_finding(group: Group, tenure: Tenure, seen: Fact) -> Finding:
-    return Finding(
-        finding_id=finding_id(
-            group.cluster, group.replica_group, "ACTING_MASTER_WRITABLE", seen.source_node, seen.since // SECOND
-        ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="ACTING_MASTER_WRITABLE",
+    return group.finding(
+        "ACTING_MASTER_WRITABLE",
+        (seen.source_node, seen.since // SECOND),
         severity=WARNING,
         certainty=DEFINITE,
         nodes=(tenure.node,),
@@ -520,12 +500,9 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: str, cause: 
     doubt = long and _should_have_acted(group, gap)
     if doubt:
         then += "; another member should have acted meanwhile, and its log does not say whether it did"
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, rule, gap.before.source, gap.begin.at // SECOND),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule=rule,
+    return group.finding(
+        rule,
+        (gap.before.source, gap.begin.at // SECOND),
         severity=WARNING if long and not gap.planned and not doubt else INFO,
         certainty=POSSIBLE if doubt else DEFINITE,
         nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
@@ -570,14 +547,9 @@ def _stuck_finding(group: Group, attempt: Fact) -> Finding:
     state = f"; {acting.name} acted meanwhile, read only" if missed and acting is not None else ""
     why = f" ({attempt.value})" if attempt.value else ""
     after_all = "to the last line of it" if attempt.result in (FAILING, STILL_OPEN) else "before it came online"
-    return Finding(
-        finding_id=finding_id(
-            group.cluster, group.replica_group, "PRE_ONLINE_STUCK", attempt.source_node, attempt.since // SECOND
-        ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="PRE_ONLINE_STUCK",
+    return group.finding(
+        "PRE_ONLINE_STUCK",
+        (attempt.source_node, attempt.since // SECOND),
         severity=WARNING if missed else INFO,
         certainty=PROVEN,
         nodes=(attempt.node or attempt.source_node,),

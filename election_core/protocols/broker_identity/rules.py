@@ -20,7 +20,7 @@ from itertools import combinations, pairwise
 from election_core import facts
 from election_core.clock import Clocks
 from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, finding_id, seconds
+from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, seconds
 from election_core.group import Group, group_of, since, until
 from election_core.leadership import coverage
 from election_core.lives import SECOND
@@ -74,12 +74,9 @@ def _finding(
     group: Group, rule: str, severity: str, certainty: str, nodes: Iterable[str], summary: str, proof: Proof
 ) -> Finding:
     named = tuple(dict.fromkeys(nodes))
-    return Finding(
-        finding_id=finding_id(group.cluster, group.replica_group, rule, named, proof.evidence),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule=rule,
+    return group.finding(
+        rule,
+        (named, proof.evidence),
         severity=severity,
         certainty=certainty,
         nodes=named,

@@ -23,7 +23,7 @@ from itertools import combinations, product
 from election_core import facts
 from election_core.clock import UNBOUNDED, Clocks, Moment
 from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, between, finding_id
+from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, between
 from election_core.group import SILENT_END, Group, group_of, since, until
 from election_core.leadership import coverage
 from election_core.lives import SECOND, SILENCE
@@ -424,18 +424,9 @@ def _double_finding(group: Group, episode: list[Double]) -> Finding:
         if certain
         else ("; more than a minute after the last printed sign of the first lock, and renewals print nothing")
     )
-    return Finding(
-        finding_id=finding_id(
-            group.cluster,
-            group.replica_group,
-            "LOCK_DOUBLE_HOLD",
-            *(d.first.fact.since_event for d in episode),
-            *(d.second.fact.since_event for d in episode),
-        ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="LOCK_DOUBLE_HOLD",
+    return group.finding(
+        "LOCK_DOUBLE_HOLD",
+        (*(d.first.fact.since_event for d in episode), *(d.second.fact.since_event for d in episode)),
         severity=CRITICAL if certain else WARNING,
         certainty=episode[0].certainty,
         nodes=tuple(sorted({hold.broker for double in episode for hold in double.grants})),
@@ -502,17 +493,9 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
     for (consumers, client, _), holds in sorted(missed.items()):
         first = holds[0]
         silent = sorted({address for hold in holds for address in hold.fact.members or ()})
-        yield Finding(
-            finding_id=finding_id(
-                group.cluster,
-                group.replica_group,
-                "LOCK_WITHOUT_QUORUM",
-                *(hold.fact.since_event for hold in holds),
-            ),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="LOCK_WITHOUT_QUORUM",
+        yield group.finding(
+            "LOCK_WITHOUT_QUORUM",
+            (*(hold.fact.since_event for hold in holds),),
             severity=INFO,
             certainty=POSSIBLE,
             nodes=(first.broker,),
@@ -586,17 +569,9 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
     count = len({later.key for _, later in episode})
     locks = "The lock of one queue" if count == 1 else f"The locks of {count} queues"
     to = f"to {', '.join(other_clients)}" if other_clients else "to the client that had it"
-    return Finding(
-        finding_id=finding_id(
-            group.cluster,
-            group.replica_group,
-            "LOCK_NON_STRICT_RISK",
-            *(hold.fact.since_event for move in episode for hold in move),
-        ),
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        rule="LOCK_NON_STRICT_RISK",
+    return group.finding(
+        "LOCK_NON_STRICT_RISK",
+        (*(hold.fact.since_event for move in episode for hold in move),),
         severity=INFO,
         certainty=POSSIBLE if other_clients else DEFINITE,
         nodes=tuple(dict.fromkeys((first.broker, second.broker))),
@@ -622,14 +597,9 @@ def _late(group: Group) -> Iterator[Finding]:
     for (consumers, client, holder, source), found in sorted(late.items()):
         broker = found[0].node or source
         queues = _queues((consumers, fact.topic or "", fact.queue_id or 0) for fact in found)
-        yield Finding(
-            finding_id=finding_id(
-                group.cluster, group.replica_group, "LOCK_USED_AFTER_EXPIRY", *(fact.since_event for fact in found)
-            ),
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            rule="LOCK_USED_AFTER_EXPIRY",
+        yield group.finding(
+            "LOCK_USED_AFTER_EXPIRY",
+            (*(fact.since_event for fact in found),),
             severity=INFO,
             certainty=POSSIBLE,
             nodes=(broker,),
