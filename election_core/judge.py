@@ -12,6 +12,7 @@ from election_core.protocols import jraft
 from election_core.protocols.acting_master import rules as acting_master
 from election_core.protocols.broker_identity import rules as broker_identity
 from election_core.protocols.controller import rules as controller
+from election_core.protocols.dledger import causality as dledger_causality
 from election_core.protocols.dledger import rules as dledger
 from election_core.protocols.metadata import rules as metadata
 from election_core.protocols.order_lock import rules as order_lock
@@ -75,6 +76,6 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     """
     by_protocol = sorted(facts, key=lambda fact: fact.protocol)
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
-    clocks = Clocks(bounds, [*dledger.messages(by_protocol), *controller.messages(by_protocol)])
+    clocks = Clocks(bounds, [*dledger_causality.messages(by_protocol), *controller.messages(by_protocol)])
     for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
         yield from _RULES[protocol](list(own), clocks)

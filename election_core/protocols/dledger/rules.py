@@ -6,17 +6,17 @@ only when the older one commits. Two leaders of one term never are; one node lea
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from election_core import facts, leadership
-from election_core.clock import Clocks, Message, Moment
+from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
 from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, seconds
 from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
 from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
-from election_core.roles import CANDIDATE, FOLLOWER, LEADER
+from election_core.roles import CANDIDATE
 from election_core.rows import Election, Finding, Row, RuleCoverage, Term
 
 __all__ = ["PROTOCOL", "judge", "raft_rows"]
@@ -35,33 +35,6 @@ def raft_rows(group: Group) -> Iterator[Row]:
     yield from _findings(group)
     yield from leadership.availability(group, _last_heard(group), _unplanned(group), "leader", "term")
     yield from _coverage(group)
-
-
-def messages(own: Iterable[Fact]) -> Iterator[Message]:
-    """Causal pairs: a follower follows after its leader led; a vote counts after the voter raised its term.
-
-    A voter grants a vote only in a term that it reached before (``handleVote``: REJECT_TERM_NOT_READY first).
-    """
-    own = list(own)
-    led: dict[tuple[int, str], Moment] = {}
-    raised: dict[tuple[str, int], Moment] = {}
-    for fact in own:
-        if fact.kind == facts.ROLE and fact.role == LEADER and fact.cause in ("elected", TRANSFER):
-            if fact.term is not None and fact.node is not None:
-                key = (fact.term, fact.node)
-                led[key] = min(led.get(key, since(fact)), since(fact))
-        elif fact.kind == facts.TERM_RAISED and fact.node is not None and fact.term is not None:
-            raised.setdefault((fact.node, fact.term), since(fact))
-            raised[(fact.node, fact.term)] = min(raised[(fact.node, fact.term)], since(fact))
-    for fact in own:
-        if fact.kind == facts.ROLE and fact.role == FOLLOWER and fact.cause == "heartbeat":
-            cause = led.get((fact.term or 0, fact.peer or ""))
-        elif fact.kind == facts.GRANT:
-            cause = raised.get((fact.peer or "", fact.term or 0))
-        else:
-            continue
-        if cause is not None:
-            yield Message(cause, since(fact))
 
 
 # -- rows ------------------------------------------------------------------------------------------------------

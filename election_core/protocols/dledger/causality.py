@@ -1,0 +1,89 @@
+"""What was logged at one member because of what was logged at another: it ties their clocks together.
+
+Only what holds for incomplete logs counts. A line may have been dropped and a log may begin anywhere, so the first
+line found is not always the first one written: a node may win one term twice, and a node that lost its ``currterm``
+file, or got an old copy of it, raises itself to one term twice.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from election_core import facts
+from election_core.clock import Message, Moment
+from election_core.facts import Fact
+from election_core.group import since
+from election_core.lives import SECOND
+from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
+from election_core.roles import FOLLOWER, LEADER
+
+AT_ONCE = 2 * SECOND
+"""A leader that was elected so soon after it had raised its term cannot have won that term before: it would have
+lost its quorum first, which takes more than ``maxHeartBeatLeak`` heartbeats, or a failed round of 2 s."""
+
+Raises = dict[tuple[str, int], Moment]
+"""Node and term -> when the node's own log first says that it raised itself to the term."""
+
+
+def messages(own: Iterable[Fact]) -> Iterator[Message]:
+    """Causal pairs: a follower follows after its leader reached the term; a vote counts after the voter did.
+
+    A voter grants a vote only in a term that it reached before (``handleVote``: REJECT_TERM_NOT_READY first).
+    """
+    own = list(own)
+    raised = _raises(own)
+    led = _led(own, raised)
+    for fact in own:
+        if fact.kind == facts.ROLE and fact.role == FOLLOWER and fact.cause == "heartbeat":
+            cause = led.get((fact.peer or "", fact.term or 0))
+        elif fact.kind == facts.GRANT:
+            cause = raised.get((fact.peer or "", fact.term or 0))
+        else:
+            continue
+        if cause is not None:
+            yield Message(cause, since(fact))
+
+
+def _raises(own: list[Fact]) -> Raises:
+    """Raises that no other raise of the same node to the same term can have come before."""
+    raised: Raises = {}
+    for fact in own:
+        if fact.kind == facts.TERM_RAISED and fact.node is not None and fact.term is not None:
+            key = (fact.node, fact.term)
+            raised[key] = min(raised.get(key, since(fact)), since(fact))
+    forgot = _forgotten(own)
+    return {(node, term): moment for (node, term), moment in raised.items() if term > forgot.get(node, -1)}
+
+
+def _forgotten(own: list[Fact]) -> dict[str, int]:
+    """The largest term that each node is known to have forgotten: it went back, or voted for two in one term."""
+    forgot: dict[str, int] = {}
+    voted: dict[tuple[str, int], str | None] = {}
+    for fact in own:
+        node, term = fact.node, None
+        if fact.kind == facts.TERM_WENT_BACK:
+            term = fact.end_offset
+        elif fact.kind == facts.GRANT and fact.term is not None:
+            node = fact.peer
+            if voted.setdefault((node or "", fact.term), fact.node) != fact.node:
+                term = fact.term
+        if node is not None and term is not None:
+            forgot[node] = max(forgot.get(node, -1), term)
+    return forgot
+
+
+def _led(own: list[Fact], raised: Raises) -> Raises:
+    """When each leader of each term can first have sent heartbeats: at its election where that was its first one.
+
+    Raft proper (JRaft) raises the term for every election, so that none is won twice; DLedger does not.
+    """
+    led = dict(raised)
+    for fact in own:
+        if fact.kind != facts.ROLE or fact.role != LEADER or fact.cause not in ("elected", TRANSFER):
+            continue
+        key = (fact.node or "", fact.term or 0)
+        if fact.protocol != PROTOCOL or _at_once(raised.get(key), fact):
+            led[key] = since(fact)
+    return led
+
+
+def _at_once(raised: Moment | None, elected: Fact) -> bool:
+    return raised is not None and raised.source == elected.source_node and 0 <= elected.since - raised.at <= AT_ONCE
