@@ -33,6 +33,8 @@ START_KINDS = frozenset(
     }
 )
 """What a process writes once, when it starts. Any of them may be lost; a second one of a kind is a second start."""
+LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"})
+"""The last of them: what comes after it belongs to the next start, even where the first lines of this one are lost."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
 """Settings that open a configuration dump; everything else in a dump follows them."""
 STOP_KINDS = frozenset({"BRK_SHUTDOWN_BEGIN", "SRV_SHUTDOWN_BEGIN"})
@@ -182,12 +184,16 @@ def _first_words(starts: list[tuple[int, str]], segments: list[Segment]) -> list
 
 
 def _starts(markers: list[tuple[int, str, str]]) -> list[tuple[int, str]]:
-    """Starts of the process: markers of one start come together, and none of them twice."""
+    """Starts of the process: markers of one start come together, none of them twice, and none after its last."""
     starts: list[tuple[int, str]] = []
     seen: set[str] = set()
+    complete: int | None = None
     for time, name, event_id in sorted(markers):
-        if not starts or name in seen or time - starts[-1][0] > _ONE_START:
+        over = complete is not None and time - complete > _SEGMENT_GAP
+        if not starts or name in seen or over or time - starts[-1][0] > _ONE_START:
             starts.append((time, event_id))
-            seen = set()
+            seen, complete = set(), None
         seen.add(name)
+        if name.split()[-1] in LAST_START_KINDS:
+            complete = time
     return starts

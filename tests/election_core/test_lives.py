@@ -51,6 +51,15 @@ def test_markers_of_one_start_are_one_start() -> None:
     assert [life.start for life in one.lives()] == [0, 200 * SECOND]
 
 
+def test_nothing_of_a_start_comes_after_its_last_line() -> None:
+    """A log that begins with the end of a start shows the next one as a start of its own."""
+    one = activity(*range(0, 60, 2), *range(90, 200, 2))
+    one.marker(10 * SECOND, "broker.log BRK_BOOT", "boot")
+    one.marker(11 * SECOND, "store.log STORE_LOADED", "another thread's line, a second late")
+    one.marker(90 * SECOND, "broker.log rocketmqHome", "dump")
+    assert [life.start for life in one.lives()] == [0, 90 * SECOND]
+
+
 def test_a_clean_stop_is_kept_apart_from_a_death() -> None:
     """The life knows when its shutdown began."""
     one = activity(*range(0, 40, 2))
