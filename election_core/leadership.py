@@ -22,7 +22,7 @@ from election_core.findings import (
     seconds,
 )
 from election_core.group import SILENT, Group, Tenure, until
-from election_core.lives import SECOND
+from election_core.lives import SECOND, SILENCE
 from election_core.roles import DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_core.rows import Finding, RoleInterval, RuleCoverage, Term
 
@@ -320,21 +320,33 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: Sequence[tuple[str, Moment]]) -> _End:
-    """When a tenure ceased to matter for what follows: its end, or the silence in which it was replaced."""
+    """When a tenure ceased to matter for what follows: its end, or the silence in which it was replaced.
+
+    Where the leader's log just stops and nobody missed the leader then, only its log ended: it may have led on.
+    """
     clocks = group.clocks
     end = tenure.end
     for hole in tenure.silences:
         if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -SECOND:
             end = Moment(hole.begin.at, hole.end.by, hole.begin.source)
-    if end.by - end.at <= 2 * SECOND:
+    log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
+    if not log_stops and end.by - end.at <= 2 * SECOND:
         return _End(end, end, tenure)
     relevant = [
         moment
         for node, moment in heard
         if node == tenure.node and clocks.elapsed(end, moment)[1] > -SECOND and clocks.elapsed(moment, target)[1] > 0
     ]
+    if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
+        return _End(end, target, tenure)
     latest = min(relevant, key=lambda m: (m.by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
+
+
+def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Moment]) -> bool:
+    """Whether others heard of a member for the last time about when its log stops, and not after that."""
+    last_line = Moment(end.at, end.at, end.source)
+    return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
 
 
 def _led_unseen(group: Group, before: Tenure, target: Moment) -> bool:
