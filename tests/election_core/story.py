@@ -112,13 +112,13 @@ class Seen:
 Keep = Callable[[Seen], bool]
 
 
-def run_facts(run: Path, keep: Keep | None = None) -> list[Fact]:
-    """Fold the logs of all nodes of a real run; ``keep`` may drop lines."""
+def run_facts(run: Path, keep: Keep | None = None, only: str | None = None) -> list[Fact]:
+    """Fold the logs of all nodes of a real run; ``keep`` may drop lines, of all nodes or of the one named."""
     facts: list[Fact] = []
     for node, lines in run_lines(run).items():
         source = SourceLog(run.name, node, BOUND_MS)
         for line in lines:
-            if keep is not None and not keep(line):
+            if keep is not None and only in (None, node) and not keep(line):
                 continue
             source.seen(line.stream, line.time)
             if line.event is not None:

@@ -44,6 +44,31 @@ def test_lost_info_lines_never_raise_an_alarm(corpora: Path) -> None:
             assert alarms(thinned) <= expected, (run.name, seed, alarms(thinned) - expected)
 
 
+@pytest.mark.slow
+def test_a_log_that_begins_late_or_ends_early_breaks_no_rule(corpora: Path) -> None:
+    """Old files are deleted and the newest are not shipped yet, of one node or of all."""
+    for run in runs_of(corpora):
+        expected = rules_broken(leadership(story.run_facts(run)))
+        times = sorted(line.time for lines in story.run_lines(run).values() for line in lines)
+        for part in (0.25, 0.5, 0.75):
+            cut = times[int(len(times) * part)]
+            for node in (None, *story.run_lines(run)):
+                late = story.run_facts(run, lambda line, cut=cut: line.time >= cut, node)
+                early = story.run_facts(run, lambda line, cut=cut: line.time < cut, node)
+                for own in (late, early):
+                    new = rules_broken(leadership(own)) - expected
+                    assert not new, (run.name, node, part, new)
+
+
+def rules_broken(own: Iterable[Fact]) -> set[tuple[str, str]]:
+    """Group and rule of all findings above info but those about what is known."""
+    return {(group, rule) for group, rule, _, _ in alarms(own) if rule not in ABOUT_WHAT_IS_KNOWN}
+
+
+ABOUT_WHAT_IS_KNOWN = {"LEADERLESS", "POSSIBLE_DATA_LOSS"}
+"""What these say depends on whose log there is: who led before and after, which replica had what."""
+
+
 def dropping(seed: int) -> story.Keep:
     """Drops bursts of up to eight INFO lines, about one line in ten."""
     source = random.Random(seed)
