@@ -62,8 +62,8 @@ ALL_ACK = "ALL_ACK"
 """The broker was configured with allAckInSyncStateSet (``flag``)."""
 LOCK_HOLD = "LOCK_HOLD"
 """The client ``peer`` held the lock of ``queue_id`` of ``topic`` for ``consumer_group`` at broker ``node``, surely
-until ``sure_until``; ``cause`` began and ``result`` ended it. ``flag``: in strict mode, then ``needed`` brokers must
-grant; ``members``: addresses of peers that did not answer the request."""
+until ``sure_until``; ``cause`` began and ``result`` ended it. ``flag``: in strict mode, then ``needed`` of
+``count`` configured replicas must grant; ``members``: addresses of peers that did not answer the request."""
 LOCK_GIVEN_UP = "LOCK_GIVEN_UP"
 """The client ``peer`` told broker ``node`` that it gives the queue's lock back; ``result``: what the broker found."""
 LOCK_LATE = "LOCK_LATE"

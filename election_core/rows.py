@@ -92,7 +92,8 @@ class LockHold:
     """One entry of a broker's lock table: a client that held the lock of one queue for its consumer group.
 
     ``end_time`` is ``None`` while the entry still stood at the end of the log. Renewals print nothing: between
-    ``certain_until`` (a minute after the last printed sign) and the end the lock may have expired unseen.
+    ``certain_until`` (a minute after the grant, or the last refusal of another client because of it) and the end the
+    lock may have expired unseen.
     In strict mode ``granted`` brokers of the set had the entry, and the client holds the lock with ``needed``.
     """
 

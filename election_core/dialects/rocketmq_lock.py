@@ -45,8 +45,8 @@ LOCKS = (
     ),
     Text(
         "LOCK_RELEASE_NO_GROUP",
-        "RebalanceLockManager#unlockBatch: group not exist, group={consumer_group}, clientId={client_id}, mqs={:text}",
-        "an unlock of a group without locks",
+        "RebalanceLockManager#unlockBatch: group not exist, group={consumer_group}, clientId={client_id}, mqs={:queues}",
+        "an unlock of queues (members) by a client whose group never held a lock here since the start",
     ),
     Text(
         "LOCK_ERR",

@@ -29,6 +29,7 @@ REQUEST_NAMES = {
 
 _MEMBER = re.compile(r"\b(\w+)=(?:'([^']*)'|(\[[^\]]*\])|([^,'\[\]{}]*))")
 _EVENT = re.compile(r"\b(\w+Event)\{([^{}]*)\}")
+_QUEUE = re.compile(r"MessageQueue \[[^\]]*\]")
 _RESULT = re.compile(r"ControllerResult\{events=\[(.*)\], response=(.*)\}", re.DOTALL)
 _AT = re.compile(r"(-?\d+|null)-(.*)")
 _EPOCH = re.compile(r"EpochEntry\{epoch=(-?\d+), startOffset=(-?\d+), endOffset=(-?\d+)\}")
@@ -204,6 +205,16 @@ def _queue(printed: str) -> Fields:
         "topic": of.get("topic"),
         "replica_group": of.get("brokerName"),
         "queue_id": number(of, "queueId"),
+    }
+
+
+def _queues(printed: str) -> Fields:
+    """A set of ``MessageQueue`` of one broker set; members are ``topic:number``."""
+    own = [_queue(one) for one in _QUEUE.findall(printed)]
+    sets = {queue["replica_group"] for queue in own}
+    return {
+        "replica_group": sets.pop() if len(sets) == 1 else None,
+        "members": tuple(f"{queue['topic']}:{queue['queue_id']}" for queue in own),
     }
 
 
@@ -400,7 +411,8 @@ ROCKETMQ_SHAPES: Mapping[str, Shape] = {
     "transfer_reply": Shape(r".*?", _transfer_reply, spread=True),
     "identity": Shape(r"\w*\{[^}]*\}|null", _identity, spread=True),
     "live_address": Shape(r"\w+ \[clusterName=[^\]]*\]", _live_address, spread=True),
-    "queue": Shape(r"MessageQueue \[[^\]]*\]", _queue, spread=True),
+    "queue": Shape(_QUEUE.pattern, _queue, spread=True),
+    "queues": Shape(rf"\[(?:{_QUEUE.pattern}(?:, )?)*\]", _queues, spread=True),
     "queue_data": Shape(r"QueueData \[[^\]]*\]", _queue_data, spread=True),
     "old_queue_data": Shape(r"QueueData \[[^\]]*\]", _old_queue_data, spread=True),
     "data_version": Shape(r"DataVersion\[[^\]]*\]", _data_version, spread=True),

@@ -2,13 +2,14 @@
 
 A scenario file opens with a paragraph of intent, then names a log (``[n1 broker_default.log]``) and gives its lines
 without the date; the expected verdict stands below a line of ``----``. Everything happens on 2026-03-01, GMT+8.
+A line that a process writes again and again stands once: ``10:00:00 to 10:02:00 every 8 s INFO ...``.
 """
 
 import gzip
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -38,8 +39,23 @@ def parse(text: str) -> dict[tuple[str, str], list[str]]:
             node, stream = line[1:-1].split()
             current = logs.setdefault((node, stream), [])
         elif current is not None and line.strip():
-            current.append(f"{DAY} {line}" if line[:2].isdigit() else line)
+            current += [f"{DAY} {one}" if one[:2].isdigit() else one for one in _repeated(line)]
     return logs
+
+
+_EVERY = re.compile(r"(\d\d:\d\d:\d\d) to (\d\d:\d\d:\d\d) every (\d+) s (.*)")
+
+
+def _repeated(line: str) -> Iterator[str]:
+    """The lines that one line of a scenario file stands for."""
+    found = _EVERY.fullmatch(line)
+    if found is None:
+        yield line
+        return
+    time, end = (datetime.strptime(clock, "%H:%M:%S").replace(tzinfo=UTC) for clock in found.group(1, 2))
+    while time <= end:
+        yield f"{time:%H:%M:%S} {found[4]}"
+        time += timedelta(seconds=int(found[3]))
 
 
 def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | None = None) -> list[Fact]:

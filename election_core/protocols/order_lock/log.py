@@ -12,11 +12,13 @@ Source: RocketMQ ``RebalanceLockManager`` (the table, per consumer group and que
 | unlock                | own entry, also an expired one | removed           | LOCK_RELEASED      |
 | unlock                | another's entry                | kept              | LOCK_RELEASE_REFUSED |
 | unlock                | no entry                       | nothing           | LOCK_RELEASE_NONE  |
+| unlock                | no table of the consumer group | nothing           | LOCK_RELEASE_NO_GROUP |
 
 Clients renew every 20 s without a line, an expiry prints nothing, and the whole table vanishes with the process. A
 lock lives 60 s from its last renewal (``rocketmq.broker.rebalance.lockMaxLiveTime``, a system property that no log
-shows). So what is certain is: between two printed signs of one holder the lock lived without a break, since the
-same client would have taken its own expired lock with a line; and it lived 60 s after the last sign.
+shows; a log where locks expire earlier shows that somebody made it shorter). So what is certain is: a lock lived for
+60 s after it was granted, and up to every later moment at which another client was refused because of it, since its
+own client would have taken an expired lock with a line. A refusal says nothing about the time after it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -41,10 +43,11 @@ _PEERS_ANSWER = 5 * SECOND
 """Peers are asked with a limit of 1 s each and waited for 2 s in all (``AdminBrokerProcessor#lockBatchMQ``); a
 failing connection takes up to 3 s more until its line is printed."""
 
+NO_GROUP = "LOCK_RELEASE_NO_GROUP"
 NEW, TAKEN, SEEN = "new", "taken_expired", "seen"
 RELEASED, EXPIRED, PROCESS_ENDED, UNSEEN = "released", "expired", "process_ended", "unseen"
 
-_MODE, _REPLICAS = "lockInStrictMode", "totalReplicas"
+_MODE, _REPLICAS, _MEMBERS = "lockInStrictMode", "totalReplicas", "enableSlaveActingMaster"
 
 Queue = tuple[str, str, str, int]
 """Broker set, consumer group, topic, number of the queue."""
@@ -52,13 +55,15 @@ Queue = tuple[str, str, str, int]
 
 @dataclass(slots=True)
 class Entry:
-    """One entry of the table; ``sign`` is the last moment at which it was printed as not expired."""
+    """One entry of the table: ``sign`` is the last moment at which it was printed as not expired, ``sure`` the last
+    one at which it cannot have been."""
 
     queue: Queue
     client: str
     start: Logged
     cause: str
     sign: int
+    sure: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,7 @@ class Mode:
 
     strict: bool | None
     needed: int | None
+    replicas: int | None = None
 
 
 @dataclass(slots=True)
@@ -83,7 +89,7 @@ class LockLog:
             self.peer_errors.append(event)
         elif event.kind in TABLE_KINDS:
             self.lines.append(event)
-        elif event.setting in (_MODE, _REPLICAS):
+        elif event.setting in (_MODE, _REPLICAS, _MEMBERS):
             self.settings.append(event)
 
     def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
@@ -92,27 +98,42 @@ class LockLog:
         if not self.lines or not lives:
             return
         told = _tellers(witness, stream, lives)
-        table = Table(self, lives, told)
         self.peer_errors.sort(key=attrgetter("at"))
-        # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
-        # the file holds.
-        for event in sorted(self.lines, key=lambda event: life_at(lives, event.at)):
-            yield from table.take(event)
-        yield from table.close()
+        yield from self._holds(lives, told)
         for group in sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group}):
             yield from told(group).life()
 
+    def _holds(self, lives: list[Life], told: Callable[[str], Testimony]) -> list[Fact]:
+        # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
+        # the file holds.
+        lines = sorted(self.lines, key=lambda event: life_at(lives, event.at))
+        for lock_life in (LOCK_LIFE, 0):
+            table = Table(self, lives, told, lock_life)
+            found = [fact for event in lines for fact in table.take(event)]
+            found += table.close()
+            if not table.expires_early:
+                break
+        return found
+
     def mode(self, number: int, lives: list[Life]) -> Mode:
-        """The mode of one life: its configuration dump, or lines that only the strict mode prints."""
+        """The mode of one life: its configuration dump, or lines that only the strict mode prints.
+
+        A broker knows whom to ask only with slave acting master; without it it asks nobody, or itself under a former
+        id and counts twice, so that its quorum says nothing (``BrokerController#syncBrokerMemberGroup``).
+        """
         own = {
             event.setting: event.value for event in self.settings if event.value and life_at(lives, event.at) == number
         }
         asked_peers = any(life_at(lives, event.at) == number for event in self.peer_errors)
         strict = own[_MODE] == "true" if _MODE in own else (True if asked_peers else None)
-        replicas = own.get(_REPLICAS, "")
+        said = own.get(_REPLICAS, "")
         if strict is False:
             return Mode(False, 1)
-        return Mode(strict, majority(int(replicas)) if strict and replicas.isdigit() else None)
+        if not strict or not said.isdigit():
+            return Mode(strict, None)
+        replicas, needed = int(said), majority(int(said))
+        knows_peers = needed == 1 or own.get(_MEMBERS) != "false"
+        return Mode(True, needed if knows_peers else None, replicas)
 
     def silent_peers(self, start: Logged) -> list[Logged]:
         """The first failure of each peer right after a lock was granted here."""
@@ -143,11 +164,14 @@ def _queue_of(event: Logged) -> Queue:
 
 @dataclass(slots=True)
 class Table:
-    """The lock table of one broker through all its lives."""
+    """The lock table of one broker through all its lives. A lock is taken to live ``lock_life`` at least; whether a
+    line shows that it does not, ``expires_early`` says."""
 
     log: LockLog
     lives: list[Life]
     told: Callable[[str], Testimony]
+    lock_life: int
+    expires_early: bool = False
     entries: dict[Queue, Entry] = field(default_factory=dict)
     taken: dict[Queue, tuple[str, str]] = field(default_factory=dict)
     number: int = -1
@@ -155,13 +179,14 @@ class Table:
 
     def take(self, event: Logged) -> Iterator[Fact]:
         """The next line: entries end and begin."""
-        if not all((event.replica_group, event.consumer_group, event.topic, event.client_id)):
+        if event.consumer_group is None or event.client_id is None:
             return
         if life_at(self.lives, event.at) != self.number:
             yield from self.close()
             self.number = life_at(self.lives, event.at)
             self.mode = self.log.mode(self.number, self.lives)
-        yield from TABLE_KINDS[event.kind](self, _queue_of(event), event)
+        if event.kind == NO_GROUP or (event.replica_group and event.topic):
+            yield from TABLE_KINDS[event.kind](self, _queue_of(event), event)
 
     def close(self) -> Iterator[Fact]:
         """The process ended, or the log did: nothing says what became of the entries."""
@@ -189,8 +214,8 @@ class Table:
         entry = self.entries.get(queue)
         if entry is not None and entry.client == event.peer_client_id:
             del self.entries[queue]
-            earliest = min(max(entry.sign + LOCK_LIFE, entry.start.at), event.at)
-            yield self._hold(entry, earliest, event.by, event.event_id, EXPIRED)
+            self.expires_early |= entry.cause != SEEN and event.by - entry.start.at <= self.lock_life
+            yield self._hold(entry, min(entry.sure, event.at), event.by, event.event_id, EXPIRED)
         else:
             yield from self._end_unseen(queue, event)
         if event.peer_client_id is not None and event.peer_client_id != event.client_id:
@@ -205,6 +230,7 @@ class Table:
         entry = self.entries.get(queue)
         if entry is not None and entry.client == holder:
             entry.sign = event.at
+            entry.sure = max(entry.sure, event.at)
             return
         yield from self._end_unseen(queue, event)
         self._begin(queue, holder, event, SEEN)
@@ -238,10 +264,21 @@ class Table:
             )
         yield self._given_up(queue, event, "refused")
 
+    def on_no_group(self, _: Queue, event: Logged) -> Iterator[Fact]:
+        """The process never had a table of this group: entries that are known ended with another process."""
+        for queue in [queue for queue in self.entries if queue[1] == event.consumer_group]:
+            yield from self._end_unseen(queue, event)
+        for member in event.members or ():
+            topic, _, number = member.rpartition(":")
+            if event.replica_group and number.isdigit():
+                own = (event.replica_group, event.consumer_group or "", topic, int(number))
+                yield self._given_up(own, event, "no_group")
+
     # -- facts ------------------------------------------------------------------------------------------------
 
     def _begin(self, queue: Queue, client: str, event: Logged, cause: str) -> None:
-        self.entries[queue] = Entry(queue, client, event, cause, event.at)
+        sure = event.at if cause == SEEN else event.at + self.lock_life
+        self.entries[queue] = Entry(queue, client, event, cause, event.at, sure)
 
     def _end_unseen(self, queue: Queue, event: Logged) -> Iterator[Fact]:
         entry = self.entries.pop(queue, None)
@@ -259,7 +296,7 @@ class Table:
         self, entry: Entry, until: int | None, until_by: int | None, until_event: str | None, result: str | None
     ) -> Fact:
         silent = self.log.silent_peers(entry.start) if self.mode.strict else []
-        sure = entry.sign + LOCK_LIFE
+        sure = entry.sure
         return self._fact(
             facts.LOCK_HOLD,
             entry.queue,
@@ -273,6 +310,7 @@ class Table:
             sure_until=max(min(sure, until) if until is not None else sure, entry.start.at),
             flag=self.mode.strict,
             needed=self.mode.needed,
+            count=self.mode.replicas,
             members=tuple(event.peer_address or "" for event in silent) or None,
             evidence=tuple(event.event_id for event in silent),
         )
@@ -288,6 +326,7 @@ TABLE_KINDS: dict[str, Callable[[Table, Queue, Logged], Iterator[Fact]]] = {
     "LOCK_RELEASED": Table.on_released,
     "LOCK_RELEASE_NONE": Table.on_release_none,
     "LOCK_RELEASE_REFUSED": Table.on_release_refused,
+    NO_GROUP: Table.on_no_group,
 }
 """What each line does to the table."""
 

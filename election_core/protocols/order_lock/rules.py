@@ -7,11 +7,13 @@ up to a minute, and its line reads like any other. So a hold is counted by its g
 
 What the brokers' logs cannot show, whatever the rules:
 
-* a renewal. More than 60 s after the last printed sign of a lock it may live or may have expired;
+* a renewal. More than 60 s after the grant of a lock it may live or may have expired, except where another client is
+  refused because of it;
 * the answer that a client got in strict mode, and which broker it had asked;
 * what a client did with its lock: whether it read messages after its lock was gone, or had given the queue up
   without a word to this broker;
-* the property ``rocketmq.broker.rebalance.lockMaxLiveTime``, if somebody changed the 60 s.
+* the property ``rocketmq.broker.rebalance.lockMaxLiveTime``, if somebody made the 60 s longer. That they are shorter
+  shows where a lock expires earlier; no lock of that broker is then sure to live after its line.
 
 Sources: RocketMQ ``RebalanceLockManager``, ``AdminBrokerProcessor#lockBatchMQ``, RIP-32 (``lockInStrictMode``).
 """
@@ -419,11 +421,7 @@ def _double_finding(group: Group, episode: list[Double]) -> Finding:
     least, most = max(d.least for d in episode), max(d.most for d in episode)
     queues = _queues(d.first.key for d in episode)
     verb = "held" if certain else "may have held"
-    after = (
-        ""
-        if certain
-        else ("; more than a minute after the last printed sign of the first lock, and renewals print nothing")
-    )
+    after = "" if certain else "; no line shows that the first lock still lived: renewals print nothing"
     return group.finding(
         "LOCK_DOUBLE_HOLD",
         (*(d.first.fact.since_event for d in episode), *(d.second.fact.since_event for d in episode)),
@@ -510,10 +508,11 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
 
 
 def _missed_quorum(group: Group, hold: Hold, own: dict[tuple[Key, str], list[Hold]]) -> bool:
-    """Members of the set are ``totalReplicas``; of ``2 * needed - 1`` or less, those that did not answer are gone."""
+    """Of the ``totalReplicas`` (or all brokers that speak, if more) those that did not answer cannot have granted."""
     if not hold.fact.flag or hold.needed is None or not hold.fact.members:
         return False
-    could = 2 * hold.needed - 1 - len(hold.fact.members)
+    speaking = len({fact.source_node for fact in group.of(facts.ALIVE)})
+    could = max(hold.fact.count or 2 * hold.needed - 1, speaking) - len(hold.fact.members)
     return could < hold.needed and len(_grants(group, hold, own[(hold.key, hold.client)])) < hold.needed
 
 
@@ -650,7 +649,8 @@ def _coverage(
             len(proven),
             len(partial),
             len(strict) - len(proven) - len(partial) + unknown,
-            "the answer of the quorum is not printed, nor are renewals of entries that peers already had",
+            "the answer of the quorum is not printed, nor are renewals of entries that peers already had, nor whom a "
+            "broker asks without slave acting master",
         )
     if any(hold.fact.flag is False for hold in entries):
         held = {hold.key for hold in entries if hold.fact.flag is False}
