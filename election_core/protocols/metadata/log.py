@@ -26,6 +26,8 @@ MASTER_ID = "0"
 PRE_ONLINE = "pre_online"
 SKIPPED = "skipped"
 NO_MASTER = "no_master"
+ALONE = "alone"
+NOT_NEEDED = "not_needed"
 SMALLER_ID = "smaller_id"
 
 _BEFORE_SERVING = {
@@ -33,8 +35,8 @@ _BEFORE_SERVING = {
     "PRE_SLAVE_DONE": PRE_ONLINE,
     "PRE_NO_HA_ADDR": NO_MASTER,
     "PRE_NO_MASTER": NO_MASTER,
-    "PRE_ALONE": "alone",
-    "PRE_NOT_NEEDED": "alone",
+    "PRE_ALONE": ALONE,
+    "PRE_NOT_NEEDED": NOT_NEEDED,
 }
 """How a broker came to serve, by what BrokerPreOnlineService#prepareForBrokerOnline said last."""
 
@@ -146,8 +148,12 @@ class MetadataLog:
 
     def _returns(self, told: Testimony, identity: Identity) -> Iterator[Fact]:
         """The moments from which on this broker served, and what it had done before."""
+        served: set[int] = set()
         for event in self.serving:
             life = life_at(told.lives, event.at)
+            if event.kind == "PRE_NOT_NEEDED" and life in served:
+                continue  # its isolation had ended before, another way
+            served.add(life)
             said = [e for e in self.before_online if life_at(told.lives, e.at) == life and e.kind in _BEFORE_SERVING]
             cause = _BEFORE_SERVING[said[-1].kind] if said else None
             if cause is None and event.kind == "BRK_SERVICE_ON" and (event.thread or "").rpartition("#")[2] == "main":
@@ -208,6 +214,11 @@ class MetadataLog:
         self.serving.append(event)
         if event.peer is not None:
             self.smallest.append(event)
+
+    def _on_not_needed(self, event: Logged) -> None:
+        """The only replica by its configuration (totalReplicas) is never isolated and writes no "start service"."""
+        self.before_online.append(event)
+        self.serving.append(event)
 
     def _on_smallest(self, event: Logged) -> None:
         self.smallest.append(event)
@@ -283,6 +294,7 @@ def _period(
         until_event=until_event,
         result=result,
         peer=peer,
+        address=begun.peer_address,
     )
 
 
@@ -300,6 +312,7 @@ _HANDLERS: dict[str, Callable[[MetadataLog, Logged], None]] = {
     "META_GROUP_DELETE_NONE": MetadataLog._on_dropped,
     "PRE_REVERSE": MetadataLog._on_before_online,
     **dict.fromkeys([*_BEFORE_SERVING, *_TAKEN], MetadataLog._on_before_online),
+    "PRE_NOT_NEEDED": MetadataLog._on_not_needed,
 }
 
 KINDS = frozenset(_HANDLERS)

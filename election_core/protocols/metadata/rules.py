@@ -21,7 +21,15 @@ from election_core.facts import Fact
 from election_core.findings import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
 from election_core.group import Group, group_of, since, until
 from election_core.lives import SECOND
-from election_core.protocols.metadata.log import NO_MASTER, PRE_ONLINE, PROTOCOL, SKIPPED, SMALLER_ID
+from election_core.protocols.metadata.log import (
+    ALONE,
+    NO_MASTER,
+    NOT_NEEDED,
+    PRE_ONLINE,
+    PROTOCOL,
+    SKIPPED,
+    SMALLER_ID,
+)
 from election_core.rows import Finding, MetadataVersion, Row, RuleCoverage
 
 __all__ = ["PROTOCOL", "judge"]
@@ -44,6 +52,20 @@ SHOWN = 8
 
 _OWN_NAMES = ("%", "rmq_sys_", "RMQ_SYS_", "CID_RMQ_SYS_", "SCHEDULE_TOPIC_XXXX")
 """Beginnings of names that brokers make for themselves, and make again (TopicValidator#isSystemTopic, MixAll)."""
+
+_HOW = {
+    SKIPPED: "it had skipped pre-online",
+    NO_MASTER: "it started while no master was there and took nothing over",
+    ALONE: "its name servers showed no other member, so it took nothing over",
+    NOT_NEEDED: "it is the only replica by its configuration, and took nothing over",
+    PRE_ONLINE: "its pre-online is not seen to have taken them over",
+}
+_WITHOUT = {
+    SKIPPED: "without pre-online",
+    ALONE: "with a pre-online that found no other member at the name servers,",
+    NOT_NEEDED: "without pre-online, as the only replica by its configuration,",
+}
+"""How a master came back that asked nobody, for a sentence."""
 
 Key = tuple[str | None, str | None, int | None]
 """Topic, consumer group, queue; of a delay level only the level."""
@@ -99,13 +121,7 @@ class HandOver:
             return "its pre-online had taken over from each member what was not older by its version"
         if self.returned is None:
             return "its log does not say how it came back" if self.restarted else "it had never stopped"
-        if self.returned.cause == SKIPPED:
-            return "it had skipped pre-online"
-        if self.returned.cause == NO_MASTER:
-            return "it started while no master was there and took nothing over"
-        if self.returned.cause == PRE_ONLINE:
-            return "its pre-online is not seen to have taken them over"
-        return "its log does not say what it had taken over"
+        return _HOW.get(self.returned.cause or "", "its log does not say what it had taken over")
 
 
 @dataclass(slots=True)
@@ -194,6 +210,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     skipped, stale, rollback = Verdicts(PRE_ONLINE_SKIPPED), Verdicts(STALE_REVERSE_SYNC), Verdicts(ROLLBACK)
     for hand_over in hand_overs(group):
         lost = [*_lost_offsets(hand_over, tables, stale, rollback), *_lost_names(hand_over, tables, group, rollback)]
+        lost += _by_version(hand_over, tables, stale)
         lost.sort(key=lambda one: (one.severity != WARNING, -(one.messages_repeated or 0), one.finding_id))
         root = list(_skipped(hand_over, group, lost, skipped))
         roots = root or [one for one in lost if one.rule == STALE_REVERSE_SYNC] or lost
@@ -352,7 +369,7 @@ def _takes_nothing(hand_over: HandOver) -> bool:
     """Whether the log shows that the new one cannot have taken anything over."""
     if hand_over.returned is None:
         return not hand_over.restarted
-    return hand_over.returned.cause in {SKIPPED, NO_MASTER}
+    return hand_over.returned.cause in {*_WITHOUT, NO_MASTER}
 
 
 def _first_after(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
@@ -413,6 +430,72 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: str) -> Fi
         messages_repeated=loss.size,
         offset_before=farthest[0].end_offset,
         offset_after=farthest[1],
+    )
+
+
+# -- versions ----------------------------------------------------------------------------------------------------
+
+
+def order(version: Version) -> tuple[int, int, int]:
+    """The order of versions (DataVersion#compare): state version, then counter, then timestamp."""
+    state_version, timestamp, counter = version
+    return state_version or 0, counter or 0, timestamp or 0
+
+
+def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterator[Finding]:
+    """A table of the acting master is taken over if its version is not smaller than the own one."""
+    taken: set[str] = set()
+    for fact in hand_over.reversed:
+        if fact.address is not None and fact.address == hand_over.left.address:
+            for kind in sorted(OFFSETS):
+                yield from _sync_by_version(hand_over, tables, stale, fact, kind, kind in taken)
+        taken |= set(fact.members or ())
+
+
+def _sync_by_version(
+    hand_over: HandOver, tables: Tables, stale: Verdicts, sync: Fact, kind: str, replaced: bool
+) -> Iterator[Finding]:
+    """While it acts, a slave copies nothing, so its versions only grow: two copies bound the one that was read."""
+    left = hand_over.left
+    own, exact = _stored(hand_over, tables, kind)
+    least, most = (look(left.source_node, kind, since(sync)) for look in (tables.before, tables.after))
+    took = kind in (sync.members or ())
+    if replaced or own is None or not exact:
+        stale.why.append("no copy of the table that the returning master compared with the acting one's")
+        return
+    older = most is not None and order(most.version) < order(own.version)
+    not_older = least is not None and order(least.version) >= order(own.version)
+    if took and older and most is not None:
+        stale.violates += 1
+        yield _older_finding(hand_over, kind, own, most)
+    elif not_older if took else older:
+        stale.conforms += 1
+    else:
+        stale.why.append("the version that the acting master had, or the line that it was taken over, is not known")
+
+
+def _older_finding(hand_over: HandOver, kind: str, own: Table, read: Table) -> Finding:
+    left = hand_over.left
+    versions = " and ".join(
+        f"{whose} state version {state or 0}, counter {counter or 0}, timestamp {timestamp or 0}"
+        for whose, (state, timestamp, counter) in (("own", own.version), ("taken", read.version))
+    )
+    events = [*_evidence(hand_over, []), own.taken.event_id, read.taken.event_id]
+    return Finding(
+        finding_id=_id(left, STALE_REVERSE_SYNC, kind, hand_over, "version"),
+        cluster=left.cluster,
+        replica_group=left.replica_group,
+        protocol=PROTOCOL,
+        rule=STALE_REVERSE_SYNC,
+        severity=WARNING,
+        certainty=DEFINITE,
+        nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
+        terms=(),
+        start_time=hand_over.end.at,
+        end_time=None,
+        summary=f"{_name(hand_over.node, hand_over.source)} took over the {OFFSETS[kind].lower()} of the acting master "
+        f"{_name(left.node, left.source_node)} although their version is smaller than its own: {versions}.",
+        evidence=tuple(dict.fromkeys(event for event in events if event)),
     )
 
 
@@ -479,14 +562,15 @@ def _name_finding(
 
 
 def _skipped(hand_over: HandOver, group: Group, lost: list[Finding], verdicts: Verdicts) -> Iterator[Finding]:
-    """A broker served without pre-online although another one acted (skipPreOnline, BrokerController#start)."""
+    """A broker served although another one acted, and had asked nobody: skipPreOnline, totalReplicas=1
+    (BrokerController#start), or name servers that did not show the other one (BrokerPreOnlineService)."""
     left, returned = hand_over.left, hand_over.returned
     if returned is None:
         return
     if returned.cause is None:
         verdicts.why.append("the log does not say how the returning broker came online")
         return
-    if returned.cause != SKIPPED:
+    if returned.cause not in _WITHOUT:
         verdicts.conforms += 1
         return
     verdicts.violates += 1
@@ -504,7 +588,7 @@ def _skipped(hand_over: HandOver, group: Group, lost: list[Finding], verdicts: V
         terms=(),
         start_time=returned.since,
         end_time=None,
-        summary=f"{_name(hand_over.node, hand_over.source)} came back without pre-online while "
+        summary=f"{_name(hand_over.node, hand_over.source)} came back {_WITHOUT[returned.cause]} while "
         f"{_name(left.node, left.source_node)} acted as master, so nothing was taken over from it; {went_back}.",
         evidence=_evidence(hand_over, []),
     )

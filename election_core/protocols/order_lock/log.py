@@ -264,7 +264,7 @@ class Table:
             )
         yield self._given_up(queue, event, "refused")
 
-    def on_no_group(self, _: Queue, event: Logged) -> Iterator[Fact]:
+    def on_no_group(self, _queue: Queue, event: Logged) -> Iterator[Fact]:
         """The process never had a table of this group: entries that are known ended with another process."""
         for queue in [queue for queue in self.entries if queue[1] == event.consumer_group]:
             yield from self._end_unseen(queue, event)
