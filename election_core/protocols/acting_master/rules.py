@@ -7,6 +7,9 @@ What ends an acting time is taken as sure only where the broker says so itself: 
 minimum it believed in until then. Lines may be lost, so a broker that merely never said that it stopped is believed
 only until another member says that a smaller id lives.
 
+Nor do these machines tell anything about each other's clocks: a registration, a poll and a notice carry nothing that
+tells one from another of its kind, and lines may be lost, so no line is surely the effect of a certain other one.
+
 Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#changeSpecialServiceStatus``,
 ``BrokerPreOnlineService``, ``RouteInfoManager`` (RIP-32).
 """
@@ -224,7 +227,7 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
     """``ACTING_MASTER_OVERLAP``; ``stale`` is the one that began first, whichever of the two is right."""
     first, second = overlap.stale, overlap.newer
     if _is_alarm(overlap):
-        severity, why = WARNING, _why_both(services, overlap)
+        severity, why = WARNING, _why_both(group, services, overlap)
     elif overlap.frozen and overlap.least > NOTICE:
         severity = INFO
         why = f"the log of {first.name} is silent for {seconds(overlap.asleep)} of it, so it was frozen"
@@ -247,18 +250,37 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
     )
 
 
-def _why_both(services: _Services, overlap: Overlap) -> str:
+def _why_both(group: Group, services: _Services, overlap: Overlap) -> str:
     first, second = overlap.stale, overlap.newer
+    if first.node == second.node:
+        return (
+            f"both are configured with the id {first.node}: of two addresses with one id a name server keeps the last"
+        )
     if not services.acts(first) and services.acts(second):
         return (
-            f"{first.name} never stopped: the name servers had lost it, and a master does not react to that. What it "
-            "did meanwhile the other does not know"
+            f"{first.name} never stopped: {_who_lost(group, first, second)}, and a master does not react to that. What "
+            "it did meanwhile the other does not know"
         )
     if services.acts(first) and services.acts(second):
         return "they saw different smallest ids"
-    if not services.acts(second) and services.acts(first):
-        return f"{first.name} had not learned that the master was back"
-    return "both were configured as master"
+    return f"{first.name} had not learned that the master was back"
+
+
+def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
+    """The name servers that had dropped the master when another acted, and those that by their logs had not."""
+    ids = _ids(group)
+    lost, kept = set(), set()
+    for fact in group.of(facts.REGISTERED):
+        if ids.get(fact.address or "") != master.node or group.clocks.elapsed(since(fact), acting.begin)[0] <= 0:
+            continue
+        end = until(fact)
+        if end is None or group.clocks.elapsed(acting.end, end)[0] > -NOTICE:
+            kept.add(fact.source_node)
+        elif group.clocks.elapsed(end, acting.begin)[1] > -NOTICE and fact.result in (DROPPED, EXPIRED):
+            lost.add(fact.source_node)
+    named = f"the name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}" if lost else "the name servers"
+    others = f", but by {'their logs' if len(kept) > 1 else 'its log'} not {', '.join(sorted(kept))}" if kept else ""
+    return f"{named} had lost it{others}"
 
 
 def _against_minimum(group: Group) -> Iterator[Finding]:
@@ -583,6 +605,16 @@ def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
         stuck,
         unknown,
         "pre-online began and neither an error nor its end is in the logs",
+    )
+    compared, never = group.clocks.compared()
+    skews = len(group.clocks.skews)
+    yield coverage(
+        group,
+        "CLOCK_SKEW",
+        max(compared - skews, 0),
+        skews,
+        never,
+        "a registration or notice carries nothing that tells it from another one: no line is surely its effect",
     )
 
 
