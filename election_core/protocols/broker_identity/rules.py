@@ -62,7 +62,8 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     resets = [*_lost_files(group, decided), *_lost_answers(group, decided), *_forgotten(group)]
     resets += _same_address(group, decided, {finding.nodes[0] for finding in resets})
     conflicts = [*_two_at_once(group), *_owned_twice(group, decided)]
-    conflicts += [_echo(finding, conflicts) for finding in _back_and_forth(group, decided)]
+    echoes = [*_accepted_twice(group, decided), *_back_and_forth(group, decided)]
+    conflicts += [_echo(finding, conflicts) for finding in echoes]
     conflicts += _of_another(group)
     refused = list(_refused(group, decided))
     versions = list(_versions(group))
@@ -293,6 +294,30 @@ def _owned_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
             f"{both[1].source_node} with {both[1].value}.",
             Proof(both[1].since, None, _lines(*both)),
         )
+
+
+def _accepted_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+    """One id that one controller gave to two brokers. A DLedger controller prints what it proposes: the first proposal
+    may have been lost on its way; a JRaft controller prints what is committed. A broker that tries again after a lost
+    answer has the same address and another code."""
+    for node, accepted in _applied(decided).items():
+        for one, other in combinations(accepted, 2):
+            committed = one.raft_index is not None and other.raft_index is not None
+            if one.address == other.address or not (committed or one.source_node == other.source_node):
+                continue
+            if None in (one.value, other.value) or _cleaned(decided, node):
+                continue
+            yield _finding(
+                group,
+                "BROKER_ID_CONFLICT",
+                CRITICAL if committed else WARNING,
+                PROVEN if committed else POSSIBLE,
+                (node,),
+                f"The controllers gave id {node} to the code {one.value} and to {other.value}: two brokers may believe "
+                "that it is theirs.",
+                Proof(other.since, None, _lines(one, other)),
+            )
+            break
 
 
 def _back_and_forth(group: Group, decided: list[Fact]) -> Iterator[Finding]:
