@@ -7,13 +7,20 @@ import pytest
 from tests.acceptance.published import Warehouse, replay
 from tests.conftest import Landing
 
-SYSTEMS = ("rocketmq-dledger", "rocketmq-controller")
+ELECTING = ("rocketmq-dledger", "rocketmq-controller")
+SYSTEMS = (*ELECTING, "rocketmq-acting-master")
 
 
 @pytest.fixture(scope="session")
 def runs(corpora: Path) -> dict[str, Path]:
-    """Every run of the two systems by its name, which is the name of its cluster too."""
+    """Every run of all systems by its name, which is the name of its cluster too."""
     return {run.parent.name: run.parent for system in SYSTEMS for run in sorted((corpora / system).glob("*/run.json"))}
+
+
+@pytest.fixture(scope="session")
+def elections(runs: dict[str, Path]) -> dict[str, Path]:
+    """Those of the systems that elect; the observer of the others asked other questions."""
+    return {name: path for name, path in runs.items() if path.parent.name in ELECTING}
 
 
 @pytest.fixture(scope="session")

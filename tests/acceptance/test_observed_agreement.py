@@ -80,7 +80,7 @@ def disagreement(sample: Sample, claims: list[Row], gone: bool) -> str | None:
 
 @pytest.mark.parametrize(("margin", "excuses"), [(SETTLED, NO_EXCUSE), (5.0, CLOSE_BY)], ids=["settled", "close by"])
 def test_roles_agree_with_the_observer(
-    gold: Warehouse, runs: dict[str, Path], margin: float, excuses: tuple[Excuse, ...]
+    gold: Warehouse, elections: dict[str, Path], margin: float, excuses: tuple[Excuse, ...]
 ) -> None:
     """Farther than so many seconds from every change."""
     intervals: dict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -90,7 +90,7 @@ def test_roles_agree_with_the_observer(
     wrong: list[str] = []
     excused: Counter[Excuse] = Counter()
     agreed: Counter[str] = Counter()
-    for run, path in runs.items():
+    for run, path in elections.items():
         observed = Observed(path)
         for sample in observed.settled(margin):
             claims = at(intervals[run, sample.node], sample.t)
@@ -116,14 +116,14 @@ def report(agreed: Counter[str], wrong: list[str], excused: Counter[Excuse]) -> 
         print(f"{excuse.run:28} {count:5} samples of {excuse.node} excused: {excuse.reason}")
 
 
-def test_sync_state_sets_agree_with_the_leading_controller(gold: Warehouse, runs: dict[str, Path]) -> None:
+def test_sync_state_sets_agree_with_the_leading_controller(gold: Warehouse, elections: dict[str, Path]) -> None:
     """Set and epoch are compared, the epoch with the newest term.
 
     A stale master's term goes on beside it. An election without a winner raises the epoch and leaves the set alone.
     """
     sets, terms = gold.rows("gold/sync_state_sets"), gold.rows("gold/terms")
     wrong, agreed = [], 0
-    for run, path in runs.items():
+    for run, path in elections.items():
         for state in Observed(path).settled_sets():
             mine = at(of_group(sets, run, state.group), state.t)
             newest = sorted(at(of_group(terms, run, state.group), state.t), key=lambda row: row["term"])[-1:]

@@ -48,6 +48,9 @@ class Run:
     elections: list[Row]
     sets: list[Row]
     findings: list[Row]
+    locks: list[Row]
+    versions: list[Row]
+    coverage: list[Row]
 
     def of(self, rows: Iterable[Row], group: str | None) -> list[Row]:
         """The rows of a group; all for None."""
@@ -135,6 +138,45 @@ def leads_at(node: str, term: int, at: float, group: str | None = None) -> Check
     return check
 
 
+def serves(role: str, node: str, since: float | None, until: float | None, group: str, slack: float = NEAR) -> Check:
+    """``node`` is master (``leader``) or acts (``acting_leader``) in one such interval; None as for :func:`leads`."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.roles, group) if (row["role"], row["node"]) == (role, node)]
+        good = [
+            row
+            for row in rows
+            if (since is None or abs(start(row) - since) <= NEAR) and _ends_at(run, row, until, slack)
+        ]
+        assert len(good) == 1, f"{node} should be {role} in one such interval:\n{show(rows)}"
+
+    return check
+
+
+def only_serving(expected: Iterable[tuple[str, str]], group: str) -> Check:
+    """No others are master, or act as one, before the end of the run."""
+
+    def check(run: Run) -> None:
+        rows = [
+            row
+            for row in run.of(run.roles, group)
+            if row["role"] in ("leader", "acting_leader") and start(row) < run.ended - NEAR
+        ]
+        assert {(row["role"], row["node"]) for row in rows} == set(expected), show(rows)
+
+    return check
+
+
+def never(source: str, *roles: str) -> Check:
+    """By its own log this machine never has one of these roles before the end of the run."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.roles if row["source_node"] == source and row["role"] in roles]
+        assert not [row for row in rows if start(row) < run.ended - NEAR], show(rows)
+
+    return check
+
+
 def only_leaders(leaders: Iterable[tuple[str, int]], group: str | None = None) -> Check:
     """No others lead any term before the end of the run."""
 
@@ -215,6 +257,125 @@ def finding(
         rows = [row for row in run.of(run.findings, group) if row["rule"] == rule]
         good = [row for row in rows if _near(row, since, until, slack) and _has(row, columns)]
         assert good, f"no {rule} with {columns} from {since} to {until}; found:\n{show(rows)}"
+
+    return check
+
+
+def tells(rule: str, *words: str, group: str | None = None, **columns: object) -> Check:
+    """Exactly one such finding has all these words in its sentence."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.findings, group) if row["rule"] == rule]
+        good = [row for row in rows if all(word in row["summary"] for word in words) and _has(row, columns)]
+        assert len(good) == 1, f"expected one {rule} with {words} {columns}; found:\n{show(rows)}"
+
+    return check
+
+
+def never_tells(rule: str, *words: str, group: str | None = None) -> Check:
+    """No such finding has all these words in its sentence."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.findings, group) if row["rule"] == rule]
+        assert not [row for row in rows if all(word in row["summary"] for word in words)], show(rows)
+
+    return check
+
+
+def quiet_after(moment: float) -> Check:
+    """No finding above info begins later: from then on everything is being stopped."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.findings if row["severity"] != "info" and start(row) > moment + NEAR]
+        assert not rows, show(rows)
+
+    return check
+
+
+def lasted(seconds: float, rule: str, nodes: set[str]) -> Check:
+    """The bounds of the one overlap of these nodes that is above info hold so many seconds, give or take one."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.findings if row["rule"] == rule and row["severity"] != "info"]
+        good = [
+            row
+            for row in rows
+            if _has(row, {"nodes": nodes})
+            and row["overlap_min_ms"] / 1000 - 1 <= seconds <= row["overlap_max_ms"] / 1000 + 1
+        ]
+        assert len(good) == 1, show(rows)
+
+    return check
+
+
+def judged(rule: str, group: str, *, conforms: int = 0, undecidable: str | None = None) -> Check:
+    """``rule_coverage`` counts so many as right, or says why some cannot be judged."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.of(run.coverage, group) if row["rule"] == rule]
+        good = [
+            row
+            for row in rows
+            if row["conforms"] >= conforms
+            and (undecidable is None or (row["undecidable"] > 0 and undecidable in (row["why_undecidable"] or "")))
+        ]
+        assert good, f"{rule} of {group}: {rows}"
+
+    return check
+
+
+def held(
+    client: str,
+    source: str,
+    *queues: int,
+    since: float,
+    until: float | None = None,
+    consumers: str = "order-group",
+    topic: str = "OrderEvents",
+    **columns: object,
+) -> Check:
+    """The client has an entry for each of these queues at one broker from then on; ``until``: to that moment."""
+
+    def check(run: Run) -> None:
+        own = [
+            row
+            for row in run.locks
+            if (row["source_node"], row["consumer_group"], row["topic"]) == (source, consumers, topic)
+            and row["client_id"].endswith(f"@{client}")
+        ]
+        good = {
+            row["queue_id"]
+            for row in own
+            if abs(start(row) - since) <= NEAR
+            and (until is None or abs(end(row) - until) <= NEAR)
+            and _has(row, columns)
+        }
+        assert set(queues) <= good, "\n".join(str(row) for row in own)
+
+    return check
+
+
+def locks_are(**columns: object) -> Check:
+    """All lock entries of the run's first broker set say so."""
+
+    def check(run: Run) -> None:
+        rows = [row for row in run.locks if row["replica_group"] == min(run.broker_sets)]
+        assert rows
+        assert all(_has(row, columns) for row in rows), rows[0]
+
+    return check
+
+
+def counters(node: str, kind: str, *expected: int, group: str) -> Check:
+    """These counters were seen in copies of one table of one broker, in this order."""
+
+    def check(run: Run) -> None:
+        rows = sorted(
+            (row for row in run.of(run.versions, group) if (row["node"], row["kind"]) == (node, kind)),
+            key=lambda row: float(row["observed_time"].timestamp()),
+        )
+        seen = iter([row["counter"] for row in rows])
+        assert all(counter in seen for counter in expected), [row["counter"] for row in rows]
 
     return check
 
