@@ -4,7 +4,7 @@ import json
 import random
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from election_core.facts import Fact
 from election_core.findings import INFO
 from election_core.protocols.acting_master.log import PROTOCOL
 from election_core.rows import Finding, RoleInterval, Row, RuleCoverage
@@ -334,7 +333,7 @@ def test_lost_lines_add_no_alarm(name: str, seed: int, corpora: Path) -> None:
     assert alarms <= {short.split()[1] for short in ABOVE_INFO.get(name, [])}
 
 
-# -- evidence and clocks -----------------------------------------------------------------------------------------
+# -- evidence -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(ABOVE_INFO))
@@ -346,26 +345,3 @@ def test_evidence_is_in_the_logs(name: str, corpora: Path) -> None:
         if isinstance(row, Finding) and row.severity != INFO:
             assert row.evidence
             assert set(row.evidence) <= there
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", RUNS)
-def test_clocks_inside_their_bounds_change_no_alarm(name: str, corpora: Path) -> None:
-    """A clock that is off by its whole bound, either way, changes no finding above info."""
-    facts = [fact for fact in story.run_facts(corpora / SYSTEM / name) if fact.protocol == PROTOCOL]
-    expected = ABOVE_INFO.get(name, [])
-    for source in sorted({fact.source_node for fact in facts}):
-        for shift in (-story.BOUND_MS * 1000, story.BOUND_MS * 1000):
-            moved = [_moved(fact, shift) if fact.source_node == source else fact for fact in facts]
-            alarms = [row for row in story.judge(moved) if isinstance(row, Finding) and row.severity != INFO]
-            assert [row.rule for row in alarms] == [short.split()[1] for short in expected]
-
-
-def _moved(fact: Fact, shift: int) -> Fact:
-    return replace(
-        fact,
-        since=fact.since + shift,
-        since_by=fact.since_by + shift,
-        until=None if fact.until is None else fact.until + shift,
-        until_by=None if fact.until_by is None else fact.until_by + shift,
-    )

@@ -9,15 +9,17 @@ import pytest
 
 from election_core import facts
 from election_core.facts import Fact
+from election_core.findings import DEFINITE, PROVEN
 from election_core.rows import Finding
 from tests.election_core import story
 
-SYSTEMS = ("rocketmq-dledger", "rocketmq-controller")
+ELECTING = ("rocketmq-dledger", "rocketmq-controller")
+SYSTEMS = (*ELECTING, "rocketmq-acting-master")
 PROTOCOLS = ("dledger", "controller", "raft", "order_lock", "broker_identity", "metadata", "acting_master")
 
 
-def runs_of(corpora: Path) -> Iterator[Path]:
-    for system in SYSTEMS:
+def runs_of(corpora: Path, systems: tuple[str, ...] = SYSTEMS) -> Iterator[Path]:
+    for system in systems:
         yield from sorted(path.parent for path in (corpora / system).glob("*/run.json"))
 
 
@@ -87,8 +89,11 @@ def dropping(seed: int) -> story.Keep:
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.5, 30.0])
 def test_clocks_that_are_off_change_no_alarm(corpora: Path, seconds: float) -> None:
-    """Inside its bound a clock changes nothing; beyond it messages prove the skew, and no false alarm follows."""
-    for run in runs_of(corpora):
+    """Inside its bound a clock changes nothing; beyond it messages prove the skew, and no false alarm follows.
+
+    Where nobody elects no line is surely the effect of another machine's: there a bound that is wrong shows in nothing.
+    """
+    for run in runs_of(corpora, ELECTING):
         own = leadership(story.run_facts(run))
         expected = alarms(own)
         critical = {(f.rule, f.nodes, f.terms) for f in findings(own) if f.severity == "critical"}
@@ -99,6 +104,26 @@ def test_clocks_that_are_off_change_no_alarm(corpora: Path, seconds: float) -> N
                 new = {claim for claim in said - expected if claim[1] != "CLOCK_SKEW"}
                 assert not new, (run.name, source, shift_us, new)
                 assert critical <= {(f.rule, f.nodes, f.terms) for f in moved}, (run.name, source, shift_us)
+
+
+@pytest.mark.slow
+def test_clocks_inside_their_bounds_change_no_certain_finding(corpora: Path) -> None:
+    """What is proven or definite, of any severity, stays so, and nothing else becomes so."""
+    for run in runs_of(corpora):
+        own = leadership(story.run_facts(run))
+        expected = certain(own)
+        for source in sorted({fact.source_node for fact in own}):
+            for shift_us in (-story.BOUND_MS * 1000, story.BOUND_MS * 1000):
+                assert certain(shifted(own, source, shift_us)) == expected, (run.name, source, shift_us)
+
+
+def certain(own: Iterable[Fact]) -> set[tuple[str, ...]]:
+    """Proven and definite findings, by what they claim about whom."""
+    return {
+        (f.replica_group, f.rule, f.severity, *f.nodes, *map(str, f.terms))
+        for f in findings(own)
+        if f.certainty in (PROVEN, DEFINITE)
+    }
 
 
 def shifted(own: Iterable[Fact], source: str, shift_us: int) -> list[Fact]:
@@ -112,7 +137,9 @@ def shifted(own: Iterable[Fact], source: str, shift_us: int) -> list[Fact]:
         if fact.source_node == source:
             until = fact.until + shift_us if fact.until is not None else None
             until_by = fact.until_by + shift_us if fact.until_by is not None else None
+            sure = fact.sure_until + shift_us if fact.sure_until is not None else None
             since, since_by = fact.since + shift_us, fact.since_by + shift_us
-            fact = replace(fact, since=since, since_by=since_by, until=until, until_by=until_by)  # noqa: PLW2901
+            times = {"since": since, "since_by": since_by, "until": until, "until_by": until_by, "sure_until": sure}
+            fact = replace(fact, **times)  # noqa: PLW2901
         moved.append(fact)
     return moved

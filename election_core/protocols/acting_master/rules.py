@@ -526,7 +526,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: str, cause: 
         rule,
         (gap.before.source, gap.begin.at // SECOND),
         severity=WARNING if long and not gap.planned and not doubt else INFO,
-        certainty=POSSIBLE if doubt else DEFINITE,
+        certainty=DEFINITE if gap.least > 0 and not doubt else POSSIBLE,
         nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
         terms=(),
         start_time=gap.begin.at,
