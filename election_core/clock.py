@@ -11,7 +11,7 @@ wrong most often is dropped: its offset is then known only as far as messages pr
 is reported, not smoothed away.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 UNBOUNDED = 1 << 60
@@ -52,18 +52,25 @@ class Skew:
 class Clocks:
     """What is known about the clocks of a group's machines.
 
-    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources.
+    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources. ``steps_us``
+    are the clocks that were put back further than their bounds allow, and how far: neither a bound nor a message holds
+    for all of such a clock's times.
     """
 
-    def __init__(self, bounds_us: dict[str, int], messages: Iterable[Message]) -> None:
+    def __init__(
+        self, bounds_us: dict[str, int], messages: Iterable[Message], steps_us: Mapping[str, int] | None = None
+    ) -> None:
+        self._steps = dict(steps_us or {})
         self._sources = sorted(bounds_us)
-        self._tightest = _tightest_messages(messages)
+        self._tightest = _tightest_messages(
+            message for message in messages if not {message.cause.source, message.effect.source} & self._steps.keys()
+        )
         proven = self._shortest_paths({pair: weight for pair, (weight, _) in self._tightest.items()})
         self.skews = self._contradictions(proven, bounds_us)
         trusted = dict(bounds_us)
         for source in _least_trustworthy(self.skews):
             trusted.pop(source, None)
-        stepped = {skew.ahead for skew in self.skews if skew.ahead == skew.behind}
+        stepped = {skew.ahead for skew in self.skews if skew.ahead == skew.behind} | self._steps.keys()
         self._ahead = self._combine(proven, trusted, stepped)
 
     def compared(self) -> tuple[int, int]:
@@ -75,7 +82,7 @@ class Clocks:
     def most_ahead(self, source: str, other: str) -> int:
         """How far, at most, the clock of ``source`` is ahead of the clock of ``other``, in microseconds."""
         if source == other:
-            return 0
+            return self._steps.get(source, 0)
         return self._ahead.get((other, source), UNBOUNDED)
 
     def elapsed(self, earlier: Moment, later: Moment) -> tuple[int, int]:

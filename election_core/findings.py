@@ -263,10 +263,25 @@ CATALOGUE: tuple[Rule, ...] = (
     ),
     Rule(
         "CLOCK_SKEW",
-        "warning",
+        "warning; info for a step inside the configured bound",
         "Messages between two machines prove that their clocks differ by more than their configured bounds, "
-        "or that a clock stepped. Verdicts about these machines rest on messages only.",
-        "Difference constraints between clock offsets",
+        "or that a clock stepped. Verdicts about these machines rest on messages only. Or the lines of one file show "
+        "that its clock was put back: they are judged in the order of the file.",
+        "Difference constraints between clock offsets; the order of lines in a file",
+    ),
+    Rule(
+        "IDENTITY_CONTRADICTION",
+        "warning",
+        "It is not clear for which member a log speaks: it contradicts the inventory, changes its own name, or "
+        "another folder speaks for the same member at the same time.",
+        "RocketMQ brokerName, dLegerGroup, dLegerSelfId; ZooKeeper myid; the inventory in the settings",
+    ),
+    Rule(
+        "UNKNOWN_VERSION",
+        "info",
+        "A node runs a release whose log texts and rules are not known: lines that it words differently are not "
+        "understood, and nothing is concluded from their absence.",
+        "RocketMQ MQVersion, 4.9 to 5.3; ZooKeeper 3.4 to 3.9; etcd 2.0 to 3.5",
     ),
 )
 
@@ -308,7 +323,9 @@ NEEDS: dict[str, str] = {
     "LOCK_WITHOUT_QUORUM": "the brokers that did not answer (WARN lines), and totalReplicas",
     "LOCK_NON_STRICT_RISK": "the lock lines of both brokers",
     "LOCK_USED_AFTER_EXPIRY": "a printed sign of the old holder after its 60 s",
-    "CLOCK_SKEW": "a message between the two machines that both logged",
+    "CLOCK_SKEW": "a message between the two machines that both logged; lines on both sides of a step in one file",
+    "IDENTITY_CONTRADICTION": "lines in which a process names itself, or an entry of the inventory",
+    "UNKNOWN_VERSION": "a line that says the release: its start (ZooKeeper, etcd), or the name of rocketmqHome",
 }
 """What each rule needs to be decidable."""
 

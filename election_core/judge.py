@@ -16,6 +16,7 @@ from election_core.protocols.dledger import causality as dledger_causality
 from election_core.protocols.dledger import rules as dledger
 from election_core.protocols.metadata import rules as metadata
 from election_core.protocols.order_lock import rules as order_lock
+from election_core.protocols.sources import rules as sources
 from election_core.rows import Row
 
 FAULT = "fault"
@@ -65,6 +66,7 @@ _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
     order_lock.PROTOCOL: order_lock.judge,
     broker_identity.PROTOCOL: broker_identity.judge,
     acting_master.PROTOCOL: acting_master.judge,
+    sources.PROTOCOL: sources.judge,
     FAULT: _not_judged,
 }
 
@@ -76,6 +78,7 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     """
     by_protocol = sorted(facts, key=lambda fact: fact.protocol)
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
-    clocks = Clocks(bounds, [*dledger_causality.messages(by_protocol), *controller.messages(by_protocol)])
+    messages = [*dledger_causality.messages(by_protocol), *controller.messages(by_protocol)]
+    clocks = Clocks(bounds, messages, sources.stepped(by_protocol))
     for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
         yield from _RULES[protocol](list(own), clocks)

@@ -8,7 +8,7 @@ Two passes, each over sorted batches and each a plain generator, so that any eng
 Both carry their state across batches: a batch boundary falls wherever it likes.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +20,7 @@ from election_core.judge import failed
 from election_core.logged import Logged
 from election_core.rows import Row
 from election_core.source import INTERESTING, SourceLog
-from election_core.witness import UNIDENTIFIED
+from election_core.witness import NOT_LISTED, UNIDENTIFIED, Listed
 
 _LOGGED_ONLY = tuple(
     name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
@@ -43,8 +43,12 @@ FOLD_COLUMNS: tuple[str, ...] = (
 """The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
 
 
-def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
-    """Facts of all sources in ``batches``.
+Inventory = Mapping[tuple[str, str], Listed]
+"""What the inventory says of a source, by cluster and source node."""
+
+
+def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) -> Iterator[Fact]:
+    """Facts of all sources in ``batches``; ``inventory`` decides whom a source speaks for where its log does not say.
 
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, stream, file_time,
     fingerprint and line_no; all events of a source stand together. A source on which the fold fails gives one
@@ -56,7 +60,8 @@ def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
             if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
                     yield from current.facts()
-                current = _Folding(SourceLog(cluster, source_node, bound_ms))
+                listed = (inventory or {}).get((cluster, source_node), NOT_LISTED)
+                current = _Folding(SourceLog(cluster, source_node, bound_ms, listed))
             current.feed(batch, rows)
     if current is not None:
         yield from current.facts()
@@ -123,10 +128,12 @@ def _feed(source: SourceLog, batch: pa.RecordBatch, rows: range) -> None:
     times = part.column("event_time").cast(pa.int64()).to_pylist()
     resolutions = part.column("time_resolution_ms").to_pylist()
     streams = _texts(part, "stream")
+    files = _texts(part, "fingerprint")
     ids = part.column("event_id").to_pylist()
     wanted: list[int] = []
-    for number, (kind, time, stream, event_id) in enumerate(zip(kinds, times, streams, ids, strict=True)):
-        source.seen(stream or "", time, event_id)
+    lines = zip(kinds, times, streams, ids, files, strict=True)
+    for number, (kind, time, stream, event_id, file) in enumerate(lines):
+        source.seen(stream or "", time, event_id, file or "")
         if kind in INTERESTING:
             wanted.append(number)
     if not wanted:

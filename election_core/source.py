@@ -19,7 +19,17 @@ from election_core.protocols.controller import log as controller
 from election_core.protocols.dledger import log as dledger
 from election_core.protocols.metadata import log as metadata
 from election_core.protocols.order_lock import log as order_lock
-from election_core.witness import BROKER, IDENTITY_KINDS, SNAPSHOTS, Identity, Witness, process_of
+from election_core.protocols.sources import log as sources
+from election_core.witness import (
+    BROKER,
+    IDENTITY_KINDS,
+    NOT_LISTED,
+    SNAPSHOTS,
+    Identity,
+    Listed,
+    Witness,
+    process_of,
+)
 
 
 class ProtocolLog(Protocol):
@@ -70,7 +80,7 @@ FOLDS: tuple[Fold, ...] = (
 )
 """The state machines of all protocols; a new protocol adds its line here."""
 
-INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, *(fold.kinds for fold in FOLDS))
+INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, sources.KINDS, *(fold.kinds for fold in FOLDS))
 """The kinds of events that the fold reads; all others are signs of life only."""
 
 
@@ -81,19 +91,24 @@ class SourceLog:
     cluster: str
     source_node: str
     bound_ms: int
+    listed: Listed = NOT_LISTED
     activity: dict[str, Activity] = field(default_factory=dict)
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
+    itself: sources.SourcesLog = field(default_factory=sources.SourcesLog)
 
-    def seen(self, stream: str, time: int, event_id: str | None = None) -> None:
-        """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock)."""
+    def seen(self, stream: str, time: int, event_id: str | None = None, file: str = "") -> None:
+        """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock) into one of its files."""
         self._activity(stream).seen(time, event_id)
+        self.itself.seen(stream, file, time, event_id or "")
 
     def on(self, event: Logged) -> None:
         """Take an event of one of :data:`INTERESTING`."""
         self._note_life(event)
         if event.kind in IDENTITY_KINDS:
             self.identity.on(event)
+        if event.kind in sources.KINDS:
+            self.itself.on(event)
         for number, fold in enumerate(FOLDS):
             if event.kind not in fold.kinds:
                 continue
@@ -104,9 +119,10 @@ class SourceLog:
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
         lives = {process: activity.lives() for process, activity in self.activity.items()}
-        witness = Witness(self.cluster, self.source_node, self.bound_ms, self.identity, lives)
-        for (_, stream), log in sorted(self.logs.items()):
-            yield from log.facts(witness, stream)
+        witness = Witness(self.cluster, self.source_node, self.bound_ms, self.identity, lives, self.listed)
+        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(witness, stream)]
+        yield from (fact for _, fact in told)
+        yield from self.itself.facts(witness, told)
 
     def _log(self, number: int, scope: str) -> ProtocolLog:
         key = (number, scope)

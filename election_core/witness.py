@@ -91,6 +91,17 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """Whom the inventory says that a source speaks for; it counts only where the log does not say."""
+
+    replica_group: str | None = None
+    member: str | None = None
+
+
+NOT_LISTED = Listed()
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
     """One source after its last event: identity and lives, by process."""
 
@@ -99,6 +110,16 @@ class Witness:
     bound_ms: int
     identity: Identity
     lives: dict[str, list[Life]]
+    listed: Listed = NOT_LISTED
+
+    @property
+    def broker_set(self) -> str | None:
+        """The broker set, by its own lines, else by the inventory."""
+        return self.identity.broker_set or self.listed.replica_group
+
+    def broker_id_at(self, time: int, lives: list[Life]) -> str | None:
+        """The broker id that the process had, by its own lines, else by the inventory."""
+        return self.identity.broker_id_at(time, lives) or self.listed.member
 
     def about(self, group: str, protocol: str, stream: str, node_at: Callable[[int], str | None]) -> "Testimony":
         """Facts of one protocol about one group, from the process that writes ``stream``."""

@@ -193,6 +193,12 @@ CONNECTIONS = (
         "a call got no answer in time",
     ),
     Text("NET_TIMEOUT", "invokeSync: wait response timeout exception, the channel[{peer_address}]"),
+    Text(
+        "NET_ANSWER_LOST",
+        "RemotingCommand [code={code:int}, language={}, version={value}, opaque={}, flag(B)=1, remark={result:text}",
+        "an answer of the process could not be sent; value is the number of its release, 0 where it has none",
+        when=on_thread("NettyServer"),
+    ),
 )
 
 TEXTS = under("process", (*DUMP, *CHANGES, *LIFE, *THREADS, *FILES, *CONNECTIONS))

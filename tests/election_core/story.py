@@ -3,6 +3,8 @@
 A scenario file opens with a paragraph of intent, then names a log (``[n1 broker_default.log]``) and gives its lines
 without the date; the expected verdict stands below a line of ``----``. Everything happens on 2026-03-01, GMT+8.
 A line that a process writes again and again stands once: ``10:00:00 to 10:02:00 every 8 s INFO ...``.
+``[the inventory]`` may list folders, each as ``broker-a-1: 1 of b``. What the logs themselves are worth is told in the
+stories about that alone.
 """
 
 import gzip
@@ -19,13 +21,16 @@ from election_core.dialects import Record, Unparsable, dialect_for, rocketmq_met
 from election_core.facts import Fact
 from election_core.judge import rows_of_group
 from election_core.logged import Logged
+from election_core.protocols.sources.rules import PROTOCOL as SOURCES
 from election_core.rows import Election, Finding, RoleInterval, Row, RuleCoverage, SyncStateSet, Term
 from election_core.source import INTERESTING, SourceLog
+from election_core.witness import NOT_LISTED, Listed
 
 RULE = "----"
 DAY = "2026-03-01"
 CLUSTER = "story"
 BOUND_MS = 500
+INVENTORY = ("the", "inventory")
 
 _COPIED = [f.name for f in fields(Logged) if f.name not in {"event_id", "stream", "kind", "at", "by"}]
 
@@ -61,12 +66,20 @@ def _repeated(line: str) -> Iterator[str]:
 def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | None = None) -> list[Fact]:
     """Fold each node's logs; ``shift_ms`` moves a node's clock."""
     facts: list[Fact] = []
+    logs = dict(logs)
+    listed = dict(map(_listed, logs.pop(INVENTORY, [])))
     for node, streams in groupby(sorted(logs.items()), key=lambda item: item[0][0]):
-        source = SourceLog(CLUSTER, node, BOUND_MS)
+        source = SourceLog(CLUSTER, node, BOUND_MS, listed.get(node, NOT_LISTED))
         for (_, stream), lines in streams:
             _feed(source, stream, lines, (shift_ms or {}).get(node, 0) * 1000)
         facts += source.facts()
     return facts
+
+
+def _listed(line: str) -> tuple[str, Listed]:
+    node, _, place = line.partition(": ")
+    member, _, group = place.rpartition("of ")
+    return node, Listed(group, member.strip() or None)
 
 
 def _feed(source: SourceLog, stream: str, lines: list[str], shift_us: int) -> None:
@@ -81,7 +94,7 @@ def _feed(source: SourceLog, stream: str, lines: list[str], shift_us: int) -> No
         time = dialect.time_of(line, dialect.utc_offset_minutes)
         if time is None:
             continue
-        source.seen(stream, time[0] + shift_us)
+        source.seen(stream, time[0] + shift_us, f"{source.source_node}/{stream}:{number}")
         event = dialect.parse(Record(line, _continuation(lines, number, dialect), stream, dialect.utc_offset_minutes))
         if event is None or event.kind not in INTERESTING:
             continue
@@ -212,9 +225,9 @@ def judge(facts: Iterable[Fact]) -> list[Row]:
     return [row for _, own in groupby(ordered, key=lambda fact: fact.replica_group) for row in rows_of_group(list(own))]
 
 
-def tell(rows: Iterable[Row]) -> str:
-    """A verdict as text: terms, roles, elections, sets, findings."""
-    rows = list(rows)
+def tell(rows: Iterable[Row], *, of_sources: bool = False) -> str:
+    """A verdict as text: terms, roles, elections, sets, findings, and coverage; of the sources only if asked."""
+    rows = [row for row in rows if of_sources or not isinstance(row, RuleCoverage) or row.protocol != SOURCES]
     parts = []
     for title, kind, line in (
         ("terms", Term, _term),
@@ -277,4 +290,4 @@ def _coverage(row: RuleCoverage) -> str:
 
 def nodes_of(logs: dict[tuple[str, str], list[str]]) -> Iterator[str]:
     """The nodes of a story."""
-    yield from sorted({node for node, _ in logs})
+    yield from sorted({node for node, stream in logs if (node, stream) != INVENTORY})

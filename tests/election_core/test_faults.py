@@ -13,6 +13,7 @@ COLUMNS = {
     "cluster": pa.string(),
     "source_node": pa.string(),
     "stream": pa.string(),
+    "fingerprint": pa.string(),
     "clock_bound_ms": pa.int64(),
     "event_time": pa.int64(),
     "time_resolution_ms": pa.int64(),
@@ -23,7 +24,7 @@ COLUMNS = {
 
 def batch(*nodes: str) -> pa.RecordBatch:
     """One sign of life of each node."""
-    rows = [("c", node, "broker.log", 500, 1_000_000, 1000, f"{node}-1", "TICK") for node in nodes]
+    rows = [("c", node, "broker.log", "f", 500, 1_000_000, 1000, f"{node}-1", "TICK") for node in nodes]
     arrays = [pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), COLUMNS.values(), strict=True)]
     return pa.RecordBatch.from_arrays(arrays, names=list(COLUMNS))
 
@@ -37,10 +38,10 @@ def as_batch(facts: list[Fact]) -> pa.RecordBatch:
 def test_one_bad_log_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = SourceLog.seen
 
-    def breaking(self: SourceLog, stream: str, time: int, event_id: str | None = None) -> None:
+    def breaking(self: SourceLog, stream: str, time: int, event_id: str | None = None, file: str = "") -> None:
         if self.source_node == "bad":
             raise ZeroDivisionError("no such thing")
-        whole(self, stream, time, event_id)
+        whole(self, stream, time, event_id, file)
 
     monkeypatch.setattr(SourceLog, "seen", breaking)
     (fact,) = replay.fold([batch("bad", "good"), batch("good")])

@@ -213,7 +213,7 @@ class BrokerLog:
         return readings
 
     def _own_id(self, witness: Witness, signals: list[Logged]) -> str | None:
-        """The broker's own id: by its own word in this life or another, by its address, by its configured role."""
+        """The own id: by the broker's word in this life or another, its address, its configuration, the inventory."""
         for candidates in (signals, self.signals):
             said = [signal.broker_id for signal in candidates if signal.kind in _SAYS_OWN_ID and signal.broker_id]
             if said:
@@ -225,7 +225,9 @@ class BrokerLog:
         configured = witness.identity.setting("brokerId")
         if witness.identity.setting("brokerRole") in _MASTER_ROLES:
             return MASTER_ID
-        return configured if configured is not None and configured.isdigit() and configured != MASTER_ID else None
+        if configured is not None and configured.isdigit() and configured != MASTER_ID:
+            return configured
+        return witness.listed.member
 
     def _members(self, told: Testimony) -> Iterator[Fact]:
         """Addresses of members, as far as this broker prints them."""
@@ -253,7 +255,7 @@ def _plain(witness: Witness) -> bool:
 
 
 def _broker_set(witness: Witness, signals: list[Logged]) -> str | None:
-    """The broker's set: by its boot line or configuration, else from ``cluster_name_id`` where that has one reading."""
+    """The broker's set: by its own word, by ``cluster_name_id`` where that has one reading, or by the inventory."""
     named = witness.identity.broker_set or witness.identity.setting("brokerName")
     if named is not None:
         return named
@@ -261,7 +263,7 @@ def _broker_set(witness: Witness, signals: list[Logged]) -> str | None:
         parts = (signal.value or "").split("_") if signal.kind in _SAYS_OWN_ID else []
         if len(parts) == 3:
             return parts[1]
-    return None
+    return witness.broker_set
 
 
 def _pre_online_fact(told: Testimony, attempt: PreOnline) -> Fact:

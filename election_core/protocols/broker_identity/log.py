@@ -73,7 +73,7 @@ class BrokerLog:
 
     def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
         """What this broker proves about its identity in its broker set."""
-        group = witness.identity.broker_set
+        group = witness.broker_set
         if group is None or not (self.steps or self.own or self.old):
             return
         told = witness.about(group, PROTOCOL, stream, lambda _: None)

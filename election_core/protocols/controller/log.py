@@ -82,10 +82,10 @@ class BrokerLog:
     def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
         """What this broker proves about its broker set."""
         identity = witness.identity
-        if identity.broker_set is None or not (self.steps or self.replication or identity.ids):
+        if witness.broker_set is None or not (self.steps or self.replication or identity.ids):
             return
         lives = witness.lives[BROKER]
-        told = witness.about(identity.broker_set, PROTOCOL, stream, lambda time: identity.broker_id_at(time, lives))
+        told = witness.about(witness.broker_set, PROTOCOL, stream, lambda time: witness.broker_id_at(time, lives))
         yield from told.roles(self.role_spans(told))
         yield from told.life()
         for (node, address), event in sorted(self.members.items()):

@@ -18,7 +18,7 @@ from dataclasses import astuple, dataclass, field, replace
 
 from election_core import facts
 from election_core.facts import Fact
-from election_core.lives import SECOND, Life
+from election_core.lives import SECOND, Life, life_at
 from election_core.logged import Logged
 from election_core.protocols.dledger.checks import (
     UNDECIDABLE,
@@ -143,6 +143,7 @@ class DledgerLog:
     """The state machine of one node's DLedger log. ``on`` takes its events in program order."""
 
     node: str | None = None
+    names: list[tuple[int, str]] = field(default_factory=list)
     group: str | None = None
     steps: list[Step] = field(default_factory=list)
     campaigns: list[Campaign] = field(default_factory=list)
@@ -171,6 +172,8 @@ class DledgerLog:
         """Take the next line of this node's DLedger log."""
         if event.node is not None and event.kind in _NAMES_SELF:
             self.node = event.node
+            if not self.names or self.names[-1][1] != event.node:
+                self.names.append((event.at, event.node))
         if event.replica_group is not None:
             self.group = event.replica_group
         handler = _HANDLERS.get(event.kind)
@@ -188,7 +191,10 @@ class DledgerLog:
         """What this log proves about its DLedger group."""
         if not self.steps and not self.campaigns:
             return
-        told = witness.about(self._group(witness, stream), PROTOCOL, stream, lambda _: self.node)
+        lives = witness.lives.get(process_of(stream), [])
+        told = witness.about(
+            self._group(witness, stream), PROTOCOL, stream, lambda time: self._name_in(life_at(lives, time), lives)
+        )
         yield from told.roles(self.role_spans(told.lives))
         yield from told.life()
         yield from self._vote_facts(told)
@@ -219,12 +225,17 @@ class DledgerLog:
                 evidence=(cut.event_id,),
             )
 
+    def _name_in(self, life: int, lives: list[Life]) -> str | None:
+        """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
+        said = [name for at, name in self.names if life_at(lives, at) <= life]
+        return said[-1] if said else self.names[0][1] if self.names else self.node
+
     def _group(self, witness: Witness, stream: str) -> str:
         """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""
         if process_of(stream) != BROKER:
             return CONTROLLER_GROUP
         identity = witness.identity
-        return self.group or identity.setting("dLegerGroup") or identity.broker_set or UNIDENTIFIED
+        return self.group or identity.setting("dLegerGroup") or witness.broker_set or UNIDENTIFIED
 
     def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
         last = told.lives[-1].last_seen if told.lives else 0

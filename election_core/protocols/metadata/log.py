@@ -87,7 +87,7 @@ class MetadataLog:
             return
         lives = witness.lives.get(BROKER, [])
         told = witness.about(
-            self._group(witness.identity), PROTOCOL, "broker.log", lambda time: self._node(witness, lives, time)
+            self._group(witness), PROTOCOL, "broker.log", lambda time: self._node(witness, lives, time)
         )
         for snapshot in self.snapshots.values():
             yield told.saw(facts.META_VERSION, snapshot.head, **_version(snapshot))
@@ -105,11 +105,12 @@ class MetadataLog:
 
     # -- who ----------------------------------------------------------------------------------------------
 
-    def _group(self, identity: Identity) -> str:
+    def _group(self, witness: Witness) -> str:
+        identity = witness.identity
         if identity.setting("enableDLegerCommitLog") == "true" and (group := identity.setting("dLegerGroup")):
             return group
         own = self.identity_file.replica_group if self.identity_file else None
-        return identity.broker_set or identity.setting("brokerName") or own or UNIDENTIFIED
+        return identity.broker_set or identity.setting("brokerName") or own or witness.broker_set or UNIDENTIFIED
 
     def _node(self, witness: Witness, lives: list[Life], time: int) -> str:
         """The member's name: its elected or proposed id, else the id it serves under, else the folder's name."""
@@ -119,7 +120,8 @@ class MetadataLog:
             return found
         if self.identity_file is not None and self.identity_file.node:
             return self.identity_file.node
-        return self._served_as() or identity.setting("brokerId") or witness.source_node
+        own = self._served_as() or identity.setting("brokerId")
+        return own or witness.listed.member or witness.source_node
 
     def _served_as(self) -> str | None:
         return next((event.broker_id for event in self.serving if event.broker_id), None)

@@ -152,7 +152,7 @@ def _tellers(witness: Witness, stream: str, lives: list[Life]) -> Callable[[str]
             group,
             PROTOCOL,
             stream,
-            lambda time: witness.identity.broker_id_at(time, lives) or witness.source_node,
+            lambda time: witness.broker_id_at(time, lives) or witness.source_node,
         )
 
     return told

@@ -1,0 +1,1 @@
+"""No protocol of any system: what the logs themselves are worth as witnesses."""

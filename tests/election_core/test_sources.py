@@ -1,0 +1,61 @@
+"""What logs are worth: steps of a clock against lines out of order, and whom a folder speaks for."""
+
+import random
+
+import pytest
+
+from election_core.clock import UNBOUNDED, Clocks, Message, Moment
+from election_core.lives import SECOND
+from election_core.protocols.sources.log import ClockStep, FileClock
+
+
+def steps(seconds: list[float]) -> list[ClockStep]:
+    clock = FileClock()
+    found = (clock.seen(round(at * SECOND), f"e{number}", "x.log") for number, at in enumerate(seconds))
+    return [step for step in found if step is not None]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lines_out_of_order_are_no_step(seed: int) -> None:
+    """Whole seconds, threads that are up to two seconds late, and old lines of threads that were frozen."""
+    chance = random.Random(seed)
+    times: list[float] = []
+    at = 1000.0
+    for _ in range(300):
+        at += chance.choice([0, 0, 0.3, 1, 5, 60])
+        times.append(int(at - chance.choice([0, 0, 0, 1, 1.9])))
+        if chance.random() < 0.05:
+            asleep = at
+            at += chance.randint(5, 90)
+            times += [int(at), *[int(asleep - chance.random())] * chance.randint(1, 6), int(at)]
+    assert steps(times) == []
+
+
+@pytest.mark.parametrize("size", [12, 30, 3600, 86400])
+@pytest.mark.parametrize("every", [0.5, 1, 2])
+def test_a_clock_that_is_put_back_is_noticed_with_both_lines(size: int, every: float) -> None:
+    before = [1000 + every * n for n in range(50)]
+    after = [before[-1] + every - size + every * n for n in range(50)]
+    (step,) = steps(before + after)
+    assert step.size == round((size - every) * SECOND)
+    assert (step.before, step.event_id) == ("e49", "e50")
+
+
+def test_two_steps_are_two() -> None:
+    times = [*range(100, 200), *range(150, 250), *range(50, 150)]
+    assert [step.size // SECOND for step in steps(list(times))] == [49, 199]
+
+
+def moment(at: int, source: str) -> Moment:
+    return Moment(at * SECOND, at * SECOND, source)
+
+
+def test_a_clock_that_was_put_back_proves_nothing_and_blames_nobody() -> None:
+    bounds = {"a": SECOND, "b": SECOND, "c": SECOND}
+    messages = [Message(moment(100, "a"), moment(50, "b")), Message(moment(50, "b"), moment(51, "c"))]
+    assert Clocks(bounds, messages).skews
+    clocks = Clocks(bounds, messages, {"a": 60 * SECOND})
+    assert not clocks.skews
+    assert clocks.most_ahead("a", "b") == UNBOUNDED
+    assert clocks.most_ahead("b", "c") <= 2 * SECOND
+    assert clocks.elapsed(moment(100, "a"), moment(50, "a")) == (-110 * SECOND, 10 * SECOND)
