@@ -87,10 +87,10 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
 
     settings, tables = load(config), Warehouse(warehouse)
     files = new_files(landing, tables, settings)
-    if files or not tables.last_batch() or not nothing_new(tables):
+    if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
         spark = started(settings, master, debug)
         land_stage(spark, landing, tables, settings)
-        replay_stage(spark, tables)
+        replay_stage(spark, tables, settings)
     else:
         OUT.print("Nothing new has come since the last run: nothing was changed.")
     summary(warehouse)
@@ -133,10 +133,10 @@ def replay(debug: bool, warehouse: str, config: str | None, master: str | None) 
     from jobs.warehouse import Warehouse
 
     settings, tables = load(config), Warehouse(warehouse)
-    if nothing_new(tables):
+    if nothing_new(tables, settings.listed()):
         OUT.print("Nothing was landed since the last run: nothing was changed.")
     else:
-        replay_stage(started(settings, master, debug), tables)
+        replay_stage(started(settings, master, debug), tables, settings)
     summary(warehouse)
 
 
@@ -243,14 +243,14 @@ def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config)
         report(f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine")
 
 
-def replay_stage(spark: "SparkSession", tables: Any) -> None:
+def replay_stage(spark: "SparkSession", tables: Any, settings: Config) -> None:
     """Replay, with a line about it."""
     from jobs.progress import rate, stage
     from jobs.replay import replay as replay_job
 
     with stage(OUT, "replay", spark) as report:
         began = time.monotonic()
-        done = replay_job(spark, tables)
+        done = replay_job(spark, tables, settings.listed())
         if done.run_id is None:
             report("nothing new to judge")
             return

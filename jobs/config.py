@@ -1,12 +1,14 @@
 """``conf/pipeline.yaml`` as one frozen value. Every setting has a default, so the file may be missing."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 
+from election_core.replay import Inventory
+from election_core.witness import Listed
 from jobs import JobError
 
 T = TypeVar("T")
@@ -26,12 +28,29 @@ class SourceRule:
 
 
 @dataclass(frozen=True, slots=True)
+class InventoryEntry:
+    """Whom the logs of one folder speak for, where they do not say so themselves.
+
+    ``member`` is the name inside of ``replica_group``: a broker id, a DLedger ``selfId``, a ``myid``.
+    """
+
+    cluster: str
+    node: str
+    replica_group: str
+    member: str | None = None
+
+
+LISTS: dict[str, type[Any]] = {"sources": SourceRule, "inventory": InventoryEntry}
+"""The settings that are lists, and what they are lists of."""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings.
 
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
     the zone that logs are written in, ``None`` for the zone that the system itself uses. The last of ``sources``
-    that fits a node and says something overrides them.
+    that fits a node and says something overrides them. ``inventory`` names members where their logs do not.
     """
 
     layout: str = "{cluster}/nodes/{node}/logs/**"
@@ -40,6 +59,11 @@ class Config:
     utc_offset_minutes: int | None = None
     shuffle_partitions: int = 8
     sources: tuple[SourceRule, ...] = field(default=())
+    inventory: tuple[InventoryEntry, ...] = field(default=())
+
+    def listed(self) -> Inventory:
+        """The inventory as the fold reads it."""
+        return {(one.cluster, one.node): Listed(one.replica_group, one.member) for one in self.inventory}
 
     def bound_of(self, cluster: str, node: str) -> int:
         """The clock bound of one node, in milliseconds."""
@@ -73,11 +97,25 @@ def load(path: str | Path | None = None) -> Config:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise JobError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
     values = mapping(found or {}, str(file))
-    rules = values.pop("sources", None) or []
-    if not isinstance(rules, list):
-        raise JobError(f"{file}: sources must be a list")
-    sources = tuple(settings(SourceRule, mapping(rule, f"{file}: sources"), f"{file}: sources") for rule in rules)
-    return settings(Config, {**values, "sources": sources}, str(file))
+    lists = {name: entries(kind, values.pop(name, None) or [], f"{file}: {name}") for name, kind in LISTS.items()}
+    refuse_listed_twice(lists["inventory"], f"{file}: inventory")
+    return settings(Config, {**values, **lists}, str(file))
+
+
+def entries(kind: type[T], found: Any, where: str) -> tuple[T, ...]:
+    """``found`` as a list of ``kind``. Raises :class:`JobError` for anything else."""
+    if not isinstance(found, list):
+        raise JobError(f"{where} must be a list")
+    return tuple(settings(kind, mapping(one, where), where) for one in found)
+
+
+def refuse_listed_twice(inventory: tuple[InventoryEntry, ...], where: str) -> None:
+    """Raise :class:`JobError` when two entries speak of one folder."""
+    seen: set[tuple[str, str]] = set()
+    for one in inventory:
+        if (one.cluster, one.node) in seen:
+            raise JobError(f"{where}: node {one.node} of cluster {one.cluster} is listed twice")
+        seen.add((one.cluster, one.node))
 
 
 def mapping(found: Any, where: str) -> dict[str, Any]:
@@ -94,9 +132,12 @@ def settings(kind: type[T], values: dict[str, Any], where: str) -> T:
         if name not in kinds:
             raise JobError(f"{where}: unknown key {name}; known are {', '.join(sorted(kinds))}")
         wanted = str if kinds[name].find("str") >= 0 else int
-        if name != "sources" and value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
+        if name not in LISTS and value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
             raise JobError(f"{where}: {name} must be {'a text' if wanted is str else 'a whole number'}")
     given = {name: value for name, value in values.items() if value is not None}
+    for one in fields(kind):  # type: ignore[arg-type]
+        if one.default is MISSING and one.default_factory is MISSING and one.name not in given:
+            raise JobError(f"{where}: {one.name} is missing")
     for name in given.keys() & {"clock_bound_ms", "shuffle_partitions"}:
         if given[name] < 0 or (name == "shuffle_partitions" and given[name] == 0):
             raise JobError(f"{where}: {name} must be positive")

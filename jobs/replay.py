@@ -6,6 +6,7 @@ the facts of one replica group. Only clusters with new events are replayed, and 
 changed.
 """
 
+import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -44,23 +45,26 @@ class Replay:
     events: int = 0
 
 
-def nothing_new(warehouse: Warehouse) -> bool:
-    """Whether what is published is all that there is to say.
+NO_INVENTORY: core.Inventory = {}
+
+
+def nothing_new(warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) -> bool:
+    """Whether what is published is all that there is to say, with this inventory.
 
     Raises :class:`~jobs.JobError` when nothing was ever landed.
     """
     if not (last_batch := warehouse.last_batch()):
         raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
-    return batch_published(warehouse, warehouse.published()) == last_batch
+    return batch_published(warehouse, warehouse.published(), inventory) == last_batch
 
 
-def replay(spark: SparkSession, warehouse: Warehouse) -> Replay:
+def replay(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) -> Replay:
     """Replay what is new and publish it, unless :func:`nothing_new`."""
-    if nothing_new(warehouse):
+    if nothing_new(warehouse, inventory):
         return Replay(None)
     started = datetime.now(UTC)
     last_batch = warehouse.last_batch()
-    since = batch_published(warehouse, warehouse.published())
+    since = batch_published(warehouse, warehouse.published(), inventory)
     warehouse.create()
     run_id = f"{started:%Y%m%dT%H%M%S.%fZ}-{last_batch}"
     new = warehouse.landed(spark, "events", last_batch).where(F.col("batch") > since)
@@ -68,26 +72,41 @@ def replay(spark: SparkSession, warehouse: Warehouse) -> Replay:
     events = warehouse.landed(spark, "events", last_batch).where(F.col("cluster").isin(clusters))
     where = any_of("cluster", clusters) if since and clusters else None
     if clusters or not since:
-        write_gold(spark, events, warehouse, where, run_id)
-    publish(spark, warehouse, run_id, started, last_batch, clusters, nights_of(new))
+        write_gold(spark, events, warehouse, where, run_id, inventory)
+    publish(spark, warehouse, run_id, started, last_batch, clusters, nights_of(new), inventory)
     return Replay(run_id, tuple(clusters), events.count())
 
 
-def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None) -> int:
+def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, inventory: core.Inventory) -> int:
     """The last landing whose verdicts stand; 0 when everything must be judged anew.
 
-    That is so under new rules, and when a replay was killed after it had written some tables.
+    That is so under new rules, with another inventory, and when a replay was killed after it had written some tables.
     """
     if published is None or published["rules_version"] != RULES_VERSION:
+        return 0
+    if published["inventory_version"] != inventory_version(inventory):
         return 0
     judged = (FACTS.name, *GOLD)
     stand = all(warehouse.version(name) == published["versions"].get(name) for name in judged)
     return int(published["batch"]) if stand else 0
 
 
-def write_gold(spark: SparkSession, events: DataFrame, warehouse: Warehouse, where: str | None, run_id: str) -> None:
+def inventory_version(inventory: core.Inventory) -> str:
+    """A name for what an inventory says."""
+    said = sorted((*source, listed.replica_group, listed.member or "") for source, listed in inventory.items())
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+def write_gold(
+    spark: SparkSession,
+    events: DataFrame,
+    warehouse: Warehouse,
+    where: str | None,
+    run_id: str,
+    inventory: core.Inventory,
+) -> None:
     """Fold, judge, and write all their tables."""
-    facts = rows_of(folded(events), FACTS.name).sort(*FACTS.names)
+    facts = rows_of(folded(events, inventory), FACTS.name).sort(*FACTS.names)
     warehouse.replace(facts, FACTS.name, where, run_id)
     written = warehouse.read(spark, FACTS.name)
     verdicts = judged(written if where is None else written.where(where)).persist(StorageLevel.MEMORY_AND_DISK)
@@ -107,12 +126,12 @@ def write_table(verdicts: DataFrame, warehouse: Warehouse, table: str, where: st
     warehouse.replace(rows, table, where, run_id)
 
 
-def folded(events: DataFrame) -> DataFrame:
+def folded(events: DataFrame, inventory: core.Inventory = NO_INVENTORY) -> DataFrame:
     """The facts that each node's own log proves."""
     ordered = (
         events.select(*core.FOLD_COLUMNS).repartition("cluster", "source_node").sortWithinPartitions(*PROGRAM_ORDER)
     )
-    return map_partitions(ordered, fold, (FACTS.name,))
+    return map_partitions(ordered, lambda batches: fold(batches, inventory), (FACTS.name,))
 
 
 def judged(facts: DataFrame) -> DataFrame:
@@ -127,9 +146,9 @@ fact_values = attrgetter(*FACTS.names)
 row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
 
 
-def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory) -> Iterator[Row]:
     """The core's fold, its facts as rows."""
-    for fact in core.fold(batches):
+    for fact in core.fold(batches, inventory):
         yield FACTS.name, fact_values(fact)
 
 
@@ -153,6 +172,7 @@ def publish(
     batch: int,
     clusters: Iterable[str],
     nights: list[Any],
+    inventory: core.Inventory,
 ) -> None:
     """Write the one row that makes the new versions of all tables visible together."""
     versions = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
@@ -168,6 +188,7 @@ def publish(
         "counts": {name: warehouse.count(name) for name in (FACTS.name, *GOLD)},
         "code_version": code_version(),
         "rules_version": RULES_VERSION,
+        "inventory_version": inventory_version(inventory),
     }
     warehouse.append(only_row(spark, RUNS, values).coalesce(1), RUNS.name, run_id)
 

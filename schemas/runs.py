@@ -33,5 +33,11 @@ TABLE = Table(
         Column(name="counts", type=COUNTS, comment="Table to number of rows.", nullable=False),
         Column(name="code_version", type=STRING, comment="Version of this software.", nullable=False),
         Column(name="rules_version", type=STRING, comment="Version of the rules.", nullable=False),
+        Column(
+            name="inventory_version",
+            type=STRING,
+            comment="Hash of the inventory in the settings; another one is judged anew.",
+            nullable=False,
+        ),
     ),
 )

@@ -70,5 +70,5 @@ def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehous
 
     config, tables = load(None), Tables(str(warehouse))
     land(spark, new_files(str(landing), tables, config), str(landing), tables, config)
-    publish(spark, tables)
+    publish(spark, tables, config.listed())
     return Warehouse(warehouse)

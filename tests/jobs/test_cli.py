@@ -76,6 +76,7 @@ def warehouse(tmp_path: Path) -> str:
         "counts": [],
         "code_version": "1",
         "rules_version": "1",
+        "inventory_version": "",
     }
     put(tables, "runs", run)
     put(tables, "terms", term | {"term": 2, "start_time": NOON + timedelta(hours=1)})

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from election_core.witness import Listed
 from jobs import JobError
 from jobs.config import Config, load
 
@@ -36,6 +37,19 @@ def test_the_last_rule_that_fits_wins(tmp_path: Path) -> None:
     assert [config.offset_of("pay-1", "n3", 480), config.offset_of("x", "n1", 480)] == [0, 480]
 
 
+def test_the_inventory_names_members(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "inventory:\n"
+        "  - {cluster: pay, node: host-1, replica_group: broker-a, member: '0'}\n"
+        "  - {cluster: pay, node: host-2, replica_group: broker-a}\n"
+    )
+    assert load(file).listed() == {
+        ("pay", "host-1"): Listed("broker-a", "0"),
+        ("pay", "host-2"): Listed("broker-a", None),
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -48,6 +62,14 @@ def test_the_last_rule_that_fits_wins(tmp_path: Path) -> None:
         ("sources: 3", "sources must be a list"),
         ("sources: [{cluter: a}]", "unknown key cluter"),
         ("sources: [x]", "expected keys and values"),
+        ("inventory: {a: b}", "inventory must be a list"),
+        ("inventory: [{cluster: c, node: n}]", "inventory: replica_group is missing"),
+        ("inventory: [{cluster: c, node: n, replica_group: g, member: 1}]", "member must be a text"),
+        ("inventory: [{cluster: c, node: n, replica_group: g, broker: x}]", "unknown key broker"),
+        (
+            "inventory: [{cluster: c, node: n, replica_group: g}, {cluster: c, node: n, replica_group: h}]",
+            "node n of cluster c is listed twice",
+        ),
         ("- a", "expected keys and values"),
         ("a: [", "not valid YAML"),
     ],

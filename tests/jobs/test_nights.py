@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from election_core.witness import Listed
 from jobs.config import Config
 from jobs.land import Landing, land, new_files
 from jobs.map_partitions import rows_of
@@ -132,6 +133,17 @@ def test_a_killed_replay_shows_nothing_and_is_made_good(
     assert replay(spark, warehouse).run_id
     assert content(warehouse) != before
     assert replay(spark, warehouse).run_id is None
+
+
+def test_another_inventory_judges_anew_what_is_landed(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
+    """The log never names its group; what the inventory says holds as if it had been said from the beginning."""
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone, warehouse)
+    assert '"replica_group": "unidentified"' in content(warehouse)["terms"][0]
+    listed = {("c1", "n1"): Listed("RaftNode00", "n1")}
+    assert replay(spark, warehouse, listed).run_id
+    assert all('"replica_group": "RaftNode00"' in row for row in content(warehouse)["terms"])
+    assert replay(spark, warehouse, listed).run_id is None
 
 
 def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
