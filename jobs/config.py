@@ -10,6 +10,7 @@ import yaml
 from election_core.replay import Inventory
 from election_core.witness import Listed
 from jobs import JobError
+from jobs.zones import is_zone
 
 T = TypeVar("T")
 
@@ -25,6 +26,7 @@ class SourceRule:
     node: str = "*"
     clock_bound_ms: int | None = None
     utc_offset_minutes: int | None = None
+    time_zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,16 @@ class Config:
     """All settings.
 
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
-    the zone that logs are written in, ``None`` for the zone that the system itself uses. The last of ``sources``
-    that fits a node and says something overrides them. ``inventory`` names members where their logs do not.
+    the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
+    IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
+    says something overrides them. ``inventory`` names members where their logs do not.
     """
 
     layout: str = "{cluster}/nodes/{node}/logs/**"
     metadata_layout: str = "{cluster}/nodes/{node}/metadata/**"
     clock_bound_ms: int = 500
     utc_offset_minutes: int | None = None
+    time_zone: str | None = None
     shuffle_partitions: int = 8
     sources: tuple[SourceRule, ...] = field(default=())
     inventory: tuple[InventoryEntry, ...] = field(default=())
@@ -70,13 +74,12 @@ class Config:
         found = [rule.clock_bound_ms for rule in self._fitting(cluster, node) if rule.clock_bound_ms is not None]
         return found[-1] if found else self.clock_bound_ms
 
-    def offset_of(self, cluster: str, node: str, default: int) -> int:
-        """The zone of one node's logs, in minutes east of UTC; ``default`` where nothing is set."""
-        rules = self._fitting(cluster, node)
-        found = [rule.utc_offset_minutes for rule in rules if rule.utc_offset_minutes is not None]
-        if found:
-            return found[-1]
-        return default if self.utc_offset_minutes is None else self.utc_offset_minutes
+    def zone_of(self, cluster: str, node: str, default: int) -> int | str:
+        """The zone of one node's logs: minutes east of UTC or an IANA name; ``default`` where nothing is set."""
+        said = [self.utc_offset_minutes, self.time_zone]
+        for rule in self._fitting(cluster, node):
+            said += [rule.utc_offset_minutes, rule.time_zone]
+        return next((zone for zone in reversed(said) if zone is not None), default)
 
     def _fitting(self, cluster: str, node: str) -> list[SourceRule]:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
@@ -141,4 +144,13 @@ def settings(kind: type[T], values: dict[str, Any], where: str) -> T:
     for name in given.keys() & {"clock_bound_ms", "shuffle_partitions"}:
         if given[name] < 0 or (name == "shuffle_partitions" and given[name] == 0):
             raise JobError(f"{where}: {name} must be positive")
+    refuse_bad_zone(given, where)
     return kind(**given)
+
+
+def refuse_bad_zone(given: dict[str, Any], where: str) -> None:
+    """Raise :class:`JobError` for a zone that nobody knows, or for two."""
+    if "time_zone" in given and "utc_offset_minutes" in given:
+        raise JobError(f"{where}: give time_zone or utc_offset_minutes, not both")
+    if "time_zone" in given and not is_zone(given["time_zone"]):
+        raise JobError(f"{where}: time_zone {given['time_zone']} is no zone such as Europe/Berlin")

@@ -13,7 +13,8 @@ import hashlib
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 
@@ -22,8 +23,10 @@ import polars as pl
 import pyarrow as pa
 
 from election_core.dialects import Dialect, Record, Unparsable, rocketmq_metadata, tick
+from election_core.dialects.model import seconds
 from election_core.events import Event
 from jobs.blocks import LINE_BYTES, Block
+from jobs.zones import LocalTimes, Reading
 from schemas.events import MEANING
 
 TEXT_CHARACTERS = 2_000
@@ -37,6 +40,12 @@ HELD_LINES = 5_000
 
 TEN_SECONDS = r"(\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d)\d"
 """The time of a line, without the last digit of its seconds."""
+
+STEP = 20
+"""Where a line is so many seconds behind those before it, ticks begin anew: its clock was put back."""
+
+SECONDS = r"(\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d)"
+"""The time of a line."""
 
 Row = tuple[str, tuple[Any, ...]]
 """A table's name and the values of one of its rows, in the order of its columns."""
@@ -59,6 +68,7 @@ class Place:
     file_time: int | None
     clock_bound_ms: int
     utc_offset_minutes: int
+    time_zone: str | None = None
 
     def event_id(self, line_no: int) -> str:
         """The stable name of the event on a line."""
@@ -73,6 +83,7 @@ class Progress:
     tick_bucket: int | None = None
     last_line_no: int | None = None
     last_line: str | None = None
+    zone_state: str | None = None
 
 
 @dataclass(slots=True)
@@ -103,6 +114,10 @@ class Evidence:
         self.progress = progress
         self.counts = Counts()
         self._held = lines_of(Block(b"", 0))
+        self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
+        self._readings: dict[int | None, Reading] = {}
+        if self._times and progress.last_line and (last := local_seconds(progress.last_line)) is not None:
+            self._readings[progress.last_line_no] = self._times.again(last)
         self._last_time: int | None = None
 
     def take(self, block: Block) -> Iterator[Row]:
@@ -175,7 +190,9 @@ class Evidence:
             yield self.quarantine(first + at, reason, lines["text"][at], lines["length"][at])
         begins = starts.arg_true().to_numpy()
         dated = (starts & ~broken & ~lines["unreadable"]).arg_true()
-        ticks, late = self._ticks(lines["text"].gather(dated), dated.to_list())
+        texts, numbers = lines["text"].gather(dated), dated.to_list()
+        buckets = self._zoned(texts, numbers, first, dialect) if self._times else buckets_of(texts)
+        ticks, late = self._ticks(buckets, numbers)
         if late is not None:
             yield from self._tick(*late, dialect)
         lengths = lines["length"].to_numpy()
@@ -194,40 +211,72 @@ class Evidence:
             last = dated[-1]
             self.progress.last_line_no = first + last
             self.progress.last_line = None if last == taken else lines["text"][last]
-            time = dialect.time_of(lines["text"][last], self.place.utc_offset_minutes)
+            time = self._time_of(first + last, lines["text"][last], dialect)
             self._last_time = time[0] if time else self._last_time
+            self._readings = {first + last: self._reading(first + last)}
 
-    def _ticks(self, texts: pl.Series, numbers: Sequence[int]) -> tuple[set[int], tuple[int, str] | None]:
+    def _reading(self, line_no: int) -> Reading:
+        """The zone of a line's time."""
+        return self._readings.get(line_no) or Reading(self.place.utc_offset_minutes)
+
+    def _zoned(self, texts: pl.Series, numbers: Sequence[int], first: int, dialect: Dialect) -> pl.Series:
+        """Read the local times of dated lines in their order; the tens of seconds that they lie in, UTC."""
+        buckets: list[int | None] = []
+        for at, text in zip(numbers, texts.to_list(), strict=True):
+            local = local_seconds(text)
+            if local is None or self._times is None:
+                buckets.append(None)
+                continue
+            if dialect.time_of(text, 0) != dialect.time_of(text, 60):
+                self._readings[first + at] = self._times.read(local)
+            buckets.append(bucket_at(local - 60 * self._reading(first + at).offset_minutes))
+        self.progress.zone_state = self._times.state if self._times else None
+        return pl.Series(buckets, dtype=pl.Int64)
+
+    def _ticks(self, buckets: pl.Series, numbers: Sequence[int]) -> tuple[set[int], tuple[int, str] | None]:
         """Places of the lines to tick, and number and text of the line before all of these if it is one."""
-        buckets = texts.str.extract(TEN_SECONDS).str.replace_all(r"\D", "").cast(pl.Int64, strict=False)
         before = self.progress.tick_bucket
         known = buckets.cum_max().shift(1, fill_value=before).fill_null(strategy="forward")
         known = known if before is None else known.clip(lower_bound=before)
-        new = (buckets > known.fill_null(-1)).fill_null(value=False).arg_true().to_list()
+        if steps_back(buckets, known):
+            new, self.progress.tick_bucket = new_after_steps(buckets.to_list(), before)
+        else:
+            new = (buckets > known.fill_null(-1)).fill_null(value=False).arg_true().to_list()
+            if new:
+                self.progress.tick_bucket = max(buckets.max(), before or 0)  # type: ignore[type-var, assignment]
         ticks = {numbers[at] for at in new} | {numbers[at - 1] for at in new if at}
         late = None
         if new and new[0] == 0 and self.progress.last_line is not None and self.progress.last_line_no:
             late = (self.progress.last_line_no, self.progress.last_line)
-        if new:
-            self.progress.tick_bucket = max(buckets.max(), before or 0)  # type: ignore[type-var, assignment]
         return ticks, late
 
     def _record(self, line_no: int, text: str, length: int, more: tuple[str, ...], dialect: Dialect) -> Iterator[Row]:
         """The rows of a record: an event and its text, a quarantine row, or nothing."""
         try:
-            event = self._parse(text, more, dialect)
+            event = self._parse(line_no, text, more, dialect)
         except Unparsable as error:
             yield self.quarantine(line_no, str(error), text, int(length))
         else:
             if event is not None:
                 yield from self._event(line_no, event, "\n".join((text[:TEXT_CHARACTERS], *more)))
 
-    def _parse(self, text: str, continuation: tuple[str, ...], dialect: Dialect) -> Event | None:
-        record = Record(text, continuation, self.place.stream, self.place.utc_offset_minutes)
-        return dialect.parse(record)
+    def _parse(self, line_no: int, text: str, continuation: tuple[str, ...], dialect: Dialect) -> Event | None:
+        zone = self._reading(line_no)
+        event = dialect.parse(Record(text, continuation, self.place.stream, zone.offset_minutes))
+        if event is None or not (zone.doubt_minutes or not zone.exists):
+            return event
+        if not zone.exists:
+            raise Unparsable(f"{self.place.time_zone} skips that time: was the line written in another zone?")
+        return replace(event, time_resolution_ms=event.time_resolution_ms + zone.doubt_minutes * 60_000)
+
+    def _time_of(self, line_no: int, text: str, dialect: Dialect) -> tuple[int, int] | None:
+        """When a dated line was written, and to what resolution; ``None`` for an impossible time."""
+        zone = self._reading(line_no)
+        time = dialect.time_of(text, zone.offset_minutes)
+        return (time[0], time[1] + zone.doubt_minutes * 60_000) if time and zone.exists else None
 
     def _tick(self, line_no: int, text: str, dialect: Dialect) -> Iterator[Row]:
-        if time := dialect.time_of(text, self.place.utc_offset_minutes):
+        if time := self._time_of(line_no, text, dialect):
             yield from self._event(line_no, tick(*time), text[:TEXT_CHARACTERS])
 
     def _event(self, line_no: int, event: Event, text: str) -> Iterator[Row]:
@@ -237,6 +286,50 @@ class Evidence:
         where = (event_id, at.cluster, at.source_node, at.stream, at.fingerprint)
         yield EVENTS, (*where, at.file_time, line_no, at.path, at.clock_bound_ms, *meaning(event), at.batch)
         yield LOG_LINES, (*where, at.path, line_no, text, at.batch)
+
+
+def buckets_of(texts: pl.Series) -> pl.Series:
+    """The tens of seconds that lines lie in, as written: yyyymmddhhmms."""
+    return texts.str.extract(TEN_SECONDS).str.replace_all(r"\D", "").cast(pl.Int64, strict=False)
+
+
+def local_seconds(text: str) -> int | None:
+    """The first time in a line, in seconds since 1970 as if it were UTC; ``None`` where there is no possible one."""
+    found = re.search(SECONDS, text)
+    try:
+        return seconds(found.group(1).replace("/", "-")) if found else None
+    except ValueError:
+        return None
+
+
+def bucket_at(utc: int) -> int:
+    """The ten seconds of a time in seconds since 1970: yyyymmddhhmms."""
+    return int(f"{datetime.fromtimestamp(utc, UTC):%Y%m%d%H%M%S}") // 10
+
+
+def behind(low: int, high: int) -> bool:
+    """Whether a bucket is so far behind another that the clock was put back; no impossible time is."""
+    try:
+        first, last = (datetime.strptime(f"{bucket}0", "%Y%m%d%H%M%S").replace(tzinfo=UTC) for bucket in (low, high))
+    except ValueError:
+        return False
+    return (last - first).total_seconds() >= STEP
+
+
+def steps_back(buckets: pl.Series, known: pl.Series) -> bool:
+    """Whether some line is so far behind those before it that the clock was put back."""
+    low = (buckets < known).fill_null(value=False)
+    return any(behind(*pair) for pair in set(zip(buckets.filter(low), known.filter(low), strict=True)))
+
+
+def new_after_steps(buckets: Sequence[int | None], high: int | None) -> tuple[list[int], int | None]:
+    """The places that begin another ten seconds where the clock was put back, and the bucket to go on from."""
+    new = []
+    for at, bucket in enumerate(buckets):
+        if bucket is not None and (high is None or bucket > high or behind(bucket, high)):
+            new.append(at)
+            high = bucket
+    return new, high
 
 
 def meaning(event: Event) -> tuple[Any, ...]:
@@ -322,8 +415,10 @@ BANNER_BYTES = 1 << 10
 """The identity of a file without dated lines is taken from so much of it."""
 
 
-def head_of(data: bytes, dialect: Dialect | None, utc_offset_minutes: int) -> Head:
+def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
     """The identity of the file that begins with ``data``: all up to the end of its first dated line.
+
+    ``zone`` is that of its times, in minutes east of UTC or by name.
 
     A file may begin with a banner that every restart writes anew; the first dated line tells such files apart.
     """
@@ -332,6 +427,8 @@ def head_of(data: bytes, dialect: Dialect | None, utc_offset_minutes: int) -> He
         end += len(line)
         text = line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
         if dialect and line.endswith(b"\n") and re.match(dialect.record_start, text):
-            time = dialect.time_of(text, utc_offset_minutes)
+            local = local_seconds(text) if isinstance(zone, str) else None
+            offset = zone if isinstance(zone, int) else LocalTimes(zone).read(local or 0).offset_minutes
+            time = dialect.time_of(text, offset)
             return Head(digest(data[:end]), time[0] if time else None)
     return Head(digest(data[:BANNER_BYTES]), None)

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
-from election_core.dialects import dialect_for
+from election_core.dialects import CANONICAL, dialect_for
 from jobs.blocks import head
 from jobs.config import Config
 from jobs.evidence import HEAD_BYTES, Head, Row, head_of
@@ -111,7 +111,7 @@ def tasks_of(
 
     def identify(file: LogFile) -> Head:
         data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES)
-        return identity(data, file, offset_of(file, config), states)
+        return identity(data, file, zone_of(file, config), states)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
@@ -126,7 +126,7 @@ def tasks_of(
             head=found.fingerprint,
             file_time=found.file_time,
             clock_bound_ms=config.bound_of(cluster, node),
-            utc_offset_minutes=offset_of(group[0], config),
+            **zone_fields(zone_of(group[0], config)),
             batch=batch,
             files=tuple(group),
             known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
@@ -151,12 +151,12 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     return states
 
 
-def identity(data: bytes, file: LogFile, utc_offset_minutes: int, states: States) -> Head:
+def identity(data: bytes, file: LogFile, zone: int | str, states: States) -> Head:
     """The head of a file that begins with ``data``.
 
     A file that was landed before its first dated line was written is known by what was landed then.
     """
-    found = head_of(data, dialect_for(file.stream), utc_offset_minutes)
+    found = head_of(data, dialect_for(file.stream), zone)
     heads = states[file.cluster, file.source_node, file.stream]
     if found.fingerprint in heads:
         return found
@@ -172,10 +172,17 @@ def begins_with(data: bytes, known: Known) -> bool:
     return 0 < length <= len(data) and sha256(data[:length]).hexdigest() == known.content_hash
 
 
-def offset_of(file: LogFile, config: Config) -> int:
-    """The zone of a file's times, in minutes east of UTC."""
+def zone_of(file: LogFile, config: Config) -> int | str:
+    """The zone of a file's times: minutes east of UTC or an IANA name; canonical events and envelopes say their own."""
     dialect = dialect_for(file.stream)
-    return config.offset_of(file.cluster, file.source_node, dialect.utc_offset_minutes if dialect else 0)
+    found = config.zone_of(file.cluster, file.source_node, dialect.utc_offset_minutes if dialect else 0)
+    return 0 if dialect is CANONICAL and isinstance(found, str) else found
+
+
+def zone_fields(zone: int | str) -> dict[str, Any]:
+    """A zone as a task carries it."""
+    named = isinstance(zone, str)
+    return {"utc_offset_minutes": 0 if named else zone, "time_zone": zone if named else None}
 
 
 def landed_rows(spark: SparkSession, tasks: list[Task], landing: str) -> DataFrame:

@@ -41,10 +41,11 @@ class Known:
     tick_bucket: int | None
     last_line_no: int | None
     last_line: str | None
+    zone_state: str | None = None
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
-        return Progress(self.lines_landed, self.tick_bucket, self.last_line_no, self.last_line)
+        return Progress(self.lines_landed, self.tick_bucket, self.last_line_no, self.last_line, self.zone_state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Task:
     file_time: int | None
     clock_bound_ms: int
     utc_offset_minutes: int
+    time_zone: str | None
     batch: int
     files: tuple[LogFile, ...]
     known: tuple[Known, ...]
@@ -193,6 +195,7 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
         file_time=task.file_time,
         clock_bound_ms=task.clock_bound_ms,
         utc_offset_minutes=task.utc_offset_minutes,
+        time_zone=task.time_zone,
     )
 
 
@@ -218,6 +221,7 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         tick_bucket=at.tick_bucket,
         last_line_no=at.last_line_no,
         last_line=at.last_line,
+        zone_state=at.zone_state,
     )
 
 

@@ -116,6 +116,11 @@ TABLE = Table(
             type=STRING,
             comment="Text of the last dated line while it is no event; it becomes one if the log then falls silent.",
         ),
+        Column(
+            name="zone_state",
+            type=STRING,
+            comment="Where a zone changes its clocks: latest local second, and which pass through the hour it is of.",
+        ),
         Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
     ),
 )

@@ -1,12 +1,19 @@
 """What logs are worth: steps of a clock against lines out of order, and whom a folder speaks for."""
 
 import random
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from election_core.clock import UNBOUNDED, Clocks, Message, Moment
+from election_core.facts import Fact
 from election_core.lives import SECOND
 from election_core.protocols.sources.log import ClockStep, FileClock
+from election_core.rows import Finding
+from election_core.source import SourceLog
+from tests.election_core import story
 
 
 def steps(seconds: list[float]) -> list[ClockStep]:
@@ -44,6 +51,31 @@ def test_a_clock_that_is_put_back_is_noticed_with_both_lines(size: int, every: f
 def test_two_steps_are_two() -> None:
     times = [*range(100, 200), *range(150, 250), *range(50, 150)]
     assert [step.size // SECOND for step in steps(list(times))] == [49, 199]
+
+
+@pytest.mark.parametrize("run", ["kill-leader-533", "healthy-497", "isolate-leader-497"])
+def test_a_real_clock_that_is_put_back_is_named_and_raises_no_other_alarm(corpora: Path, run: str) -> None:
+    """From the middle of a real run on, one machine writes its lines under times that are 40 s too early."""
+    path = corpora / "rocketmq-dledger" / run
+    expected = {claim for claim in alarms(story.run_facts(path)) if claim[0] != "CLOCK_SKEW"}
+    lines = story.run_lines(path)["n1"]
+    middle = sorted(line.time for line in lines)[len(lines) // 2]
+    source = SourceLog(run, "n1", story.BOUND_MS)
+    for number, line in enumerate(lines):
+        back = 40 * SECOND if line.time >= middle else 0
+        source.seen(line.stream, line.time - back, f"{line.stream}:{number}")
+        if line.event is not None:
+            source.on(replace(line.event, at=line.event.at - back, by=line.event.by - back))
+    others = [fact for fact in story.run_facts(path) if fact.source_node != "n1"]
+    found = alarms([*others, *source.facts()])
+    assert ("CLOCK_SKEW", ("n1",)) in {claim[:2] for claim in found}
+    assert {claim for claim in found if claim[0] != "CLOCK_SKEW"} <= expected
+
+
+def alarms(facts: Iterable[Fact]) -> set[tuple[str, tuple[str, ...], tuple[int, ...]]]:
+    """Findings above info."""
+    rows = (row for row in story.judge(facts) if isinstance(row, Finding) and row.severity != "info")
+    return {(row.rule, row.nodes, row.terms) for row in rows}
 
 
 def moment(at: int, source: str) -> Moment:

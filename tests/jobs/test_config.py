@@ -34,7 +34,20 @@ def test_the_last_rule_that_fits_wins(tmp_path: Path) -> None:
         50,
         100,
     ]
-    assert [config.offset_of("pay-1", "n3", 480), config.offset_of("x", "n1", 480)] == [0, 480]
+    assert [config.zone_of("pay-1", "n3", 480), config.zone_of("x", "n1", 480)] == [0, 480]
+
+
+def test_a_zone_is_an_offset_or_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "time_zone: Europe/Berlin\n"
+        "sources:\n"
+        "  - {cluster: 'pay-*', utc_offset_minutes: 480}\n"
+        "  - {cluster: pay-1, node: n3, time_zone: America/New_York}\n"
+    )
+    config = load(file)
+    zones = [config.zone_of(cluster, node, 0) for cluster, node in (("x", "n1"), ("pay-1", "n1"), ("pay-1", "n3"))]
+    assert zones == ["Europe/Berlin", 480, "America/New_York"]
 
 
 def test_the_inventory_names_members(tmp_path: Path) -> None:
@@ -62,6 +75,9 @@ def test_the_inventory_names_members(tmp_path: Path) -> None:
         ("sources: 3", "sources must be a list"),
         ("sources: [{cluter: a}]", "unknown key cluter"),
         ("sources: [x]", "expected keys and values"),
+        ("time_zone: Europe/Berln", "Europe/Berln is no zone"),
+        ("time_zone: ../../etc/passwd", "is no zone"),
+        ("sources: [{time_zone: UTC, utc_offset_minutes: 0}]", "not both"),
         ("inventory: {a: b}", "inventory must be a list"),
         ("inventory: [{cluster: c, node: n}]", "inventory: replica_group is missing"),
         ("inventory: [{cluster: c, node: n, replica_group: g, member: 1}]", "member must be a text"),

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import itertools
 from typing import Any
 
 import pyarrow as pa
@@ -119,6 +120,28 @@ def test_both_ends_of_a_silence_are_events(zone: Zone) -> None:
     zone.write("broker.log", "".join(noise(second) for second in seconds))
     zone.land()
     assert ticks(zone) == [1, 4, 5]
+
+
+@pytest.mark.parametrize("chunk", [80, 300, 1 << 20])
+def test_a_clock_that_was_put_back_does_not_silence_the_log(
+    zone: Zone, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    """Wherever the blocks end: both lines of the step, and a sign of life for every ten seconds after it."""
+    monkeypatch.setattr("jobs.blocks.CHUNK_BYTES", chunk)
+    seconds = [*range(100, 200, 2), *range(140, 240, 2)]
+    zone.write("broker.log", "".join(noise(second) for second in seconds))
+    zone.land()
+    assert {50, 51} <= set(ticks(zone))
+    after = [seconds[line_no - 1] for line_no in ticks(zone) if line_no > 50]
+    assert all(0 < later - earlier <= 10 for earlier, later in itertools.pairwise(after))
+    assert after[-1] >= 230
+
+
+def test_a_few_lines_out_of_order_make_no_new_ticks(zone: Zone) -> None:
+    seconds = [0, 5, 12, 9, 8, 15, 21, 19, 22]
+    zone.write("broker.log", "".join(noise(second) for second in seconds))
+    zone.land()
+    assert ticks(zone) == [1, 2, 3, 6, 7]
 
 
 def test_a_line_that_is_an_event_is_no_tick_besides(zone: Zone) -> None:

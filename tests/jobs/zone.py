@@ -16,8 +16,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Zone:
     """A landing zone of one cluster and node, and what was landed of it so far, without Spark and Delta."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, config: Config | None = None) -> None:
         self.root = root
+        self.config = config or Config()
         self.logs = root / "c1" / "nodes" / "n1" / "logs"
         self.logs.mkdir(parents=True)
         self.tables: dict[str, list[dict[str, Any]]] = {name: [] for name in (*EVIDENCE, "landed_files")}
@@ -36,7 +37,7 @@ class Zone:
 
     def land(self) -> dict[str, list[dict[str, Any]]]:
         """Land what is new; the rows that this made."""
-        config, landed = Config(), self.tables["landed_files"]
+        config, landed = self.config, self.tables["landed_files"]
         files = unseen(log_files(str(self.root), config.layout), landed)
         batch = 1 + max((row["batch"] for row in landed), default=0)
         made: dict[str, list[dict[str, Any]]] = {name: [] for name in self.tables}
