@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from jobs.land import tasks_of
+from jobs.landing import Task
 from tests.jobs.zone import Zone, leads, noise
 
 TEXT = "".join(leads(s, term=s) if s % 5 == 0 else noise(s * 4) for s in range(1, 60))
@@ -147,6 +149,83 @@ def test_a_last_line_without_end_is_taken_when_the_file_stays_as_it_is(zone: Zon
     zone.land()
     assert [row["term"] for row in zone.tables["events"]] == [1, 2]
     assert not any(zone.land().values())
+
+
+def test_a_log_that_is_copied_and_truncated_goes_on(zone: Zone) -> None:
+    """logrotate's copytruncate: the copy is known, and the emptied file begins anew under its old name."""
+    lines = TEXT.splitlines(keepends=True)
+    zone.write("broker.log", "".join(lines[:30]))
+    zone.land()
+    zone.write("broker.log.1", "".join(lines[:40]))
+    zone.write("broker.log", "")
+    zone.land()
+    zone.write("broker.log", "".join(lines[40:]))
+    zone.land()
+    assert lines_landed(zone) == len(lines)
+    assert len({row["event_id"] for row in zone.tables["events"]}) == len(zone.tables["events"])
+    assert sum(row["kind"] != "TICK" for row in zone.tables["events"]) == TEXT.count("ChangeRoleToLeader")
+
+
+def test_a_file_that_shrinks_lands_nothing_and_goes_on_when_it_has_grown_again(zone: Zone) -> None:
+    lines = TEXT.splitlines(keepends=True)
+    zone.write("broker.log", "".join(lines[:30]))
+    zone.land()
+    zone.write("broker.log", "".join(lines[:10]))
+    made = zone.land()
+    assert [(row["status"], row["lines_total"]) for row in made["landed_files"]] == [("older_copy", 0)]
+    zone.write("broker.log", TEXT)
+    zone.land()
+    assert lines_landed(zone) == len(lines)
+    assert events(zone) == once(zone)
+
+
+def test_a_file_that_is_rewritten_in_place_is_another_file(zone: Zone) -> None:
+    zone.write("broker.log", leads(0) + leads(1, term=2))
+    zone.land()
+    zone.write("broker.log", leads(5) + leads(6, term=7))
+    zone.land()
+    assert [row["term"] for row in zone.tables["events"]] == [1, 2, 1, 7]
+
+
+@pytest.mark.parametrize("read_head", [False, True])
+def test_a_file_that_is_gone_when_it_is_read_is_found_under_its_new_name(
+    zone: Zone, monkeypatch: pytest.MonkeyPatch, read_head: bool
+) -> None:
+    """It was rolled between listing and reading, before or after its head was read."""
+    path = zone.write("broker.log", TEXT)
+    whole = tasks_of
+
+    def moved(*arguments: Any) -> list[Task]:
+        tasks = whole(*arguments) if read_head else []
+        path.rename(path.with_name("broker.1.log"))
+        return tasks or whole(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.jobs.zone.tasks_of", moved)
+        made = zone.land()
+    assert not any(made.values())
+    zone.land()
+    assert lines_landed(zone) == len(TEXT.splitlines())
+    assert events(zone) == once(zone)
+
+
+def test_a_file_that_shrinks_while_it_is_read_lands_what_is_left(zone: Zone, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = TEXT.splitlines(keepends=True)
+    zone.write("broker.log", TEXT)
+    whole = tasks_of
+
+    def shrunk(*arguments: Any) -> list[Task]:
+        tasks = whole(*arguments)
+        zone.write("broker.log", "".join(lines[:20]))
+        return tasks
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.jobs.zone.tasks_of", shrunk)
+        zone.land()
+    assert lines_landed(zone) == 20
+    zone.write("broker.log", TEXT)
+    zone.land()
+    assert events(zone) == once(zone)
 
 
 def test_links_are_not_followed_and_metadata_is_not_read(zone: Zone, tmp_path: Path) -> None:
