@@ -336,8 +336,14 @@ def finding_id(cluster: str, replica_group: str, rule: str, *what: object) -> st
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+NO_BOUND = 1 << 55
+"""A duration in microseconds, a thousand years, that only a clock of which nothing is known makes possible."""
+
+
 def seconds(us: int) -> str:
-    """A duration for a sentence: ``8 s``, ``1.5 s``, ``2 min 5 s``."""
+    """A duration for a sentence: ``8 s``, ``1.5 s``, ``2 min 5 s``; one without bound is not told in numbers."""
+    if us >= NO_BOUND:
+        return "any time"
     total = us / 1_000_000
     if total >= 120:
         return f"{int(total // 60)} min {int(total % 60)} s"

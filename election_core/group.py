@@ -10,7 +10,7 @@ from typing import Any
 from election_core import facts
 from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
-from election_core.findings import finding_id
+from election_core.findings import NO_BOUND, finding_id
 from election_core.lives import SECOND
 from election_core.roles import LEADER
 from election_core.rows import Finding
@@ -85,7 +85,13 @@ class Group:
         return (fact for fact in self.facts if fact.kind == kind)
 
     def finding(self, rule: str, what: tuple[object, ...], **measures: Any) -> Finding:
-        """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed."""
+        """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
+
+        A largest duration without bound is no measure.
+        """
+        for name in ("overlap_max_ms", "duration_max_ms"):
+            if (measures.get(name) or 0) * 1000 >= NO_BOUND:
+                measures[name] = None
         return Finding(
             finding_id=finding_id(self.cluster, self.replica_group, rule, *what),
             cluster=self.cluster,

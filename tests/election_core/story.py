@@ -44,8 +44,23 @@ def parse(text: str) -> dict[tuple[str, str], list[str]]:
             node, stream = line[1:-1].split()
             current = logs.setdefault((node, stream), [])
         elif current is not None and line.strip():
-            current += [f"{DAY} {one}" if one[:2].isdigit() else one for one in _repeated(line)]
-    return logs
+            current.append(line)
+    return {place: [f"{DAY} {one}" if one[:2].isdigit() else one for one in _told(log)] for place, log in logs.items()}
+
+
+def _told(log: list[str]) -> list[str]:
+    """The lines of a log; each that one line stands for comes before the next later one."""
+    told = [line for line in log if not _EVERY.fullmatch(line)]
+    repeated = sorted(
+        (one for line in log if _EVERY.fullmatch(line) for one in _repeated(line)), key=lambda one: one[:8]
+    )
+    place = 0
+    for one in repeated:
+        while place < len(told) and not (told[place][:2].isdigit() and told[place][:8] > one[:8]):
+            place += 1
+        told.insert(place, one)
+        place += 1
+    return told
 
 
 _EVERY = re.compile(r"(\d\d:\d\d:\d\d) to (\d\d:\d\d:\d\d) every (\d+) s (.*)")
