@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyarrow import fs
 
-from jobs.listing import PACKED
+from election_core.dialects.streams import PACKED
 
 CHUNK_BYTES = 4 << 20
 """How much is read at a time."""

@@ -14,11 +14,11 @@ from pathlib import Path
 from pyarrow import fs
 
 from election_core.dialects import KINDS, Dialect, Record, Unparsable, dialect_for
+from election_core.dialects.streams import stream_of
 from election_core.events import Event
 from jobs import JobError
 from jobs.blocks import Blocks
 from jobs.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
-from jobs.listing import stream_of
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""

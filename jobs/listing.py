@@ -13,12 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from pyarrow import fs
 
+from election_core.dialects.streams import stream_of, unpacked
 from jobs import JobError
-
-PACKED = (".gz", ".zst", ".bz2")
-"""Suffixes of the compressions that can be read."""
-
-ROLL = re.compile(r"\.\d+(?=\.|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +50,6 @@ class LogFile:
     def complete(self) -> bool:
         """Whether its last line is whole: a rolled or compressed file grows no more, nor does a settled one."""
         return self.settled or self.name != self.stream
-
-
-def stream_of(name: str) -> str:
-    """``name`` without roll and compression suffixes."""
-    return ROLL.sub("", unpacked(name))
-
-
-def unpacked(name: str) -> str:
-    """``name`` without compression suffixes."""
-    for suffix in PACKED:
-        name = name.removesuffix(suffix)
-    return name
 
 
 def open_landing(landing: str) -> tuple[fs.FileSystem, str]:

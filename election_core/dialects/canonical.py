@@ -22,6 +22,7 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from election_core.dialects.model import LARGEST, Dialect, Record, Unparsable, moment
+from election_core.dialects.streams import stream_of
 from election_core.events import EpochEntry, Event
 
 STREAMS = ("*.events.jsonl",)
@@ -71,7 +72,6 @@ PROTOCOLS = {"BULLY": "bully", "RING": "token_ring"}
 """The protocol of a kind, by its first word, where the line does not say it."""
 
 _RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-_ROLL = re.compile(r"\.\d+(?=\.|$)")
 
 
 def text(value: Any) -> str:
@@ -220,7 +220,7 @@ class Canonical:
             raise ValueError(f"neither an event nor an envelope: {_names(found)}")
         for path, check in ((envelope.offset, whole), (envelope.host, text), ("utc_offset_minutes", whole)):
             _checked(path, _at(found, path), check)
-        stream = stream_of(text(file))
+        stream = stream_at(text(file))
         dialect = self.dialect_of(stream)
         said = found.get("utc_offset_minutes", utc_offset_minutes or None)
         offset = said if said is not None else dialect.utc_offset_minutes if dialect else 0
@@ -257,10 +257,9 @@ def time(value: Any) -> tuple[int, int]:
     return moment(local.upper(), fraction, int(offset.total_seconds()) // 60 if offset else 0)
 
 
-def stream_of(file: str) -> str:
-    """The name of a file without its folders and roll suffixes: ``/logs/broker.3.log`` is ``broker.log``."""
-    name = (PureWindowsPath if "\\" in file else PurePath)(file).name
-    return _ROLL.sub("", name) or name
+def stream_at(path: str) -> str:
+    """The stream of a file by its whole path: ``/logs/broker.3.log`` is ``broker.log``."""
+    return stream_of((PureWindowsPath if "\\" in path else PurePath)(path).name)
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from election_core.dialects.streams import stream_of
 from jobs import JobError
 from jobs.config import Config
-from jobs.listing import log_files, stream_of
+from jobs.listing import log_files
 
 LAYOUT = Config().layout
 

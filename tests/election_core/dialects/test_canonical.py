@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from election_core.dialects import KINDS, Record, Unparsable, dialect_for
-from election_core.dialects.canonical import FIELDS, stream_of
+from election_core.dialects.canonical import FIELDS, stream_at
 from election_core.dialects.canonical_schema import render, schema
 from election_core.events import EpochEntry, Event
 from tests.election_core.dialects.lines import mutated
@@ -188,7 +188,7 @@ def test_a_stack_trace_comes_joined() -> None:
     ],
 )
 def test_the_stream_of_a_path(file: str, stream: str) -> None:
-    assert stream_of(file) == stream
+    assert stream_at(file) == stream
 
 
 def test_every_line_reaches_the_parser() -> None:
