@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from election_core.dialects import Dialect, Record, Unparsable, rocketmq_metadata, tick
+from election_core.dialects import Dialect, Record, Unparsable, dialect_for, rocketmq_metadata, tick
 from election_core.dialects.model import seconds
 from election_core.events import Event
 from jobs.blocks import LINE_BYTES, Block
@@ -402,10 +402,11 @@ def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file says: its identity and the time of its first dated line, if it has one."""
+    """What the beginning of a file says: its identity, the time of its first dated line, its dialect's name."""
 
     fingerprint: str
     file_time: int | None
+    dialect: str | None
 
 
 HEAD_BYTES = 64 << 10
@@ -413,6 +414,15 @@ HEAD_BYTES = 64 << 10
 
 BANNER_BYTES = 1 << 10
 """The identity of a file without dated lines is taken from so much of it."""
+
+
+def dialect_of(stream: str, data: bytes) -> Dialect | None:
+    """The dialect of a file that begins with ``data``: by its name, that of a console by the first line it knows."""
+    found = dialect_for(stream)
+    lines = iter(() if found else io.BytesIO(data))
+    while found is None and (line := next(lines, b"")):
+        found = dialect_for(stream, line.decode("utf-8", "replace").removeprefix("\ufeff"))
+    return found
 
 
 def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
@@ -430,5 +440,5 @@ def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
             local = local_seconds(text) if isinstance(zone, str) else None
             offset = zone if isinstance(zone, int) else LocalTimes(zone).read(local or 0).offset_minutes
             time = dialect.time_of(text, offset)
-            return Head(digest(data[:end]), time[0] if time else None)
-    return Head(digest(data[:BANNER_BYTES]), None)
+            return Head(digest(data[:end]), time[0] if time else None, dialect.name)
+    return Head(digest(data[:BANNER_BYTES]), None, dialect.name if dialect else None)

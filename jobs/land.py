@@ -19,10 +19,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
-from election_core.dialects import CANONICAL, dialect_for
+from election_core.dialects import CANONICAL, NAMED, Dialect
 from jobs.blocks import head
 from jobs.config import Config
-from jobs.evidence import HEAD_BYTES, Head, Row, head_of
+from jobs.evidence import HEAD_BYTES, Head, Row, dialect_of, head_of
 from jobs.landing import LANDED, LANDED_STATES, TASK_SCHEMA, Known, Task, land_task, task_of
 from jobs.listing import LogFile, absolute, log_files, open_landing
 from jobs.map_partitions import map_partitions, rows_of
@@ -111,7 +111,8 @@ def tasks_of(
 
     def identify(file: LogFile) -> Head:
         data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES)
-        return identity(data, file, zone_of(file, config), states)
+        dialect = dialect_of(file.stream, data)
+        return identity(data, file, dialect, zone_of(file, dialect, config), states)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
@@ -126,7 +127,8 @@ def tasks_of(
             head=found.fingerprint,
             file_time=found.file_time,
             clock_bound_ms=config.bound_of(cluster, node),
-            **zone_fields(zone_of(group[0], config)),
+            dialect=found.dialect,
+            **zone_fields(zone_of(group[0], NAMED.get(found.dialect), config)),
             batch=batch,
             files=tuple(group),
             known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
@@ -151,18 +153,18 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     return states
 
 
-def identity(data: bytes, file: LogFile, zone: int | str, states: States) -> Head:
+def identity(data: bytes, file: LogFile, dialect: Dialect | None, zone: int | str, states: States) -> Head:
     """The head of a file that begins with ``data``.
 
     A file that was landed before its first dated line was written is known by what was landed then.
     """
-    found = head_of(data, dialect_for(file.stream), zone)
+    found = head_of(data, dialect, zone)
     heads = states[file.cluster, file.source_node, file.stream]
     if found.fingerprint in heads:
         return found
     for known_head, variants in sorted(heads.items()):
         if any(begins_with(data, known) for known in variants.values()):
-            return Head(known_head, found.file_time)
+            return replace(found, fingerprint=known_head)
     return found
 
 
@@ -172,9 +174,8 @@ def begins_with(data: bytes, known: Known) -> bool:
     return 0 < length <= len(data) and sha256(data[:length]).hexdigest() == known.content_hash
 
 
-def zone_of(file: LogFile, config: Config) -> int | str:
+def zone_of(file: LogFile, dialect: Dialect | None, config: Config) -> int | str:
     """The zone of a file's times: minutes east of UTC or an IANA name; canonical events and envelopes say their own."""
-    dialect = dialect_for(file.stream)
     found = config.zone_of(file.cluster, file.source_node, dialect.utc_offset_minutes if dialect else 0)
     return 0 if dialect is CANONICAL and isinstance(found, str) else found
 

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from election_core.dialects import dialect_for
+from election_core.dialects import NAMED
 from election_core.dialects.rocketmq_metadata import LARGEST_FILE, is_known, snapshot_time
 from jobs.blocks import Blocks
 from jobs.evidence import Evidence, Place, Progress, Row, digest
@@ -50,12 +50,16 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC."""
+    """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC.
+
+    ``dialect`` is the name of the dialect that they speak, if any.
+    """
 
     cluster: str
     source_node: str
     stream: str
     head: str
+    dialect: str | None
     file_time: int | None
     clock_bound_ms: int
     utc_offset_minutes: int
@@ -124,7 +128,7 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         return
     before, blocks, older = recognised(file, known, system, path)
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
-    evidence = Evidence(place, dialect_for(task.stream), before.progress() if before else Progress())
+    evidence = Evidence(place, NAMED.get(task.dialect), before.progress() if before else Progress())
     if older is None:
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name

@@ -13,7 +13,7 @@ from election_core.dialects import canonical, etcd, rocketmq, rocketmq_metadata,
 from election_core.dialects.model import Dialect, Record, Unparsable
 from election_core.events import Event
 
-__all__ = ["DIALECTS", "KINDS", "STREAMS", "TICK", "Dialect", "Record", "Unparsable", "dialect_for", "tick"]
+__all__ = ["DIALECTS", "KINDS", "NAMED", "STREAMS", "TICK", "Dialect", "Record", "Unparsable", "dialect_for", "tick"]
 
 TICK = "TICK"
 
@@ -48,6 +48,8 @@ STREAMS: Mapping[str, Dialect] = {**dict.fromkeys(canonical.STREAMS, CANONICAL),
 """Which dialect a file speaks, by its name or a pattern of it; the first that fits counts."""
 
 DIALECTS: tuple[Dialect, ...] = (rocketmq.ROCKETMQ, zookeeper.ZOOKEEPER, etcd.ETCD, CANONICAL)
+NAMED: Mapping[str | None, Dialect] = {dialect.name: dialect for dialect in DIALECTS}
+"""The dialects by their names."""
 
 
 def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect] | None = None) -> Dialect | None:

@@ -228,6 +228,38 @@ def test_a_file_that_shrinks_while_it_is_read_lands_what_is_left(zone: Zone, mon
     assert events(zone) == once(zone)
 
 
+@pytest.mark.parametrize(
+    ("begin", "dated", "kinds"),
+    [
+        ("Java HotSpot(TM) warning\nThe broker boots\n", leads(0), ["DL_TO_LEADER"]),
+        (
+            "ZooKeeper JMX enabled by default\n",
+            "2026-03-01 10:00:00,221 [myid:1] - INFO  [QuorumPeer[myid=1](plain=x):o.a.z.s.q.QuorumPeer@1] - LOOKING\n",
+            ["ZK_LOOKING"],
+        ),
+        (
+            "",
+            '{"level":"info","ts":"2026-03-01T10:00:00Z","caller":"raft.go:1","msg":"1a became leader at term 2"}\n',
+            ["RAFT_TO_LEADER"],
+        ),
+        ("no log at all\n", "nor here\n", []),
+    ],
+    ids=["rocketmq", "zookeeper", "etcd", "nothing"],
+)
+def test_a_console_log_speaks_the_dialect_of_its_first_known_line(
+    zone: Zone, begin: str, dated: str, kinds: list[str]
+) -> None:
+    """Its name says nothing; half of it may have come a night before."""
+    zone.write("nohup.out", begin)
+    zone.land()
+    zone.append("nohup.out", dated)
+    zone.land()
+    assert [row["kind"] for row in zone.tables["events"]] == kinds
+    assert lines_landed(zone) == len((begin + dated).splitlines())
+    zone.write("nohup.1.out", begin + dated)
+    assert not zone.land()["events"]
+
+
 def test_links_are_not_followed_and_metadata_is_not_read(zone: Zone, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
