@@ -271,9 +271,9 @@ CATALOGUE: tuple[Rule, ...] = (
     ),
     Rule(
         "IDENTITY_CONTRADICTION",
-        "warning",
+        "warning; info for one log in two folders",
         "It is not clear for which member a log speaks: it contradicts the inventory, changes its own name, or "
-        "another folder speaks for the same member at the same time.",
+        "another folder speaks for the same member at the same time. Two folders with the same log are judged once.",
         "RocketMQ brokerName, dLegerGroup, dLegerSelfId; ZooKeeper myid; the inventory in the settings",
     ),
     Rule(

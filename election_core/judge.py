@@ -16,6 +16,7 @@ from election_core.protocols.dledger import causality as dledger_causality
 from election_core.protocols.dledger import rules as dledger
 from election_core.protocols.metadata import rules as metadata
 from election_core.protocols.order_lock import rules as order_lock
+from election_core.protocols.sources import copies
 from election_core.protocols.sources import rules as sources
 from election_core.rows import Row
 
@@ -76,7 +77,7 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
 
     Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
     """
-    by_protocol = sorted(facts, key=lambda fact: fact.protocol)
+    by_protocol = sorted(copies.judged_once(facts), key=lambda fact: fact.protocol)
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     messages = [*dledger_causality.messages(by_protocol), *controller.messages(by_protocol)]
     clocks = Clocks(bounds, messages, sources.stepped(by_protocol))

@@ -160,15 +160,18 @@ def run_facts(run: Path, keep: Keep | None = None, only: str | None = None) -> l
     """Fold the logs of all nodes of a real run; ``keep`` may drop lines, of all nodes or of the one named."""
     facts: list[Fact] = []
     for node, lines in run_lines(run).items():
-        source = SourceLog(run.name, node, BOUND_MS)
-        for line in lines:
-            if keep is not None and only in (None, node) and not keep(line):
-                continue
-            source.seen(line.stream, line.time)
-            if line.event is not None:
-                source.on(line.event)
-        facts += source.facts()
+        facts += folder_facts(run.name, node, lines if only not in (None, node) else filter(keep, lines))
     return facts
+
+
+def folder_facts(cluster: str, folder: str, lines: Iterable[Seen]) -> list[Fact]:
+    """Fold the lines of one folder."""
+    source = SourceLog(cluster, folder, BOUND_MS)
+    for line in lines:
+        source.seen(line.stream, line.time)
+        if line.event is not None:
+            source.on(line.event)
+    return list(source.facts())
 
 
 @cache

@@ -133,6 +133,7 @@ def _identities(group: Group) -> Iterator[Row]:
     """``IDENTITY_CONTRADICTION``: logs of which it is not clear for whom they speak."""
     found = [*_against_inventory(group), *_changed_names(group), *_same_member(group)]
     yield from found
+    yield from _copies(group)
     checked = {fact.source_node for kind in _CHECKED for fact in group.of(kind)}
     doubtful = {node for finding in found for node in finding.nodes}
     yield coverage(group, "IDENTITY_CONTRADICTION", len(checked - doubtful), len(found))
@@ -199,6 +200,22 @@ def _same_member(group: Group) -> Iterator[Finding]:
                 "two folders, or two machines with one identity."
             )
             yield _contradiction(group, who, one, summary, other)
+
+
+def _copies(group: Group) -> Iterator[Finding]:
+    for fact in group.of(facts.COPIED):
+        yield group.finding(
+            "IDENTITY_CONTRADICTION",
+            (fact.source_node, fact.peer, "copy"),
+            severity=INFO,
+            certainty=PROVEN,
+            nodes=tuple(sorted({fact.source_node, fact.peer or ""})),
+            terms=(),
+            start_time=fact.since,
+            end_time=None,
+            summary=f"{fact.source_node} holds the same log of {fact.node} as {fact.peer}: it is judged once.",
+            evidence=fact.evidence,
+        )
 
 
 def _together(group: Group, one: Fact, other: Fact) -> int:
