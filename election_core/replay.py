@@ -50,9 +50,9 @@ Inventory = Mapping[tuple[str, str], Listed]
 def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) -> Iterator[Fact]:
     """Facts of all sources in ``batches``; ``inventory`` decides whom a source speaks for where its log does not say.
 
-    The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, stream, file_time,
-    fingerprint and line_no; all events of a source stand together. A source on which the fold fails gives one
-    ``FAILED`` fact; it does not stop the others.
+    The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
+    snapshot (its name holds a slash), stream, file_time, fingerprint and line_no; all events of a source stand
+    together. A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None
     for batch in batches:

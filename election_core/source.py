@@ -7,10 +7,10 @@ state machine of its own for the lines it knows; :data:`FOLDS` lists them.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from election_core.facts import Fact
-from election_core.lives import START_KINDS, START_SETTINGS, STOP_KINDS, Activity
+from election_core.lives import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Life
 from election_core.logged import Logged
 from election_core.protocols import jraft
 from election_core.protocols.acting_master import log as acting_master
@@ -40,6 +40,14 @@ class ProtocolLog(Protocol):
 
     def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
         """What the lines prove, after the last of them."""
+
+
+@runtime_checkable
+class ReadsSnapshots(Protocol):
+    """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs."""
+
+    def after_logs(self, lives: list[Life]) -> None:
+        """All lines of the broker are taken, whose ``lives`` these are; snapshots follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,10 @@ INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, sources
 
 @dataclass(slots=True)
 class SourceLog:
-    """Everything that one source's logs say. Feed ``seen`` and ``on``, then take ``facts`` once."""
+    """Everything that one source's logs say. Feed ``seen`` and ``on``, then take ``facts`` once.
+
+    The snapshots of the source's metadata files come after its logs.
+    """
 
     cluster: str
     source_node: str
@@ -96,6 +107,7 @@ class SourceLog:
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
     itself: sources.SourcesLog = field(default_factory=sources.SourcesLog)
+    _snapshots: bool = False
 
     def seen(self, stream: str, time: int, event_id: str | None = None, file: str = "") -> None:
         """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock) into one of its files."""
@@ -114,7 +126,11 @@ class SourceLog:
                 continue
             scope = fold.scope(event.stream)
             if scope is not None:
-                self._log(number, scope).on(event)
+                log = self._log(number, scope)
+                if not self._snapshots and process_of(event.stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
+                    self._snapshots = True
+                    log.after_logs(self._activity("broker.log").lives())
+                log.on(event)
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""

@@ -31,7 +31,7 @@ from schemas import TABLES
 
 FACTS, RUNS = TABLES["facts"], TABLES["runs"]
 GOLD = tuple(TABLE_OF.values())
-PROGRAM_ORDER = ("cluster", "source_node", "stream", "file_time", "fingerprint", "line_no")
+PROGRAM_ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_time", "fingerprint", "line_no")
 WRITERS = 3
 """Tables written at once: their commits cost more than their rows."""
 
@@ -129,7 +129,10 @@ def write_table(verdicts: DataFrame, warehouse: Warehouse, table: str, where: st
 def folded(events: DataFrame, inventory: core.Inventory = NO_INVENTORY) -> DataFrame:
     """The facts that each node's own log proves."""
     ordered = (
-        events.select(*core.FOLD_COLUMNS).repartition("cluster", "source_node").sortWithinPartitions(*PROGRAM_ORDER)
+        events.select(*core.FOLD_COLUMNS, F.col("stream").contains("/").alias("is_snapshot"))
+        .repartition("cluster", "source_node")
+        .sortWithinPartitions(*PROGRAM_ORDER)
+        .drop("is_snapshot")
     )
     return map_partitions(ordered, lambda batches: fold(batches, inventory), (FACTS.name,))
 

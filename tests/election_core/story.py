@@ -85,7 +85,7 @@ def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | 
     listed = dict(map(_listed, logs.pop(INVENTORY, [])))
     for node, streams in groupby(sorted(logs.items()), key=lambda item: item[0][0]):
         source = SourceLog(CLUSTER, node, BOUND_MS, listed.get(node, NOT_LISTED))
-        for (_, stream), lines in streams:
+        for (_, stream), lines in sorted(streams, key=lambda item: "/" in item[0][1]):  # logs come before snapshots
             _feed(source, stream, lines, (shift_ms or {}).get(node, 0) * 1000)
         facts += source.facts()
     return facts

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from election_core.findings import INFO
-from election_core.protocols.metadata.log import PROTOCOL
+from election_core.protocols.metadata.log import PROTOCOL, MetadataLog
 from election_core.rows import Finding, MetadataVersion, Row
+from election_core.source import SourceLog
 from tests.election_core import story
 
 SYSTEM = "rocketmq-acting-master"
@@ -105,6 +106,28 @@ def test_lost_lines_make_no_alarm(corpora: Path, run: str) -> None:
         rows = story.judge(fact for fact in facts if fact.protocol == PROTOCOL)
         loud = [one for one in rows if isinstance(one, Finding) and one.severity != INFO]
         assert {(one.rule, one.summary.partition(" went back")[0]) for one in loud} <= known, seed
+
+
+@pytest.mark.parametrize("run", ["failover-skip-preonline", "chain-two-down"])
+def test_only_tables_around_what_happened_are_held(corpora: Path, run: str) -> None:
+    """A source that knows its logs before its snapshots holds a part of them, and says the same."""
+    for node, lines in story.run_lines(corpora / SYSTEM / run).items():
+        lean, whole = SourceLog(run, node, 500), SourceLog(run, node, 500)
+        whole._snapshots = True  # as if it had been told already, with nothing known
+        for source in (lean, whole):
+            for line in lines:
+                source.seen(line.stream, line.time)
+                if line.event is not None:
+                    source.on(line.event)
+        assert _offsets_held(lean) <= _offsets_held(whole)
+        if node == "broker-a-0":
+            assert _offsets_held(lean) < _offsets_held(whole) * 0.8
+        assert list(lean.facts()) == list(whole.facts())
+
+
+def _offsets_held(source: SourceLog) -> int:
+    logs = [log for log in source.logs.values() if isinstance(log, MetadataLog)]
+    return sum(len(snapshot.entries) for log in logs for snapshot in log.snapshots.values())
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ Sources: RocketMQ ``BrokerPreOnlineService`` (how a returning master takes over 
 ``ConsumerOffsetManager`` and ``ScheduleMessageService`` (offsets), ``DataVersion``.
 
 Tables are large and change all the time; a switch is rare. Facts therefore carry the version of every snapshot, but
-its offsets only where something happened to the broker: the last ones before and the first ones after.
+its offsets only where something happened to the broker: the last one before and the first two after. When the logs
+come before the snapshots (:meth:`MetadataLog.after_logs`) no other table is held in memory either.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from election_core import facts
 from election_core.facts import Fact
@@ -46,17 +47,24 @@ _TAKEN = {
     "PRE_REVERSE_TIMER": "timer_checkpoint",
 }
 
+AFTER = 2
+"""So many tables after something happened are looked at."""
+
 Version = tuple[int | None, int | None, int | None]
 """State version, timestamp (ms), counter."""
 
 
 @dataclass(slots=True)
 class Snapshot:
-    """One metadata file as it was at ``at``; ``entries`` are the events of its offsets."""
+    """One metadata file as it was at ``at``; ``entries`` are the events of its offsets.
+
+    ``wanted`` counts for how many more files of its kind, this one included, something has just happened.
+    """
 
     kind: str
     head: Logged
     entries: list[Logged] = field(default_factory=list)
+    wanted: int = 0
 
     @property
     def at(self) -> int:
@@ -75,10 +83,17 @@ class MetadataLog:
     troubles: list[int] = field(default_factory=list)
     dropped: list[Logged] = field(default_factory=list)
     identity_file: Logged | None = None
+    _happened: list[int] | None = None
+    _newest: dict[str, Snapshot] = field(default_factory=dict)
 
     def on(self, event: Logged) -> None:
         """Take the next line or the next record of a snapshot."""
         _HANDLERS[event.kind](self, event)
+
+    def after_logs(self, lives: list[Life]) -> None:
+        """Whatever can have happened is known; what follows are snapshots, each kind in the order of its times."""
+        events = (*self.serving, *self.smallest, *self.before_online)
+        self._happened = sorted(_marks(lives, []) | {event.at for event in events} | set(self.troubles))
 
     def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
         """What this broker proves about its metadata."""
@@ -193,7 +208,7 @@ class MetadataLog:
         for _, own in sorted(by_kind.items()):
             own.sort(key=lambda one: (one.at, one.head.event_id))
             times = [one.at for one in own]
-            places = {bisect_right(times, mark) + step for mark in marks for step in (-1, 0, 1)}
+            places = {bisect_right(times, mark) + step for mark in marks for step in range(-1, AFTER)}
             places.add(len(own) - 1)
             for place in sorted(places & set(range(len(own)))):
                 yield from _table(told, own[place])
@@ -201,7 +216,18 @@ class MetadataLog:
     # -- lines --------------------------------------------------------------------------------------------
 
     def _on_version(self, event: Logged) -> None:
-        self.snapshots[f"{event.stream}|{event.setting}"] = Snapshot(event.setting or "", event)
+        snapshot = Snapshot(event.setting or "", event)
+        before = self._newest.get(snapshot.kind)
+        if before is not None and self._happened is not None:
+            since_before = bisect_left(self._happened, event.at) - bisect_left(self._happened, before.at)
+            snapshot.wanted = AFTER if since_before else max(before.wanted - 1, 0)
+            if not since_before and not before.wanted:
+                before.entries.clear()
+                before.head = replace(before.head, members=None)
+        elif self._happened is not None:
+            snapshot.wanted = AFTER
+        self._newest[snapshot.kind] = snapshot
+        self.snapshots[f"{event.stream}|{event.setting}"] = snapshot
 
     def _on_entry(self, event: Logged) -> None:
         snapshot = self.snapshots.get(f"{event.stream}|{event.setting}")
