@@ -11,6 +11,7 @@ Nothing is said about the end of a file that may still grow: landing it in one g
 
 import hashlib
 import io
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -22,7 +23,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from election_core.dialects import Dialect, Record, Unparsable, dialect_for, rocketmq_metadata, tick
+from election_core.dialects import FLOODS, Dialect, Record, Unparsable, dialect_for, rocketmq_metadata, tick
 from election_core.dialects.model import seconds
 from election_core.events import Event
 from jobs.blocks import LINE_BYTES, Block
@@ -84,6 +85,7 @@ class Progress:
     last_line_no: int | None = None
     last_line: str | None = None
     zone_state: str | None = None
+    flood: str | None = None
 
 
 @dataclass(slots=True)
@@ -257,8 +259,19 @@ class Evidence:
         except Unparsable as error:
             yield self.quarantine(line_no, str(error), text, int(length))
         else:
-            if event is not None:
+            if event is not None and not (event.kind in FLOODS and self._repeats(event, text)):
                 yield from self._event(line_no, event, "\n".join((text[:TEXT_CHARACTERS], *more)))
+
+    def _repeats(self, event: Event, text: str) -> bool:
+        """Whether an event stands already for what the line says, in the ten seconds of the line."""
+        found = re.search(TEN_SECONDS, text)
+        now = found.group(1) if found else ""
+        before, kept = json.loads(self.progress.flood or '["", []]')
+        said = [event.kind, event.consumer_group, event.topic]
+        known = kept if now == before else []
+        if said not in known:
+            self.progress.flood = json.dumps([now, [*known, said]])
+        return said in known
 
     def _parse(self, line_no: int, text: str, continuation: tuple[str, ...], dialect: Dialect) -> Event | None:
         zone = self._reading(line_no)

@@ -42,10 +42,18 @@ class Known:
     last_line_no: int | None
     last_line: str | None
     zone_state: str | None = None
+    flood: str | None = None
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
-        return Progress(self.lines_landed, self.tick_bucket, self.last_line_no, self.last_line, self.zone_state)
+        return Progress(
+            lines=self.lines_landed,
+            tick_bucket=self.tick_bucket,
+            last_line_no=self.last_line_no,
+            last_line=self.last_line,
+            zone_state=self.zone_state,
+            flood=self.flood,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +234,7 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         last_line_no=at.last_line_no,
         last_line=at.last_line,
         zone_state=at.zone_state,
+        flood=at.flood,
     )
 
 

@@ -121,6 +121,11 @@ TABLE = Table(
             type=STRING,
             comment="Where a zone changes its clocks: latest local second, and which pass through the hour it is of.",
         ),
+        Column(
+            name="flood",
+            type=STRING,
+            comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
+        ),
         Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
     ),
 )

@@ -13,7 +13,19 @@ from election_core.dialects import canonical, etcd, rocketmq, rocketmq_metadata,
 from election_core.dialects.model import Dialect, Record, Unparsable
 from election_core.events import Event
 
-__all__ = ["DIALECTS", "KINDS", "NAMED", "STREAMS", "TICK", "Dialect", "Record", "Unparsable", "dialect_for", "tick"]
+__all__ = [
+    "DIALECTS",
+    "FLOODS",
+    "KINDS",
+    "NAMED",
+    "STREAMS",
+    "TICK",
+    "Dialect",
+    "Record",
+    "Unparsable",
+    "dialect_for",
+    "tick",
+]
 
 TICK = "TICK"
 
@@ -26,6 +38,10 @@ KINDS: dict[str, str] = {
     **canonical.KINDS,
 }
 """Every kind of event and its meaning: the closed enumeration."""
+
+FLOODS = rocketmq.TABLE.floods | zookeeper.TABLE.floods | etcd.TABLE.floods
+"""Kinds of which the first event in ten seconds, for each consumer group and topic, says what the others do; no rule
+reads them."""
 
 LOGS: Mapping[str, Dialect] = {
     **dict.fromkeys(sorted(rocketmq.STREAMS), rocketmq.ROCKETMQ),

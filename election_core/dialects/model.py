@@ -87,7 +87,8 @@ class Text:
     """One log text: its kind, the format string of its source, what it tells, and what it says without a value.
 
     Several texts may share a kind: older wordings of one event. ``sets`` are columns that the text fills by
-    itself; ``then`` turns the columns read into the final ones where one value explains another.
+    itself; ``then`` turns the columns read into the final ones where one value explains another. A text that
+    ``floods`` may be printed hundreds of times a second and says nothing new by that.
     """
 
     kind: str
@@ -96,6 +97,7 @@ class Text:
     when: Condition | None = None
     sets: Fields = field(default_factory=dict)
     then: Callable[[Fields], Fields] | None = None
+    floods: bool = False
 
 
 def under(protocol: str, texts: Iterable[Text]) -> tuple[Text, ...]:
@@ -221,6 +223,7 @@ class Table:
         self.kinds: dict[str, str] = {}
         for pattern in every:
             self.kinds.setdefault(pattern.text.kind, pattern.text.meaning)
+        self.floods = frozenset(one.text.kind for one in every if one.text.floods)
         keys = {one.prefix[:KEY_LENGTH] for one in every if len(one.prefix) >= KEY_LENGTH}
         self._by_key = {key: self._fitting(key) for key in keys}
         self._short = tuple(one for one in self.patterns if len(one.prefix) < KEY_LENGTH)

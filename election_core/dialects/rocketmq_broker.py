@@ -584,12 +584,14 @@ METADATA = (
     Text(
         "META_PULL_BEYOND_END",
         "the request offset: {start_offset:int} over flow badly, fix to {:int}, broker max offset: {max_offset:int}, consumer: {client_id}",
-        "a consumer asks beyond the end of a queue: what it has read is not there; may flood",
+        "a consumer asks beyond the end of a queue: what it has read is not there; floods",
+        floods=True,
     ),
     Text(
         "META_PULL_MOVED",
         "PULL_OFFSET_MOVED:none correction. topic={topic}, groupId={consumer_group}, requestOffset={start_offset:int}, suggestBrokerId={}",
-        "a consumer asks for an offset that is not there; may flood",
+        "a consumer asks for an offset that is not there; floods",
+        floods=True,
     ),
     Text(
         "META_PULL_MOVED",

@@ -232,7 +232,12 @@ STORE = (
         "Error happen when flush epochEntries to epochCheckpointFile",
         "the epoch file could not be written",
     ),
-    Text("HA_CONFIRM_INIT", "Init the confirmOffset to {confirm_offset:int}.", "the confirm offset at start"),
+    Text(
+        "HA_CONFIRM_INIT",
+        "Init the confirmOffset to {confirm_offset:int}.",
+        "the confirm offset at start; 5.1 floods",
+        floods=True,
+    ),
     Text("HA_KIND_AUTO", "Load AutoSwitch HA Service: {value:text}", "this life is in controller mode"),
     Text("HA_KIND_DEFAULT", "Load default HA Service: {value:text}", "this life is in classic replication"),
     Text(

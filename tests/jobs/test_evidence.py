@@ -111,6 +111,42 @@ def test_the_text_behind_an_event_is_kept_with_its_continuation(zone: Zone) -> N
     assert text[1:] == [f"\tat {n}" for n in range(20)]
 
 
+def flooded(second: int, offset: int = 0) -> str:
+    return line(second, f"Init the confirmOffset to {offset}.", "main")
+
+
+def test_a_flood_is_one_event_for_ten_seconds(zone: Zone) -> None:
+    """All others are ignored, and counted; what is no flood stays."""
+    text = "".join(flooded(second // 50) for second in range(1500)) + leads(29) + flooded(29) + leads(29, term=2)
+    zone.write("store.log", text)
+    assert counts(zone)[0] == 1503
+    kept = [row["line_no"] for row in zone.tables["events"] if row["kind"] == "HA_CONFIRM_INIT"]
+    assert kept == [1, 501, 1001]
+    assert [row["term"] for row in zone.tables["events"] if row["kind"] == "DL_TO_LEADER"] == [1, 2]
+
+
+def test_a_flood_is_told_apart_by_consumer_group_and_topic(zone: Zone) -> None:
+    moved = "PULL_OFFSET_MOVED:none correction. topic={}, groupId={}, requestOffset={}, suggestBrokerId=0"
+    who = [("T", "g"), ("T", "h"), ("U", "g"), ("T", "g"), ("T", "h")]
+    zone.write("broker.log", "".join(line(at, moved.format(*one, at)) for at, one in enumerate(who)))
+    assert counts(zone) == (5, 3, 2, 0)
+
+
+def test_a_flood_over_many_nights_is_the_same_as_at_once(zone: Zone) -> None:
+    text = "".join(flooded(second // 7) + (leads(second // 7) if second % 60 == 0 else "") for second in range(300))
+    zone.write("store.log", text)
+    whole = key_events(zone.land())
+    again = Zone(zone.root.parent / "again")
+    for end in (7, 333, 2_000, 9_001, len(text)):
+        again.write("store.log", text[:end])
+        again.land()
+    assert key_events(again.tables) == whole
+
+
+def key_events(made: dict[str, list[dict[str, Any]]]) -> list[str]:
+    return sorted(repr((row["line_no"], row["kind"], row["event_time"])) for row in made["events"])
+
+
 def ticks(zone: Zone) -> list[int]:
     return sorted(row["line_no"] for row in zone.tables["events"] if row["kind"] == "TICK")
 

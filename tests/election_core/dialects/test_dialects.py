@@ -10,6 +10,7 @@ import pytest
 
 from election_core.dialects import (
     DIALECTS,
+    FLOODS,
     KINDS,
     TICK,
     Dialect,
@@ -22,6 +23,7 @@ from election_core.dialects import (
     rocketmq_metadata,
     zookeeper,
 )
+from election_core.source import INTERESTING
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 
@@ -51,6 +53,11 @@ def test_kinds_are_documented_and_closed() -> None:
     assert all(KINDS.values())
     assert {TICK, *(kind for table in tables for kind in table)} == set(KINDS)
     assert 1 + sum(map(len, tables)) == len(KINDS), "two systems share a kind"
+
+
+def test_no_rule_reads_a_kind_that_floods() -> None:
+    assert {"HA_CONFIRM_INIT", "META_PULL_BEYOND_END", "META_PULL_MOVED"} == FLOODS
+    assert not FLOODS & INTERESTING
 
 
 @pytest.mark.parametrize(
