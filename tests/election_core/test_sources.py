@@ -53,6 +53,19 @@ def test_two_steps_are_two() -> None:
     assert [step.size // SECOND for step in steps(list(times))] == [49, 199]
 
 
+def test_one_name_in_groups_that_nobody_named_is_no_contradiction() -> None:
+    """Two DLedger groups, each with an n0, and no line that says which is which: they are judged as one by mistake."""
+    log = ["2026-03-01 10:00:01 INFO main - listen the port: 40911"]
+    log += [
+        f"2026-03-01 10:{at // 60:02}:{at % 60:02} INFO QuorumAckChecker-n0 - [n0][FOLLOWER] term=1 ledgerBegin=0 "
+        "ledgerEnd=1 committed=1 watermarks={}"
+        for at in range(5, 120, 3)
+    ]
+    told = story.facts_of({(folder, "broker_default.log"): log for folder in ("host-a", "host-b")})
+    assert "IDENTITY_CONTRADICTION" not in {row.rule for row in story.judge(told) if isinstance(row, Finding)}
+    assert {fact.replica_group for fact in told} == {"unidentified"}
+
+
 @pytest.mark.parametrize("run", ["kill-leader-533", "healthy-497", "isolate-leader-497"])
 def test_a_real_clock_that_is_put_back_is_named_and_raises_no_other_alarm(corpora: Path, run: str) -> None:
     """From the middle of a real run on, one machine writes its lines under times that are 40 s too early."""

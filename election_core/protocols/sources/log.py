@@ -193,9 +193,11 @@ def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
 
 
 def _members(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
-    """The lives of members as whom the source speaks by a name that only one may bear."""
+    """The lives of members as whom the source speaks by a name that only one of its group may bear."""
     for stream, life in told:
-        if life.kind == facts.ALIVE and life.node is not None and life.protocol not in NAMED_BY_OTHERS:
+        if life.kind != facts.ALIVE or life.node is None or life.replica_group == UNIDENTIFIED:
+            continue
+        if life.protocol not in NAMED_BY_OTHERS:
             yield witness.about(life.replica_group, PROTOCOL, stream, lambda _: None).fact(
                 facts.SPEAKS_FOR,
                 life.since,
