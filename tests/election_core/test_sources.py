@@ -55,13 +55,16 @@ def test_two_steps_are_two() -> None:
 
 def test_one_name_in_groups_that_nobody_named_is_no_contradiction() -> None:
     """Two DLedger groups, each with an n0, and no line that says which is which: they are judged as one by mistake."""
-    log = ["2026-03-01 10:00:01 INFO main - listen the port: 40911"]
-    log += [
-        f"2026-03-01 10:{at // 60:02}:{at % 60:02} INFO QuorumAckChecker-n0 - [n0][FOLLOWER] term=1 ledgerBegin=0 "
-        "ledgerEnd=1 committed=1 watermarks={}"
-        for at in range(5, 120, 3)
-    ]
-    told = story.facts_of({(folder, "broker_default.log"): log for folder in ("host-a", "host-b")})
+    logs = {}
+    for begin, folder in enumerate(("host-a", "host-b"), 1):
+        log = [f"2026-03-01 10:00:0{begin} INFO main - listen the port: 40911"]
+        log += [
+            f"2026-03-01 10:{at // 60:02}:{at % 60:02} INFO QuorumAckChecker-n0 - [n0][FOLLOWER] term={begin} "
+            "ledgerBegin=0 ledgerEnd=1 committed=1 watermarks={}"
+            for at in range(5 + begin, 120, 3)
+        ]
+        logs[folder, "broker_default.log"] = log
+    told = story.facts_of(logs)
     assert "IDENTITY_CONTRADICTION" not in {row.rule for row in story.judge(told) if isinstance(row, Finding)}
     assert {fact.replica_group for fact in told} == {"unidentified"}
 
