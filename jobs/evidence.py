@@ -117,6 +117,7 @@ class Evidence:
         self.counts = Counts()
         self._held = lines_of(Block(b"", 0))
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
+        self._fixed = Reading(place.utc_offset_minutes)
         self._readings: dict[int | None, Reading] = {}
         if self._times and progress.last_line and (last := local_seconds(progress.last_line)) is not None:
             self._readings[progress.last_line_no] = self._times.again(last)
@@ -219,7 +220,7 @@ class Evidence:
 
     def _reading(self, line_no: int) -> Reading:
         """The zone of a line's time."""
-        return self._readings.get(line_no) or Reading(self.place.utc_offset_minutes)
+        return self._readings.get(line_no, self._fixed)
 
     def _zoned(self, texts: pl.Series, numbers: Sequence[int], first: int, dialect: Dialect) -> pl.Series:
         """Read the local times of dated lines in their order; the tens of seconds that they lie in, UTC."""

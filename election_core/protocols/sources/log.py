@@ -75,10 +75,11 @@ class FileClock:
 
     def seen(self, time: int, event_id: str, stream: str) -> ClockStep | None:
         """The step that this line proves, if it does."""
-        if self.high is None or time > self.high - REORDERED:
-            if self.high is None or time >= self.high:
-                self.high, self.high_event = time, event_id
-            self._lower.clear()
+        if self.high is None or time >= self.high:
+            self.high, self.high_event = time, event_id
+        if time > self.high - REORDERED:
+            if self._lower:
+                self._lower.clear()
             return None
         self._lower.append((time, event_id))
         first, first_event = self._lower[0]
@@ -97,13 +98,14 @@ class SourcesLog:
     releases: dict[tuple[str, str, str], Logged] = field(default_factory=dict)
     claims: list[tuple[str, str, str, Logged]] = field(default_factory=list)
     steps: list[ClockStep] = field(default_factory=list)
-    _file: tuple[str, str] = ("", "")
+    _stream: str = ""
+    _file: str = ""
     _clock: FileClock = field(default_factory=FileClock)
 
     def seen(self, stream: str, file: str, time: int, event_id: str) -> None:
         """A line was written; ``file`` tells the files of a stream apart."""
-        if self._file != (stream, file):
-            self._file, self._clock = (stream, file), FileClock()
+        if self._file != file or self._stream != stream:
+            self._stream, self._file, self._clock = stream, file, FileClock()
         step = self._clock.seen(time, event_id, stream)
         if step is not None:
             self.steps.append(step)
