@@ -96,8 +96,35 @@ CATALOGUE: tuple[Rule, ...] = (
     Rule(
         "HEARTBEAT_RULE",
         "warning",
-        "A follower gave its leader up before the silence had lasted long enough.",
-        "DLedger DLedgerLeaderElector#maintainAsFollower",
+        "A follower gave its leader up before the silence had lasted long enough, or a leader its role.",
+        "DLedger DLedgerLeaderElector#maintainAsFollower, #sendHeartbeats",
+    ),
+    Rule(
+        "TERM_RULE",
+        "warning",
+        "A node took a role in a term that is not its own, did not raise its term to the largest that it had heard of, "
+        "or asked for votes twice in a term in which nobody could win.",
+        "DLedger DLedgerLeaderElector#changeRoleToLeader, #changeRoleToCandidate, #maintainAsCandidate; "
+        "MemberState#nextTerm, #changeToFollower",
+    ),
+    Rule(
+        "TRANSFER_RULE",
+        "warning",
+        "A transfer of leadership was refused, or ended, with an answer that does not follow from roles and terms.",
+        "DLedger DLedgerLeaderElector#handleLeadershipTransfer, #handleTakeLeadership, TakeLeadershipTask#check",
+    ),
+    Rule(
+        "MEMBERS_DISAGREE",
+        "warning",
+        "A node got requests from one that is not in its list of members, or that bears its own id: lists that differ "
+        "can make two majorities.",
+        "DLedger DLedgerLeaderElector#handleVote, #handleHeartBeat (UNKNOWN_MEMBER, UNEXPECTED_MEMBER)",
+    ),
+    Rule(
+        "BROKER_ROLE_RULE",
+        "warning",
+        "The broker of a DLedger member took another role than its member's demands.",
+        "RocketMQ DLedgerRoleChangeHandler#handle",
     ),
     Rule(
         "UNCLEAN_ELECTION",
@@ -288,16 +315,20 @@ CATALOGUE: tuple[Rule, ...] = (
 RULES = {entry.rule: entry for entry in CATALOGUE}
 
 NEEDS: dict[str, str] = {
-    "SPLIT_BRAIN_SAME_TERM": "the role lines of both leaders, each in its own log",
+    "SPLIT_BRAIN_SAME_TERM": "the role lines of both leaders, each in its own log, or of members that heard both",
     "SPLIT_BRAIN_OVERLAP": "the begin and end of both leaders' roles, further apart than resolution and clock bounds",
     "DOUBLE_VOTE": "the answers that both candidates printed; voters print nothing",
     "TERM_REGRESSION": "two lines of one node that say its own term",
     "LEADER_WITHOUT_QUORUM": "the printed result of the round with its counts",
     "LEADER_KEPT_WITHOUT_QUORUM": "at least three printed rounds of heartbeats without a quorum",
-    "WRONG_ROUND_RESULT": "the printed result with its counts; valid answers are not counted in it",
-    "WRONG_VOTE_RESULT": "the printed answer and a line with the candidate's own term",
+    "WRONG_ROUND_RESULT": "the printed result with its counts; how many answers were valid only all answers tell",
+    "WRONG_VOTE_RESULT": "the printed answer and the candidate's own term; the other candidate's log for its votes",
     "STALE_LOG_VOTE": "the ledger ends that were compared; DLedger does not print them",
     "HEARTBEAT_RULE": "the printed time of the last heartbeat; maxHeartBeatLeak is not printed",
+    "TERM_RULE": "the lines of role changes and raised terms, each with both its terms",
+    "TRANSFER_RULE": "the transferee's line about the end of the transfer, or the leader's refusal",
+    "MEMBERS_DISAGREE": "the refused request (a WARN line, never dropped); lists of members are not printed",
+    "BROKER_ROLE_RULE": "the line that ends the broker's change of role",
     "UNCLEAN_ELECTION": "the controllers' election and the SyncStateSet one epoch before it",
     "MASTER_NOT_IN_SYNC_STATE_SET": "the set and every one since the last election",
     "EPOCH_REGRESSION": "two role changes of one life, or two elections by one controller",

@@ -70,12 +70,16 @@ def _whole_broker(stream: str) -> str | None:
     return "broker.log" if process_of(stream) == BROKER else None
 
 
+def _broker_or_stream(stream: str) -> str | None:
+    return _whole_broker(stream) or stream
+
+
 def _broker_and_snapshots(stream: str) -> str | None:
     return "metadata" if process_of(stream) in {BROKER, SNAPSHOTS} else None
 
 
 FOLDS: tuple[Fold, ...] = (
-    Fold(dledger.DledgerLog, dledger.KINDS, _each_stream),
+    Fold(dledger.DledgerLog, dledger.KINDS, _broker_or_stream),
     Fold(jraft.JraftLog, jraft.KINDS, _each_stream),
     Fold(controller.BrokerLog, controller.BROKER_KINDS, _whole_broker),
     Fold(controller.ControllerLog, controller.CONTROLLER_KINDS, _each_stream),

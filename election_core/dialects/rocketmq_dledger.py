@@ -143,7 +143,7 @@ ELECTOR = (
     ),
     Text(
         "DL_TAKE_DONE",
-        "TakeLeadershipTask finished. request={:transfer}, response={:transfer_reply}, term={term:int}, role={role}",
+        "TakeLeadershipTask finished. request={:taken}, response={:transfer_reply}, term={term:int}, role={role}",
         "a transfer ended at who took over; the code tells whether it worked",
     ),
     Text(

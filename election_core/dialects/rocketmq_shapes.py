@@ -142,6 +142,12 @@ def _transfer(printed: str) -> Fields:
     }
 
 
+def _taken(printed: str) -> Fields:
+    """``LeadershipTransferRequest`` where the line has a term of its own: the request's is the one before."""
+    fields = dict(_transfer(printed))
+    return fields | {"from_term": fields.pop("term")}
+
+
 def _transfer_reply(printed: str) -> Fields:
     return {"code": number(members(printed), "code")}
 
@@ -408,6 +414,7 @@ ROCKETMQ_SHAPES: Mapping[str, Shape] = {
     "info": Shape(r"info\[[^\]]*\]", _info, spread=True),
     "status": Shape(r"\[[^\]]*\]", _status, spread=True),
     "transfer": Shape(r".*?", _transfer, spread=True),
+    "taken": Shape(r".*?", _taken, spread=True),
     "transfer_reply": Shape(r".*?", _transfer_reply, spread=True),
     "identity": Shape(r"\w*\{[^}]*\}|null", _identity, spread=True),
     "live_address": Shape(r"\w+ \[clusterName=[^\]]*\]", _live_address, spread=True),

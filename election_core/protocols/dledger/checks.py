@@ -1,10 +1,11 @@
-"""Rules that one node's own lines decide: votes, rounds, heartbeats.
+"""Rules that one node's own lines decide: votes, rounds, terms, heartbeats, transfers.
 
 Each check looks at one line (and what the log said before it) and answers *conforms*, *violates* or *undecidable*.
 The counters of a printed round are read when the line is formatted: late answers may have made them larger than
 the decision used, never smaller (``DLedgerLeaderElector#maintainAsCandidate``).
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from election_core.logged import Logged
@@ -18,6 +19,16 @@ LEADER_WITHOUT_QUORUM = "LEADER_WITHOUT_QUORUM"
 WRONG_ROUND_RESULT = "WRONG_ROUND_RESULT"
 WRONG_VOTE_RESULT = "WRONG_VOTE_RESULT"
 HEARTBEAT_RULE = "HEARTBEAT_RULE"
+TERM_RULE = "TERM_RULE"
+TRANSFER_RULE = "TRANSFER_RULE"
+BROKER_ROLE_RULE = "BROKER_ROLE_RULE"
+
+LATE_ANSWER = "an answer may have come between decision and printing"
+EARLIER_ROUND = "the answer may belong to an earlier round"
+
+_MILLISECOND = 1000
+_SHORTEST_WAIT = 2_000_000
+"""A round of votes waits 2 to 3 s, or until enough is known (``voteLatch.await``); microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,45 +40,149 @@ class Verdict:
     why: str | None = None
 
 
-def round_result(event: Logged) -> Verdict | None:
+def _either(rule: str, holds: bool) -> Verdict:
+    return Verdict(rule, CONFORMS if holds else VIOLATES)
+
+
+# -- rounds of votes ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """All answers of one round, each printed before the round's result: what the decision counted is no more."""
+
+    valid: int
+    bigger_ledger: int
+
+    @property
+    def level(self) -> int:
+        """Valid answers of members whose log is not ahead of the candidate's."""
+        return self.valid - self.bigger_ledger
+
+
+def answers_of(parsed: Logged, replies: Sequence[Logged], owed: int) -> Answers | None:
+    """The answers to a round, where every member's is printed; ``None`` where one is missing.
+
+    ``replies`` are the answers printed since the last round ended, ``owed`` how many of that round's were still to
+    come. Answers that were printed before the round began are of earlier ones. A failed call names no member.
+    """
+    own = [reply for reply in replies if reply.by >= _began(parsed)]
+    if owed > len(replies) - len(own) or len(own) != parsed.member_count:
+        return None
+    named = [reply.peer for reply in own if reply.peer is not None]
+    if len(set(named)) != len(named):
+        return None
+    return Answers(
+        sum(1 for reply in own if reply.result != "UNKNOWN"),
+        sum(1 for reply in own if reply.result in _BIGGER_LEDGER),
+    )
+
+
+def still_owed(parsed: Logged, replies: Sequence[Logged], owed: int) -> int:
+    """How many answers have been asked for and not been printed when a round ends."""
+    return max(owed + (parsed.member_count or 0) - len(replies), 0)
+
+
+def _began(parsed: Logged) -> int:
+    return parsed.at - (parsed.duration_ms or 0) * _MILLISECOND
+
+
+_BIGGER_LEDGER = frozenset({"REJECT_EXPIRED_LEDGER_TERM", "REJECT_SMALL_LEDGER_END_INDEX"})
+
+
+def round_result(event: Logged, answers: Answers | None) -> Iterator[Verdict]:
     """The seven outcomes of a voting round (``DLedgerLeaderElector#maintainAsCandidate``, in its own order)."""
     if event.term is None or not event.member_count:
-        return None
+        return
     quorum = majority(event.member_count)
     accepted, not_ready = event.accepted or 0, event.not_ready or 0
     if event.result == "PASSED":
-        return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS if accepted >= quorum else VIOLATES)
-    if event.result == "REVOTE_IMMEDIATELY":
-        return Verdict(WRONG_ROUND_RESULT, CONFORMS if accepted + not_ready >= quorum else VIOLATES)
-    if event.result == "WAIT_TO_VOTE_NEXT":
-        return _wait_to_vote_next(event, accepted, quorum)
-    if event.result == "WAIT_TO_REVOTE":
-        return _wait_to_revote(event, quorum)
-    return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
+        yield _either(LEADER_WITHOUT_QUORUM, accepted >= quorum)
+        yield Verdict(WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
+    elif event.result == "REVOTE_IMMEDIATELY":
+        yield _revote_immediately(event, accepted + not_ready, quorum, answers)
+    elif event.result == "WAIT_TO_VOTE_NEXT":
+        yield _wait_to_vote_next(event, accepted + not_ready, quorum, answers)
+    elif event.result == "WAIT_TO_REVOTE":
+        yield _wait_to_revote(event, quorum, answers)
+    else:
+        yield Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
 
 
-def _wait_to_vote_next(event: Logged, accepted: int, quorum: int) -> Verdict:
+def _larger_term(event: Logged) -> bool:
+    return (event.max_term or 0) > (event.term or 0)
+
+
+def _lost(event: Logged) -> bool:
+    """Whether somebody has a leader or a larger term: tested before any vote is counted."""
+    return bool(event.has_leader) or _larger_term(event)
+
+
+def _ended_early(event: Logged) -> bool:
+    """Whether the round did not wait for its time to be over: then all that it waited for was counted."""
+    return (event.duration_ms or 0) * _MILLISECOND < _SHORTEST_WAIT
+
+
+def _too_few(event: Logged, quorum: int, answers: Answers | None) -> bool:
+    """Whether so few answers were valid, or of members that are not ahead, that no other result was possible."""
+    return answers is not None and answers.level < quorum and _ended_early(event)
+
+
+def _revote_immediately(event: Logged, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
+    """Enough voters only have to raise their term."""
+    if waiting < quorum or (_too_few(event, quorum, answers) and not _lost(event)):
+        return Verdict(WRONG_ROUND_RESULT, VIOLATES)
+    return Verdict(WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
+
+
+def _wait_to_vote_next(event: Logged, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
     """A larger term was heard, or nobody could win."""
-    larger = (event.max_term or 0) > (event.term or 0)
-    if larger or (accepted < quorum and not event.has_leader):
+    if _larger_term(event):
         return Verdict(WRONG_ROUND_RESULT, CONFORMS)
-    return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "an answer may have come between decision and printing")
+    if event.has_leader:
+        return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
+    if _too_few(event, quorum, answers):
+        return Verdict(WRONG_ROUND_RESULT, VIOLATES)
+    return Verdict(WRONG_ROUND_RESULT, *((CONFORMS,) if waiting < quorum else (UNDECIDABLE, LATE_ANSWER)))
 
 
-def _wait_to_revote(event: Logged, quorum: int) -> Verdict:
+def _wait_to_revote(event: Logged, quorum: int, answers: Answers | None) -> Verdict:
     """Somebody has a leader, too few answered, or too many have the longer log."""
-    if (event.max_term or 0) > (event.term or 0):
-        return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "an answer may have come between decision and printing")
-    answered = event.answered or 0
-    if event.has_leader or answered - (event.bigger_ledger or 0) < quorum:
+    if _larger_term(event):
+        return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
+    if event.has_leader or (event.answered or 0) - (event.bigger_ledger or 0) < quorum:
         return Verdict(WRONG_ROUND_RESULT, CONFORMS)
-    return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "the number of valid answers is not printed")
+    if answers is None:
+        return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "valid answers are not counted, and not all are printed")
+    if answers.level < quorum:
+        return Verdict(WRONG_ROUND_RESULT, CONFORMS)
+    return Verdict(WRONG_ROUND_RESULT, *((VIOLATES,) if _ended_early(event) else (UNDECIDABLE, LATE_ANSWER)))
 
 
-_NEVER_FROM_ITSELF = frozenset(
-    {"REJECT_ALREADY_HAS_LEADER", "REJECT_TERM_NOT_READY", "REJECT_UNEXPECTED_LEADER", "REJECT_TAKING_LEADERSHIP"}
-)
-"""Answers that a candidate cannot give to itself: it has no leader and is in the term that it asks for."""
+# -- answers of voters -------------------------------------------------------------------------------------------
+
+ALREADY_VOTED = frozenset({"REJECT_ALREADY_VOTED", "REJECT_ALREADY_HAS_LEADER"})
+"""The voter's vote of this term is another's: judged where the answers to all candidates come together."""
+
+_IN_THE_TERM = ALREADY_VOTED | {"ACCEPT", "REJECT_TAKING_LEADERSHIP"}
+"""Answers that a voter gives in the very term that it is asked for."""
+
+_ABOVE_THE_TERM = frozenset({"REJECT_EXPIRED_VOTE_TERM", "REJECT_TERM_SMALL_THAN_LEDGER"})
+"""Answers that carry a larger term than the one that was asked for."""
+
+_NEVER = frozenset({"REJECT_UNEXPECTED_LEADER"})
+"""Only for a request that bears the voter's own id, and such a one is never sent."""
+
+_NEVER_FROM_ITSELF = _NEVER | {
+    "REJECT_UNKNOWN_LEADER",
+    "REJECT_EXPIRED_VOTE_TERM",
+    "REJECT_TERM_NOT_READY",
+    "REJECT_TAKING_LEADERSHIP",
+}
+"""Answers that a candidate cannot give to itself: it is a member, and it asks in the term that it is in."""
+
+_NOT_FOR_THIS_NODE = frozenset({400, 401})
+"""UNKNOWN_GROUP, UNKNOWN_MEMBER: refused by the server, before anybody looked at the vote."""
 
 
 def vote_reply(event: Logged, current_term: int | None) -> Verdict | None:
@@ -76,43 +191,206 @@ def vote_reply(event: Logged, current_term: int | None) -> Verdict | None:
     Source: ``DLedgerLeaderElector#handleVote``. The answer's term is the voter's, after its checks; with
     TERM_NOT_READY it is the voter's old one. Answers of earlier rounds come late, so a smaller term proves nothing.
     A larger one only seems wrong: the line that raised the candidate's term may have been dropped, so it counts
-    when :func:`is_impossible` confirms it.
+    when :func:`is_impossible` confirms it. ``None`` where this line alone does not tell.
     """
-    if event.peer is None or event.term is None or current_term is None:
+    if event.peer is None or event.term is None:
         return None
-    if event.peer == event.node and event.result in _NEVER_FROM_ITSELF:
+    own = event.peer == event.node
+    if event.result in (_NEVER_FROM_ITSELF if own else _NEVER):
         return Verdict(WRONG_VOTE_RESULT, VIOLATES)
-    if event.result == "ACCEPT":
-        if event.term < current_term:
-            return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "the answer belongs to an earlier round")
-        return Verdict(WRONG_VOTE_RESULT, CONFORMS) if event.term == current_term else None
+    if event.code in _NOT_FOR_THIS_NODE:
+        return _either(WRONG_VOTE_RESULT, event.result == "UNKNOWN")
+    return None if current_term is None else _against_own_term(event, current_term, own)
+
+
+def _against_own_term(event: Logged, current_term: int, own: bool) -> Verdict | None:
+    term = event.term or 0
+    if event.result in _ABOVE_THE_TERM:
+        if own or term > current_term:
+            return _either(WRONG_VOTE_RESULT, term > current_term)
+        return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     if event.result == "REJECT_TERM_NOT_READY":
-        return Verdict(WRONG_VOTE_RESULT, CONFORMS) if event.term < current_term else None
-    return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "what the voter knew then is not printed")
+        return Verdict(WRONG_VOTE_RESULT, CONFORMS) if term < current_term else None
+    if event.result not in _IN_THE_TERM:
+        return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "the voter's log and its list of members are not printed")
+    if term > current_term or event.result in ALREADY_VOTED:
+        return None
+    if term < current_term and not own:
+        return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
+    return Verdict(WRONG_VOTE_RESULT, CONFORMS)
+
+
+def is_doubtful(event: Logged, current_term: int | None) -> bool:
+    """Whether an answer may not fit the candidate's own term, which the next own line will tell."""
+    if event.peer is None or event.term is None or current_term is None:
+        return False
+    if event.result == "REJECT_TERM_NOT_READY":
+        return event.term >= current_term
+    return event.result in _IN_THE_TERM and event.term > current_term
 
 
 def is_impossible(answer: Logged, later_term: int) -> bool:
     """Whether an answer breaks the rules, given the candidate's own term on a later line of the same life.
 
-    Terms only grow, so the candidate asked in a term no larger than ``later_term``. A vote counts only in the term
-    that was asked for, and a voter is "not ready" only below it.
+    Terms only grow, so the candidate asked in a term no larger than ``later_term``. A vote is given or refused in the
+    term that was asked for, and a voter is "not ready" only below it.
     """
     term = answer.term or 0
-    return term > later_term if answer.result == "ACCEPT" else term >= later_term
+    return term >= later_term if answer.result == "REJECT_TERM_NOT_READY" else term > later_term
 
 
-def follower_timeout(event: Logged, last_heard: int | None) -> Verdict | None:
+# -- roles and terms ---------------------------------------------------------------------------------------------
+
+
+def role_change(event: Logged) -> Verdict | None:
+    """A role is taken in the node's own term; candidate also for a larger one, which it has yet to take.
+
+    Source: ``DLedgerLeaderElector#changeRoleToLeader``, ``#changeRoleToCandidate``, ``MemberState#changeToFollower``.
+    The lines hold both terms, and are printed under the lock that guards them.
+    """
+    if event.term is None or event.from_term is None:
+        return None
+    return _either(TERM_RULE, _ALLOWED[event.kind](event.from_term, event.term))
+
+
+_ALLOWED = {
+    "DL_TO_CANDIDATE": lambda wanted, own: wanted >= own,
+    "DL_TO_CANDIDATE_SKIPPED": lambda wanted, own: wanted < own,
+    "DL_TO_LEADER": lambda wanted, own: wanted == own,
+    "DL_TO_LEADER_SKIPPED": lambda wanted, own: wanted != own,
+    "DL_TO_FOLLOWER": lambda wanted, own: wanted == own,
+}
+ROLE_CHANGES = frozenset(_ALLOWED)
+
+
+def term_raised(event: Logged, heard: int) -> Verdict | None:
+    """A candidate raises its term to the largest one that it heard of, else by one (``MemberState#nextTerm``).
+
+    ``heard`` is the largest term for which a line of this life made the node candidate.
+    """
+    if event.term is None or event.from_term is None:
+        return None
+    if event.term <= event.from_term or event.term < heard:
+        return Verdict(TERM_RULE, VIOLATES)
+    if event.term in (event.from_term + 1, heard):
+        return Verdict(TERM_RULE, CONFORMS)
+    return Verdict(TERM_RULE, UNDECIDABLE, "the line that named the larger term is missing")
+
+
+def next_round(before: Logged, event: Logged, interval_ms: int) -> Verdict | None:
+    """After WAIT_TO_VOTE_NEXT the next round is held in a larger term (``maintainAsCandidate``).
+
+    Not after a leader was followed and lost again, which takes two heartbeat intervals at least.
+    """
+    if before.result != "WAIT_TO_VOTE_NEXT" or before.term is None or event.term is None:
+        return None
+    if event.term != before.term:
+        return Verdict(TERM_RULE, CONFORMS) if event.term > before.term else None
+    if event.by - before.at < 2 * interval_ms * _MILLISECOND:
+        return Verdict(TERM_RULE, VIOLATES)
+    return Verdict(TERM_RULE, UNDECIDABLE, "a leader may have been followed and lost in between")
+
+
+# -- heartbeats --------------------------------------------------------------------------------------------------
+
+HEARTBEAT_INTERVAL_MS = 2000
+"""``DLedgerConfig.heartBeatTimeIntervalMs``, where the log does not print it; RocketMQ has no setting for it."""
+
+_LEAK = 3
+"""``DLedgerConfig.maxHeartBeatLeak``; never printed."""
+
+_UNAMBIGUOUS = 600 * 1_000_000
+"""A printed time of an unknown zone is right modulo a quarter of an hour (see ``log.last_heartbeat``)."""
+
+
+def follower_timeout(event: Logged, last_heard: int | None, line_before: int | None) -> Verdict | None:
     """A follower gives its leader up only after maxHeartBeatLeak (default 3) intervals without heartbeat.
 
     Source: ``DLedgerLeaderElector#maintainAsFollower``: it looks only after two intervals, then compares with the
-    leak, which is not printed.
+    leak, which is not printed. The time of the last heartbeat is read again for the line, so one that came just then
+    shows in it. ``line_before`` is when the log's line before this one was written.
     """
     if last_heard is None or not event.duration_ms:
         return None
-    interval = event.duration_ms * 1000
+    interval = event.duration_ms * _MILLISECOND
     most = event.by - last_heard
-    if most < 2 * interval:
-        return Verdict(HEARTBEAT_RULE, VIOLATES)
-    if most < 3 * interval:
+    if most >= _LEAK * interval:
+        return Verdict(HEARTBEAT_RULE, CONFORMS)
+    if most >= 2 * interval:
         return Verdict(HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak is not printed")
-    return Verdict(HEARTBEAT_RULE, CONFORMS)
+    if event.at <= last_heard:
+        return Verdict(HEARTBEAT_RULE, UNDECIDABLE, "a heartbeat may have come while the line was written")
+    if line_before is None or event.at - line_before > _UNAMBIGUOUS:
+        return Verdict(HEARTBEAT_RULE, UNDECIDABLE, "the time zone of the last heartbeat is not printed")
+    return Verdict(HEARTBEAT_RULE, VIOLATES)
+
+
+def leader_gives_up(parsed: Logged, last_quorum: int | None, event: Logged) -> Verdict | None:
+    """A leader becomes candidate after a round of heartbeats without quorum, for one of three reasons.
+
+    Source: ``DLedgerLeaderElector#sendHeartbeats``: a member has a larger term, a member knows another leader, or the
+    last quorum is longer ago than maxHeartBeatLeak intervals. That time is not reset by an election: who led an hour
+    ago gives up after its first failed round.
+    """
+    if event.at - parsed.at > 1_000_000 or event.term != parsed.term:
+        return None
+    if event.from_term != event.term:
+        return Verdict(HEARTBEAT_RULE, CONFORMS) if event.from_term == parsed.max_term else None
+    if parsed.has_leader or last_quorum is None:
+        return Verdict(HEARTBEAT_RULE, CONFORMS)
+    if parsed.by - last_quorum > _LEAK * HEARTBEAT_INTERVAL_MS * _MILLISECOND:
+        return Verdict(HEARTBEAT_RULE, CONFORMS)
+    return Verdict(
+        HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak and the zone of the last quorum's time are not printed"
+    )
+
+
+# -- leadership transfer and the broker above ------------------------------------------------------------------------
+
+
+def transfer_refused(event: Logged) -> Verdict | None:
+    """A transfer is refused for its term only where the terms differ (``handleLeadershipTransfer``, 407 and 403)."""
+    if event.term is None or event.from_term is None:
+        return None
+    return _either(TRANSFER_RULE, event.term != event.from_term)
+
+
+_SUCCESS, _EXPIRED_TERM, _TAKE_LEADERSHIP_FAILED, _INTERNAL_ERROR = 200, 403, 418, 500
+
+
+def take_over(event: Logged) -> Verdict | None:
+    """How a take-over ended, by the role that the transferee took and its term.
+
+    Source: ``DLedgerLeaderElector.TakeLeadershipTask#check``; ``from_term`` is the term of the request, whose
+    successor the transferee wants to lead.
+    """
+    if event.term is None or event.from_term is None or event.code is None:
+        return None
+    target = event.from_term + 1
+    if event.term > target:
+        code = _EXPIRED_TERM
+    elif event.role == "FOLLOWER":
+        code = _TAKE_LEADERSHIP_FAILED
+    else:
+        code = _SUCCESS if event.term == target else _INTERNAL_ERROR
+    return _either(TRANSFER_RULE, event.code == code)
+
+
+def broker_role(event: Logged) -> Verdict | None:
+    """The role of a broker's store after it followed a change of its member's role.
+
+    Source: RocketMQ ``DLedgerRoleChangeHandler``: a leader's broker becomes master once everything is committed and
+    dispatched, unless it leads no more; every other member's broker is slave.
+    """
+    if event.role is None or event.value_before is None or event.flag is None:
+        return None
+    if not event.flag:
+        return Verdict(BROKER_ROLE_RULE, UNDECIDABLE, "the change was given up; the role is that of before")
+    return _either(BROKER_ROLE_RULE, (event.value_before != "SLAVE") == (event.role == "LEADER"))
+
+
+def broker_id(event: Logged, member: str | None) -> Verdict | None:
+    """The id of a slave is the number after its member's: ``n0`` gives 1 (``DLedgerCommitLog#getId``)."""
+    if member is None or event.broker_id is None or not member[1:].isdigit():
+        return None
+    return _either(BROKER_ROLE_RULE, event.broker_id == str(int(member[1:]) + 1))

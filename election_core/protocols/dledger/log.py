@@ -21,13 +21,27 @@ from election_core.facts import Fact
 from election_core.lives import SECOND, Life, life_at
 from election_core.logged import Logged
 from election_core.protocols.dledger.checks import (
+    ALREADY_VOTED,
+    HEARTBEAT_INTERVAL_MS,
+    ROLE_CHANGES,
     UNDECIDABLE,
     VIOLATES,
     WRONG_VOTE_RESULT,
     Verdict,
+    answers_of,
+    broker_id,
+    broker_role,
     follower_timeout,
+    is_doubtful,
     is_impossible,
+    leader_gives_up,
+    next_round,
+    role_change,
     round_result,
+    still_owed,
+    take_over,
+    term_raised,
+    transfer_refused,
     vote_reply,
 )
 from election_core.quorum import majority
@@ -49,7 +63,13 @@ MUST_BE_GONE = 12 * SECOND
 TRANSFER = "leadership_transfer"
 TRANSFER_LASTS = 10 * SECOND
 """A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
-_TRANSFER_KINDS = frozenset({"DL_TRANSFER_REQ", "DL_TAKE_DONE"})
+
+HEARD_LASTS = 5 * SECOND
+"""A larger term is taken at once, or after the round of votes that is open; later lines may be of another life."""
+
+NOT_A_MEMBER = "not_a_member"
+UNKNOWN_TO_A_MEMBER = "unknown_to_a_member"
+OWN_ID_ELSEWHERE = "own_id_elsewhere"
 
 
 @dataclass(slots=True)
@@ -91,6 +111,20 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """``voter`` told ``candidate`` that its vote of ``term`` is another's, ``count`` times; first heard in [at, by]."""
+
+    voter: str
+    candidate: str
+    term: int
+    at: int
+    by: int
+    event_id: str
+    result: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class TermRaised:
     """A node raised its own term."""
 
@@ -103,7 +137,10 @@ class TermRaised:
 
 @dataclass(frozen=True, slots=True)
 class TwoLeaders:
-    """A node that follows (or is) one leader of a term heard a heartbeat of another leader of that term."""
+    """A node that follows (or is) one leader of a term heard a heartbeat of another leader of that term.
+
+    ``other`` is ``None`` where a leader was only told so by a member.
+    """
 
     term: int
     known: str | None
@@ -148,6 +185,8 @@ class DledgerLog:
     steps: list[Step] = field(default_factory=list)
     campaigns: list[Campaign] = field(default_factory=list)
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
+    refusals: dict[tuple[int, str, str], Refusal] = field(default_factory=dict)
+    strangers: dict[tuple[str, str | None], Logged] = field(default_factory=dict)
     raised: list[TermRaised] = field(default_factory=list)
     two_leaders: list[TwoLeaders] = field(default_factory=list)
     truncated: list[Logged] = field(default_factory=list)
@@ -158,9 +197,16 @@ class DledgerLog:
     kept: list[tuple[int, int, Logged]] = field(default_factory=list)
     _current_term: int | None = None
     _largest_term: int | None = None
-    _new_life: bool = False
+    _of_broker: list[Logged] = field(default_factory=list)
+    _heard_term: int = 0
+    _heard_at: int = 0
+    _interval_ms: int = HEARTBEAT_INTERVAL_MS
     _failed_rounds: int = 0
+    _failed_round: Logged | None = None
     _doubtful: list[Logged] = field(default_factory=list)
+    _replies: list[Logged] = field(default_factory=list)
+    _owed: int | None = None
+    _last_round: Logged | None = None
     progress: list[Progress] = field(default_factory=list)
     _open: Campaign | None = None
     _cause: str | None = None
@@ -169,18 +215,25 @@ class DledgerLog:
     _last_status: tuple[int, int | None, int] | None = None
 
     def on(self, event: Logged) -> None:
-        """Take the next line of this node's DLedger log."""
+        """Take the next line of this node's DLedger log, or of the broker on top of it."""
+        if event.kind in BROKER_KINDS:
+            self._of_broker.append(event)
+            return
         if event.node is not None and event.kind in _NAMES_SELF:
             self.node = event.node
             if not self.names or self.names[-1][1] != event.node:
                 self.names.append((event.at, event.node))
         if event.replica_group is not None:
             self.group = event.replica_group
+        if event.kind in ROLE_CHANGES:
+            self._check(role_change(event), event)
         handler = _HANDLERS.get(event.kind)
         if handler is not None:
             handler(self, event)
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)
+        if event.kind not in _PERIODIC:
+            self._failed_round = event if event.kind == "DL_HB_PARSED" else None
         self._last_at = event.at
 
     def role_spans(self, lives: list[Life]) -> Iterator[Span]:
@@ -191,6 +244,9 @@ class DledgerLog:
         """What this log proves about its DLedger group."""
         if not self.steps and not self.campaigns:
             return
+        for event in self._of_broker:
+            self._check(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
+        self._of_broker.clear()
         lives = witness.lives.get(process_of(stream), [])
         told = witness.about(
             self._group(witness, stream), PROTOCOL, stream, lambda time: self._name_in(life_at(lives, time), lives)
@@ -262,7 +318,12 @@ class DledgerLog:
                 granted=event.accepted,
                 needed=majority(event.member_count) if event.member_count else None,
                 count=event.not_ready,
+                value=event.kind,
+                role=event.role,
+                end_offset=event.from_term,
             )
+        for (why, stranger), event in sorted(self.strangers.items(), key=lambda item: (item[0][0], item[0][1] or "")):
+            yield told.saw(facts.STRANGER, event, peer=stranger, cause=why)
         for before, event in self.went_back:
             yield told.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
         for rounds, without_ms, event in self.kept:
@@ -277,6 +338,16 @@ class DledgerLog:
                 peer=grant.voter,
                 term=grant.term,
                 evidence=(grant.event_id,),
+            )
+        for refusal in self.refusals.values():
+            yield told.saw(
+                facts.VOTE_REFUSED,
+                refusal,
+                node=refusal.candidate,
+                peer=refusal.voter,
+                term=refusal.term,
+                result=refusal.result,
+                count=refusal.count,
             )
         for campaign in self.campaigns:
             yield told.saw(
@@ -309,30 +380,52 @@ class DledgerLog:
             cause = self._cause or "unknown"
         if self._transferring(event) and self._is_leader():
             cause = TRANSFER
+        if self._failed_round is not None and self._is_leader():
+            quorum_at = last_heartbeat(self._failed_round.last_heartbeat_local, self._failed_round.by)
+            self._check(leader_gives_up(self._failed_round, quorum_at, event), event)
         self._step(event, CANDIDATE, event.term, None, cause)
         self._cause = cause if cause != "larger_term" else self._cause
+        self._failed_rounds = 0
+        self._hear(event, event.from_term)
+
+    def _on_larger_term(self, event: Logged) -> None:
+        """A leader with a quorum heard of a larger term (DLedger 0.3.2 and later): it becomes candidate for it."""
+        self._hear(event, event.max_term)
+
+    def _hear(self, event: Logged, term: int | None) -> None:
+        if term is not None:
+            self._heard_term, self._heard_at = max(self._heard(event.at), term), event.at
+
+    def _heard(self, now: int) -> int:
+        """The largest term for which the node became candidate just now."""
+        return self._heard_term if now - self._heard_at <= HEARD_LASTS else 0
 
     def _on_to_leader(self, event: Logged) -> None:
         cause = TRANSFER if self._transferring(event) else "elected"
         self._step(event, LEADER, event.term, event.node or self.node, cause)
         self._close_campaign(event, "won")
         self._cause = None
+        self._failed_rounds = 0
 
     def _on_to_follower(self, event: Logged) -> None:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         self._close_campaign(event, "lost")
         self._cause = None
+        self._failed_rounds = 0
 
     def _on_heartbeat_timeout(self, event: Logged) -> None:
         self._cause = "heartbeat_timeout"
         last = last_heartbeat(event.last_heartbeat_local, event.by)
-        self._check(follower_timeout(event, last), event)
+        self._check(follower_timeout(event, last, self._last_at), event)
+        self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
             interval_us = (event.duration_ms or 0) * 1000
             self.heard.append(LastHeard(event.peer, last, last + interval_us, event.event_id))
 
     def _on_heartbeats_parsed(self, event: Logged) -> None:
         self._note_failed_round(event)
+        if event.has_leader and event.term is not None:
+            self.two_leaders.append(TwoLeaders(event.term, event.node, None, event.at, event.by, event.event_id))
         self._cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
 
     def _note_failed_round(self, event: Logged) -> None:
@@ -367,6 +460,7 @@ class DledgerLog:
             return
         if event.from_term is not None and event.from_term < (self._largest_term or 0):
             self._went_back(event, event.from_term)
+        self._check(term_raised(event, self._heard(event.at)), event)
         self.raised.append(TermRaised(event.from_term, event.term, event.at, event.by, event.event_id))
         self._close_campaign(event, "no_winner")
         if self.steps and self.steps[-1].role == CANDIDATE:
@@ -426,12 +520,10 @@ class DledgerLog:
                 self.violations.append((verdict, event))
 
     def _note_term(self, event: Logged, term: int) -> None:
-        """Follow the node's own term; after a restart it may not be smaller than before (file ``currterm``)."""
+        """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
         self._judge_doubtful(term)
-        if self._new_life:
-            self._new_life = False
-            if term < (self._largest_term or 0):
-                self._went_back(event, term)
+        if term < (self._largest_term or 0):
+            self._went_back(event, term)
         self._current_term = term
         self._largest_term = max(self._largest_term or 0, term)
 
@@ -449,19 +541,42 @@ class DledgerLog:
         self._largest_term = term
 
     def _on_vote_reply(self, event: Logged) -> None:
-        verdict = vote_reply(event, self._current_term)
-        self._check(verdict, event)
-        if verdict is None and event.result in ("ACCEPT", "REJECT_TERM_NOT_READY") and event.peer is not None:
+        self._replies.append(event)
+        self._check(vote_reply(event, self._current_term), event)
+        if is_doubtful(event, self._current_term):
             self._doubtful.append(event)
-        if event.result != "ACCEPT" or event.term is None or event.peer is None or event.node is None:
+        if event.term is None or event.peer is None or event.node is None:
             return
+        if event.result == "REJECT_UNKNOWN_LEADER" and event.peer != event.node:
+            self.strangers.setdefault((UNKNOWN_TO_A_MEMBER, event.peer), event)
         key = (event.term, event.peer, event.node)
+        if event.result in ALREADY_VOTED:
+            self._note_refusal(key, event)
+        if event.result != "ACCEPT":
+            return
+        if event.peer == event.node:
+            self._note_term(event, event.term)
         if key not in self.grants:
             self.grants[key] = Grant(event.peer, event.node, event.term, event.at, event.by, event.event_id)
         if self._open is not None and self._open.term == event.term:
             self._open.voters.add(event.peer)
         elif event.peer == event.node and not self._leads(event.term):
             self._campaign(event, event.term).voters.add(event.peer)
+
+    def _note_refusal(self, key: tuple[int, str, str], event: Logged) -> None:
+        known = self.refusals.get(key)
+        if known is not None:
+            self.refusals[key] = replace(known, count=known.count + 1)
+            return
+        term, voter, candidate = key
+        self.refusals[key] = Refusal(
+            voter, candidate, term, event.at, event.by, event.event_id, event.result or "", count=1
+        )
+
+    def _on_stranger(self, event: Logged) -> None:
+        """A request of a node that is no member, or bears this node's own id."""
+        why = OWN_ID_ELSEWHERE if event.kind in _OWN_ID_KINDS else NOT_A_MEMBER
+        self.strangers.setdefault((why, event.peer), event)
 
     def _is_leader(self) -> bool:
         return bool(self.steps) and self.steps[-1].role == LEADER
@@ -472,7 +587,7 @@ class DledgerLog:
     def _on_vote_parsed(self, event: Logged) -> None:
         if event.term is None:
             return
-        self._check(round_result(event), event)
+        self._judge_round(event)
         self._judge_doubtful(event.term)
         campaign = self._campaign(event, event.term)
         campaign.rounds += 1
@@ -481,6 +596,25 @@ class DledgerLog:
             campaign.needed = majority(event.member_count)
         campaign.last_result = event.result
         campaign.ended_at, campaign.ended_by, campaign.last_event = event.at, event.by, event.event_id
+
+    def _judge_round(self, event: Logged) -> None:
+        owed = self._owed
+        answers = answers_of(event, self._replies, owed) if owed is not None else None
+        for verdict in round_result(event, answers):
+            self._check(verdict, event)
+        if self._last_round is not None:
+            self._check(next_round(self._last_round, event, self._interval_ms), event)
+        self._last_round = event
+        self._failed_rounds = 0
+        self._owed = still_owed(event, self._replies, owed) if owed is not None else None
+        self._replies.clear()
+
+    def _on_transfer_refused(self, event: Logged) -> None:
+        self._check(transfer_refused(event), event)
+
+    def _on_take_done(self, event: Logged) -> None:
+        self._on_transfer(event)
+        self._check(take_over(event), event)
 
     def _on_store_truncate(self, event: Logged) -> None:
         self.truncated.append(event)
@@ -491,8 +625,10 @@ class DledgerLog:
             self._open.outcome = "abandoned"
             self._open = None
         self._cause = None
-        self._new_life = True
+        self._heard_term = 0
         self._doubtful.clear()
+        self._replies.clear()
+        self._owed, self._last_round = 0, None
         self._failed_rounds = 0
         self._transfer_at = None
         self._last_status = None
@@ -504,6 +640,7 @@ _HANDLERS: dict[str, Callable[[DledgerLog, Logged], None]] = {
     "DL_TO_LEADER": DledgerLog._on_to_leader,
     "DL_TO_FOLLOWER": DledgerLog._on_to_follower,
     "DL_TERM_UP": DledgerLog._on_term_up,
+    "DL_TERM_NOT_BIGGEST": DledgerLog._on_larger_term,
     "DL_HB_TIMEOUT": DledgerLog._on_heartbeat_timeout,
     "DL_HB_PARSED": DledgerLog._on_heartbeats_parsed,
     "DL_TWO_LEADERS": DledgerLog._on_two_leaders,
@@ -512,15 +649,31 @@ _HANDLERS: dict[str, Callable[[DledgerLog, Logged], None]] = {
     "DL_VOTE_REPLY": DledgerLog._on_vote_reply,
     "DL_VOTE_PARSED": DledgerLog._on_vote_parsed,
     "DL_STORE_TRUNCATE": DledgerLog._on_store_truncate,
-    **dict.fromkeys(sorted(_TRANSFER_KINDS), DledgerLog._on_transfer),
+    "DL_TRANSFER_REQ": DledgerLog._on_transfer,
+    "DL_TAKE_DONE": DledgerLog._on_take_done,
+    "DL_TRANSFER_REJ_TERM": DledgerLog._on_transfer_refused,
+    "DL_TRANSFER_TERM_CHANGED": DledgerLog._on_transfer_refused,
+    "DL_TAKE_REJ_TERM": DledgerLog._on_transfer_refused,
+    "DL_HB_UNKNOWN": DledgerLog._on_stranger,
+    "DL_HB_SELF": DledgerLog._on_stranger,
+    "DL_VOTE_UNKNOWN": DledgerLog._on_stranger,
+    "DL_VOTE_SELF": DledgerLog._on_stranger,
 }
+
+_OWN_ID_KINDS = frozenset({"DL_HB_SELF", "DL_VOTE_SELF"})
 
 _NAMES_GROUP = frozenset(
     {"DL_PUSH_ERR", "DL_RPC_HB_TIMEOUT", "DL_RPC_HB_SEND_ERR", "DL_RPC_VOTE_TIMEOUT", "DL_RPC_VOTE_SEND_ERR"}
 )
 
-KINDS = frozenset(_HANDLERS) | _NAMES_GROUP
+BROKER_KINDS = frozenset({"DLB_ROLE_END", "DLB_SLAVE_BEGIN"})
+"""Lines of the broker on top of its DLedger member, in the broker's own log."""
+
+KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS
 """The events that the fold of a DLedger log reads; some only name the group."""
+
+_PERIODIC = frozenset({"DL_STATUS", "DL_STATUS_FSM"}) | _NAMES_GROUP
+"""Lines of other threads than the one that keeps the role."""
 
 _LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 _ZONE_STEP = 900 * SECOND

@@ -7,7 +7,8 @@ only when the older one commits. Two leaders of one term never are; one node lea
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 from election_core import facts, leadership
 from election_core.clock import Clocks, Moment
@@ -15,8 +16,17 @@ from election_core.facts import Fact
 from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, seconds
 from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
-from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
-from election_core.roles import CANDIDATE
+from election_core.protocols.dledger import votes
+from election_core.protocols.dledger.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.protocols.dledger.found import finding
+from election_core.protocols.dledger.log import (
+    NOT_A_MEMBER,
+    OWN_ID_ELSEWHERE,
+    PROTOCOL,
+    TRANSFER,
+    UNKNOWN_TO_A_MEMBER,
+)
+from election_core.roles import CANDIDATE, FOLLOWER
 from election_core.rows import Election, Finding, Row, RuleCoverage, Term
 
 __all__ = ["PROTOCOL", "judge", "raft_rows"]
@@ -24,7 +34,10 @@ __all__ = ["PROTOCOL", "judge", "raft_rows"]
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one DLedger group."""
-    return raft_rows(group_of(own, clocks))
+    group = group_of(own, clocks)
+    yield from raft_rows(group)
+    yield from _strangers(group)
+    yield _members_coverage(group)
 
 
 def raft_rows(group: Group) -> Iterator[Row]:
@@ -134,14 +147,91 @@ def elections(group: Group) -> Iterator[Election]:
 
 
 def _findings(group: Group) -> Iterator[Finding]:
-    split = list(leadership.same_term(group, "term"))
-    double = list(_double_votes(group, split))
+    split = [*leadership.same_term(group, "term"), *_split_by_word_of_others(group)]
+    double = list(votes.double_votes(group, split))
+    back = list(_terms_that_went_back(group, double))
     yield from split
     yield from double
-    yield from _terms_that_went_back(group, double)
+    yield from back
+    yield from votes.expired_grants(group, back)
+    yield from votes.denied_votes(group, back)
     yield from _violations(group)
     yield from _kept_roles(group)
     yield from _overlap_findings(group)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What proves that a node led a term: its own word, or that of members that heard its heartbeat."""
+
+    own: bool
+    moment: Moment
+    evidence: tuple[str, ...]
+
+
+def _leaders_by_word(group: Group) -> dict[int, dict[str, _Word]]:
+    """``term -> leader -> word``. Only a leader of a term sends heartbeats of it (``maintainAsLeader``).
+
+    A heartbeat may come late, when its sender leads no more: it proves that the sender led the term, not when.
+    """
+    led: dict[int, dict[str, _Word]] = {}
+    for tenure in group.tenures:
+        led.setdefault(tenure.term, {}).setdefault(tenure.node, _Word(True, tenure.begin, tenure.evidence))
+    for fact in [*group.roles, *group.of(facts.TWO_LEADERS)]:
+        if fact.term is None or (fact.kind == facts.ROLE and (fact.role, fact.cause) != (FOLLOWER, "heartbeat")):
+            continue
+        heard = _Word(False, since(fact), (fact.since_event,) if fact.since_event else ())
+        for leader in (fact.peer, fact.result if fact.kind == facts.TWO_LEADERS else None):
+            if leader is not None:
+                led.setdefault(fact.term, {}).setdefault(leader, heard)
+    return led
+
+
+def _split_by_word_of_others(group: Group) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_SAME_TERM`` where the own log of one of the leaders is missing or lacks the line."""
+    for term, leaders in sorted(_leaders_by_word(group).items()):
+        for one, other in combinations(sorted(leaders), 2):
+            words = leaders[one], leaders[other]
+            if not all(word.own for word in words):
+                yield _split_heard(group, term, (one, other), words)
+        if len(leaders) == 1:
+            yield from _split_denied(group, term, next(iter(leaders)))
+
+
+def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_Word, _Word]) -> Finding:
+    heard = " and ".join(name for name, word in zip(names, words, strict=True) if not word.own)
+    return finding(
+        group,
+        "SPLIT_BRAIN_SAME_TERM",
+        (term, *names),
+        severity=CRITICAL,
+        nodes=names,
+        terms=(term,),
+        start=min(word.moment.at for word in words),
+        end=max(word.moment.at for word in words),
+        summary=f"{names[0]} and {names[1]} both led term {term}: members heard the heartbeats of {heard}, which only "
+        "a leader sends. Whether both led at the same moment these lines do not tell.",
+        evidence=[event for word in words for event in word.evidence],
+    )
+
+
+def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
+    """A member answered a leader's heartbeat with INCONSISTENT_LEADER: it knows another leader of the same term."""
+    denied = [f for f in group.of(facts.TWO_LEADERS) if f.term == term and f.peer is None]
+    if denied:
+        yield finding(
+            group,
+            "SPLIT_BRAIN_SAME_TERM",
+            (term, leader),
+            severity=CRITICAL,
+            nodes=(leader,),
+            terms=(term,),
+            start=denied[0].since,
+            end=denied[-1].since,
+            summary=f"{leader} led term {term}, and a member refused its heartbeat because it knew another leader of "
+            "that term, whom no log names.",
+            evidence=[fact.since_event for fact in denied],
+        )
 
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
@@ -222,42 +312,12 @@ def _after(progress: Fact) -> Moment:
     return Moment(progress.since, progress.since, progress.source_node, progress.since_event)
 
 
-def _double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
-    """``DOUBLE_VOTE``: one voter granted one term to two candidates, as both of them heard it.
-
-    A vote is written to file before it is answered (``MemberState#persistTerm``), so this needs lost state.
-    """
-    granted: dict[tuple[str, int], dict[str, Fact]] = {}
-    for grant in group.of(facts.GRANT):
-        if grant.peer is not None and grant.term is not None and grant.node is not None:
-            granted.setdefault((grant.peer, grant.term), {}).setdefault(grant.node, grant)
-    for (voter, term), by_candidate in sorted(granted.items()):
-        if len(by_candidate) < 2:
-            continue
-        candidates = sorted(by_candidate)
-        votes = [by_candidate[candidate] for candidate in candidates]
-        implied = next((f.finding_id for f in split if term in f.terms), None)
-        yield _finding(
-            group,
-            "DOUBLE_VOTE",
-            (voter, term),
-            severity=CRITICAL,
-            nodes=(voter, *candidates),
-            terms=(term,),
-            start=min(vote.since for vote in votes),
-            end=max(vote.since for vote in votes),
-            summary=f"{voter} voted in term {term} for {' and for '.join(candidates)}.",
-            evidence=[vote.since_event for vote in votes],
-            implied_by=implied,
-        )
-
-
 def _terms_that_went_back(group: Group, double: list[Finding]) -> Iterator[Finding]:
     """``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced."""
     for fact in group.of(facts.TERM_WENT_BACK):
         name = fact.node or fact.source_node
         implied = next((f.finding_id for f in double if f.nodes[0] == name), None)
-        yield _finding(
+        yield finding(
             group,
             "TERM_REGRESSION",
             (name, fact.term, fact.since),
@@ -273,28 +333,82 @@ def _terms_that_went_back(group: Group, double: list[Finding]) -> Iterator[Findi
         )
 
 
+_STRANGE = {
+    NOT_A_MEMBER: "was asked by {peer}, which is not in its list of members",
+    UNKNOWN_TO_A_MEMBER: "was told by {peer} that it is not in its list of members",
+    OWN_ID_ELSEWHERE: "got a request that bears its own id, which another process has too",
+}
+
+
+def _strangers(group: Group) -> Iterator[Finding]:
+    """``MEMBERS_DISAGREE``, once for each node: the first stands for one cause, the others are implied by it."""
+    met: dict[str, list[Fact]] = {}
+    for fact in group.of(facts.STRANGER):
+        met.setdefault(fact.node or fact.source_node, []).append(fact)
+    first: Finding | None = None
+    for name, strange in sorted(met.items()):
+        what = "; ".join(_STRANGE[fact.cause or ""].format(peer=fact.peer) for fact in strange)
+        found = finding(
+            group,
+            "MEMBERS_DISAGREE",
+            (name,),
+            severity=WARNING,
+            nodes=tuple(dict.fromkeys((name, *(fact.peer for fact in strange if fact.peer)))),
+            terms=(),
+            start=strange[0].since,
+            end=strange[-1].since,
+            summary=f"{name} {what}. Members with different lists may count two majorities.",
+            evidence=[fact.since_event for fact in strange],
+            implied_by=first.finding_id if first else None,
+        )
+        first = first or found
+        yield found
+
+
 _BROKEN = {
     "LEADER_WITHOUT_QUORUM": "called its round of term {term} passed with {granted} of {needed} votes",
-    "WRONG_ROUND_RESULT": "asked again at once in term {term} although {granted} votes and {count} voters that were "
-    "not ready make no quorum of {needed}",
     "WRONG_VOTE_RESULT": "was answered {result} by {peer} in term {term}, which the rules of voting do not allow",
     "HEARTBEAT_RULE": "gave its leader up before two heartbeat intervals without a heartbeat had passed",
+    "TRANSFER_RULE": "ended a transfer of leadership in term {term} (asked in term {before}) with an answer that does "
+    "not follow from role and term",
+    "DLB_ROLE_END": "followed its member's change to {role} in term {term} with a store of another role",
+    "DLB_SLAVE_BEGIN": "became slave with another broker id than the one after its member's number",
+    "PASSED": "called its round of term {term} passed, which does not follow from its answers",
+    "REVOTE_IMMEDIATELY": "asked again at once in term {term}, with {granted} votes and {count} voters that were not "
+    "ready of the {needed} that it needs, or with too few answers that count",
+    "WAIT_TO_VOTE_NEXT": "went on to the term after {term}, although too few answers counted for that",
+    "WAIT_TO_REVOTE": "held to term {term}, although enough answers counted and nobody had a leader",
+    "DL_TERM_UP": "raised its term from {before} to {term}, not to the largest that it had heard of",
+    "DL_VOTE_PARSED": "held one more round in term {term} after a round in which nobody could win",
+    "DL_TO_CANDIDATE": "became candidate of term {before} in the larger term {term}",
+    "DL_TO_CANDIDATE_SKIPPED": "did not become candidate of term {before} in term {term}",
+    "DL_TO_LEADER": "became leader of term {before} in term {term}",
+    "DL_TO_LEADER_SKIPPED": "did not become leader of term {before} in term {term}",
+    "DL_TO_FOLLOWER": "followed a leader of term {before} in term {term}",
 }
+"""What a line does wrong: by its rule, else by the result that it says, else by the kind of line."""
+
+
+def _broken(fact: Fact) -> str:
+    said = fact.result if fact.cause == "WRONG_ROUND_RESULT" else fact.value
+    return _BROKEN.get(fact.cause or "") or _BROKEN.get(said or "") or f"broke the rule {fact.cause}"
 
 
 def _violations(group: Group) -> Iterator[Finding]:
     """Rules that a single line of a node breaks."""
     for fact in group.of(facts.VIOLATION):
         rule, name = fact.cause or "", fact.node or fact.source_node
-        what = _BROKEN[rule].format(
+        what = _broken(fact).format(
             term=fact.term,
+            before=fact.end_offset,
+            role=fact.role,
             granted=fact.granted,
             needed=fact.needed,
             count=fact.count,
             result=fact.result,
             peer=fact.peer,
         )
-        yield _finding(
+        yield finding(
             group,
             rule,
             (name, fact.since_event),
@@ -316,7 +430,7 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
         if key not in longest or (fact.granted or 0) > (longest[key].granted or 0):
             longest[key] = fact
     for (name, term), fact in sorted(longest.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
-        yield _finding(
+        yield finding(
             group,
             "LEADER_KEPT_WITHOUT_QUORUM",
             (name, term),
@@ -332,36 +446,6 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
         )
 
 
-def _finding(
-    group: Group,
-    rule: str,
-    what: tuple[object, ...],
-    *,
-    severity: str,
-    nodes: tuple[str, ...],
-    terms: tuple[int, ...],
-    start: int,
-    end: int,
-    summary: str,
-    evidence: list[str | None],
-    certainty: str = PROVEN,
-    implied_by: str | None = None,
-) -> Finding:
-    return group.finding(
-        rule,
-        what,
-        severity=severity,
-        certainty=certainty,
-        nodes=nodes,
-        terms=terms,
-        start_time=start,
-        end_time=end,
-        summary=summary,
-        evidence=tuple(dict.fromkeys(e for e in evidence if e)),
-        implied_by=implied_by,
-    )
-
-
 # -- coverage --------------------------------------------------------------------------------------------------
 
 
@@ -369,11 +453,18 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     by_term: dict[int, set[str]] = {}
     for tenure in group.tenures:
         by_term.setdefault(tenure.term, set()).add(tenure.source)
-    double = sum(1 for sources in by_term.values() if len(sources) > 1)
-    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term) - double, double)
+    split = {term for term, sources in by_term.items() if len(sources) > 1}
+    split |= {split_brain.terms[0] for split_brain in _split_by_word_of_others(group)}
+    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term.keys() - split), len(split))
     yield from _checked(group)
+    kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
+    gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
+    yield coverage(group, "LEADER_KEPT_WITHOUT_QUORUM", len(gave_up - kept), len(kept))
+    back = sum(1 for _ in group.of(facts.TERM_WENT_BACK))
+    in_terms = {role.source_node for role in group.roles if role.term is not None}
+    yield coverage(group, "TERM_REGRESSION", max(len(in_terms) - back, 0), back)
     voters = {(grant.peer, grant.term) for grant in group.of(facts.GRANT)}
-    doubled = sum(1 for _ in _double_votes(group, []))
+    doubled = sum(1 for _ in votes.double_votes(group, []))
     yield coverage(group, "DOUBLE_VOTE", len(voters) - doubled, doubled)
     yield coverage(
         group, "STALE_LOG_VOTE", 0, 0, len(voters), "the ledger ends that candidate and voter compared are not printed"
@@ -381,15 +472,25 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     yield leadership.overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
 
 
+def _members_coverage(group: Group) -> RuleCoverage:
+    strange = {fact.source_node for fact in group.of(facts.STRANGER)}
+    silent = {fact.source_node for fact in group.of(facts.ALIVE)} - strange
+    return coverage(group, "MEMBERS_DISAGREE", 0, len(strange), len(silent), "lists of members are not printed")
+
+
 def _checked(group: Group) -> Iterator[RuleCoverage]:
-    """Coverage of the rules that each node's own lines decide, over all nodes."""
+    """Coverage of the rules about single lines, over all nodes, and of answers that other nodes' lines decide."""
     tallies: dict[str, Counter[str]] = {}
     reasons: dict[str, set[str]] = {}
-    for fact in group.of(facts.CHECKED):
-        rule = fact.cause or ""
-        tallies.setdefault(rule, Counter())[fact.result or ""] += fact.count or 0
-        if fact.value:
-            reasons.setdefault(rule, set()).add(fact.value)
+    for rule, says, why, count in [*_told(group), *votes.compared(group)]:
+        tallies.setdefault(rule, Counter())[says] += count
+        if why is not None:
+            reasons.setdefault(rule, set()).add(why)
     for rule, tally in sorted(tallies.items()):
         why = "; ".join(sorted(reasons.get(rule, set()))) or None
-        yield coverage(group, rule, tally["conforms"], tally["violates"], tally["undecidable"], why)
+        yield coverage(group, rule, tally[CONFORMS], tally[VIOLATES], tally[UNDECIDABLE], why)
+
+
+def _told(group: Group) -> Iterator[votes.Told]:
+    for fact in group.of(facts.CHECKED):
+        yield fact.cause or "", fact.result or "", fact.value, fact.count or 0

@@ -1,0 +1,134 @@
+"""What the answers of voters must satisfy, where the lines of several candidates come together.
+
+Voters print nothing; each candidate prints the answers that it got. A vote of a term is given once, written to file
+before it is answered, and never given back (``DLedgerLeaderElector#handleVote``, ``MemberState#persistTerm``).
+"""
+
+from collections.abc import Iterator
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.findings import CRITICAL, DEFINITE, WARNING
+from election_core.group import Group, since
+from election_core.protocols.dledger.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.protocols.dledger.found import finding
+from election_core.rows import Finding
+
+
+def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
+    """``DOUBLE_VOTE``: one voter granted one term to two candidates, as both of them heard it.
+
+    A vote is written to file before it is answered (``MemberState#persistTerm``), so this needs lost state.
+    """
+    for (voter, term), by_candidate in sorted(granted_to(group).items()):
+        if len(by_candidate) < 2:
+            continue
+        candidates = sorted(by_candidate)
+        votes = [by_candidate[candidate] for candidate in candidates]
+        implied = next((f.finding_id for f in split if term in f.terms), None)
+        yield finding(
+            group,
+            "DOUBLE_VOTE",
+            (voter, term),
+            severity=CRITICAL,
+            nodes=(voter, *candidates),
+            terms=(term,),
+            start=min(vote.since for vote in votes),
+            end=max(vote.since for vote in votes),
+            summary=f"{voter} voted in term {term} for {' and for '.join(candidates)}.",
+            evidence=[vote.since_event for vote in votes],
+            implied_by=implied,
+        )
+
+
+def _raised(group: Group) -> dict[str, list[Fact]]:
+    raised: dict[str, list[Fact]] = {}
+    for fact in group.of(facts.TERM_RAISED):
+        if fact.node is not None and fact.term is not None:
+            raised.setdefault(fact.node, []).append(fact)
+    return raised
+
+
+def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
+    """``WRONG_VOTE_RESULT``: a vote for a candidate that reached its term after the voter had reached a larger one.
+
+    The voter has to answer REJECT_EXPIRED_VOTE_TERM (``DLedgerLeaderElector#handleVote``).
+    """
+    raised = _raised(group)
+    for grant in group.of(facts.GRANT):
+        voter, candidate, term = grant.peer or "", grant.node or "", grant.term or 0
+        asked = [fact for fact in raised.get(candidate, []) if fact.term == term]
+        larger = [fact for fact in raised.get(voter, []) if (fact.term or 0) > term]
+        if voter == candidate or not asked or not larger:
+            continue
+        first = min(larger, key=lambda fact: (fact.since, fact.source_node))
+        begin = min(asked, key=lambda fact: (fact.since, fact.source_node))
+        if group.clocks.elapsed(since(first), since(begin))[0] > 0:
+            yield finding(
+                group,
+                "WRONG_VOTE_RESULT",
+                ("expired", voter, candidate, term),
+                severity=WARNING,
+                certainty=DEFINITE,
+                nodes=(voter, candidate),
+                terms=(term, first.term or 0),
+                start=first.since,
+                end=grant.since,
+                summary=f"{voter} voted for {candidate} in term {term} although it had reached term {first.term} "
+                f"before {candidate} reached {term}.",
+                evidence=[first.since_event, begin.since_event, grant.since_event],
+                implied_by=next((f.finding_id for f in back if f.nodes[0] == voter), None),
+            )
+
+
+def granted_to(group: Group) -> dict[tuple[str, int], dict[str, Fact]]:
+    """``(voter, term) -> candidate -> grant``."""
+    granted: dict[tuple[str, int], dict[str, Fact]] = {}
+    for grant in group.of(facts.GRANT):
+        if grant.peer is not None and grant.term is not None and grant.node is not None:
+            granted.setdefault((grant.peer, grant.term), {}).setdefault(grant.node, grant)
+    return granted
+
+
+def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
+    """``WRONG_VOTE_RESULT``: a voter gave a candidate its vote and told it, in the same term, that another has it.
+
+    A vote of a term is never given back (``MemberState#setCurrVoteFor``), whatever the order of both answers.
+    """
+    granted = granted_to(group)
+    for fact in group.of(facts.VOTE_REFUSED):
+        voter, candidate, term = fact.peer or "", fact.node or "", fact.term or 0
+        grant = granted.get((voter, term), {}).get(candidate)
+        if grant is not None:
+            yield finding(
+                group,
+                "WRONG_VOTE_RESULT",
+                ("denied", voter, candidate, term),
+                severity=WARNING,
+                nodes=(voter, candidate),
+                terms=(term,),
+                start=min(grant.since, fact.since),
+                end=max(grant.since, fact.since),
+                summary=f"{voter} voted for {candidate} in term {term} and answered it {fact.result} in the same term.",
+                evidence=[grant.since_event, fact.since_event],
+                implied_by=next((f.finding_id for f in back if f.nodes[0] == voter), None),
+            )
+
+
+Told = tuple[str, str, str | None, int]
+"""Rule, verdict, reason where it cannot tell, how often."""
+
+
+def compared(group: Group) -> Iterator[Told]:
+    """Refusals because of a vote for another: right where another candidate printed that vote."""
+    granted = granted_to(group)
+    for fact in group.of(facts.VOTE_REFUSED):
+        candidates = granted.get((fact.peer or "", fact.term or 0), {})
+        if fact.node in candidates:
+            yield "WRONG_VOTE_RESULT", VIOLATES, None, fact.count or 0
+        elif candidates:
+            yield "WRONG_VOTE_RESULT", CONFORMS, None, fact.count or 0
+        else:
+            yield "WRONG_VOTE_RESULT", UNDECIDABLE, "for whom the voter voted is not in the logs", fact.count or 0
+    for _ in expired_grants(group, []):
+        yield "WRONG_VOTE_RESULT", VIOLATES, None, 1
