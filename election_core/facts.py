@@ -37,6 +37,8 @@ VIOLATION = "VIOLATION"
 the term before or wanted (``end_offset``) and counts."""
 TERM_WENT_BACK = "TERM_WENT_BACK"
 """``node`` was in term or epoch ``end_offset`` and later, by its own word, in the smaller ``term``."""
+EPOCH_AHEAD = "EPOCH_AHEAD"
+"""``node`` refused a role of epoch ``term`` since its store knows the later epoch ``end_offset``."""
 KEPT_ROLE = "KEPT_ROLE"
 """As leader of ``term`` a node printed ``count`` rounds of heartbeats without quorum and stayed leader, the last
 ``granted`` ms after its last quorum."""

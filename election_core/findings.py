@@ -141,8 +141,42 @@ CATALOGUE: tuple[Rule, ...] = (
     Rule(
         "EPOCH_REGRESSION",
         "critical",
-        "A broker took a role of a smaller master epoch than before in one life, or the controllers' epoch went back.",
+        "A broker took a role of a smaller master epoch than before in one life, its store knows a later epoch than "
+        "the controllers give, or the controllers' epoch went back.",
         "RocketMQ ReplicasManager#changeToMaster, ReplicasInfoManager#electMaster",
+    ),
+    Rule(
+        "WRONG_ELECTION",
+        "critical if two brokers got one epoch; warning otherwise",
+        "The controllers elected against their own rules: two winners of one epoch, the recorded master again, or "
+        "another than the one that had to win.",
+        "RocketMQ ReplicasInfoManager#electMaster",
+    ),
+    Rule(
+        "WRONG_SET_CHANGE",
+        "warning",
+        "The controllers recorded or refused a SyncStateSet against their own record.",
+        "RocketMQ ReplicasInfoManager#alterSyncStateSet",
+    ),
+    Rule(
+        "CONTROLLERS_DISAGREE",
+        "critical",
+        "Two JRaft controllers applied the same entry of their log and came to different decisions.",
+        "RocketMQ JRaftControllerStateMachine#onApply",
+    ),
+    Rule(
+        "REPLICATION_RULE",
+        "critical if a log was cut at the wrong place; warning otherwise",
+        "A slave was called caught up that is behind, a log was cut where it does not part from its master's, or an "
+        "epoch was left out or refused without reason.",
+        "RocketMQ AutoSwitchHAService#maybeExpandInSyncStateSet, AutoSwitchHAClient#doTruncate, "
+        "EpochFileCache#appendEntry, #findConsistentPoint",
+    ),
+    Rule(
+        "ACK_RULE",
+        "warning",
+        "A master waited for another number of acknowledgements than its configuration demands.",
+        "RocketMQ CommitLog#asyncPutMessage, GroupTransferService (allAckInSyncStateSet)",
     ),
     Rule(
         "SYNC_STATE_SET_STALE",
@@ -332,6 +366,11 @@ NEEDS: dict[str, str] = {
     "UNCLEAN_ELECTION": "the controllers' election and the SyncStateSet one epoch before it",
     "MASTER_NOT_IN_SYNC_STATE_SET": "the set and every one since the last election",
     "EPOCH_REGRESSION": "two role changes of one life, or two elections by one controller",
+    "WRONG_ELECTION": "the committed elections; for the request behind one, the lines of a JRaft controller",
+    "WRONG_SET_CHANGE": "the committed sets, and the refusals that brokers and controllers print",
+    "CONTROLLERS_DISAGREE": "the line of one entry on two JRaft controllers",
+    "REPLICATION_RULE": "the line of the decision, which holds what was compared",
+    "ACK_RULE": "a message that was not acknowledged in time, and allAckInSyncStateSet in the configuration dump",
     "SYNC_STATE_SET_STALE": "the master's failed reports (ERROR lines, which are never dropped)",
     "POSSIBLE_DATA_LOSS": "the epochs and the cut that a returning master prints",
     "LEADERLESS": "the end of one leader and the begin of the next; for a killed one, who heard of it last",

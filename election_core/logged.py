@@ -35,6 +35,7 @@ class Logged:
     ledger_end: int | None = None
     start_offset: int | None = None
     max_offset: int | None = None
+    confirm_offset: int | None = None
     epoch_entries: tuple[tuple[int, int, int | None], ...] | None = None
     sync_state_set_epoch: int | None = None
     members: tuple[str, ...] | None = None
@@ -56,6 +57,7 @@ class Logged:
     flag: bool | None = None
     code: int | None = None
     duration_ms: int | None = None
+    count: int | None = None
     thread: str | None = None
     queue_offset: int | None = None
     state_version: int | None = None

@@ -79,7 +79,7 @@ def _one_epoch(printed: str) -> Fields:
 
 def _epoch_before(printed: str) -> Fields:
     found = _EPOCH.fullmatch(printed)
-    return {"max_term": _epoch(found).epoch} if found else {}
+    return {"max_term": _epoch(found).epoch, "start_offset": _epoch(found).start_offset} if found else {}
 
 
 def _vote(printed: str) -> Fields:

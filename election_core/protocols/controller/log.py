@@ -10,12 +10,29 @@ it is replicated; a JRaft controller prints after the commit, on every node, and
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from election_core import facts
 from election_core.facts import Fact
 from election_core.lives import SECOND, Life, life_at
 from election_core.logged import Logged
+from election_core.protocols.controller.checks import (
+    ELECTED,
+    NOBODY_ELECTED,
+    SET_REFUSALS,
+    EpochEntries,
+    acknowledgements,
+    caught_up,
+    cut_point,
+    epoch_ahead,
+    epoch_refused,
+    first_set,
+    requested_election,
+    set_refused,
+    set_wanted,
+)
 from election_core.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
+from election_core.verdict import Checked, Verdict
 from election_core.witness import BROKER, Noted, Testimony, Witness
 
 PROTOCOL = "controller"
@@ -23,14 +40,13 @@ PROTOCOL = "controller"
 LEADING = "leading"
 """Marks a decision that the controller printed while it led the controllers' group."""
 
-ELECTED = "ELECTED"
-NOBODY_ELECTED = "NOBODY_ELECTED"
 SET_CHANGED = "SET_CHANGED"
 ID_APPLIED = "ID_APPLIED"
 ADDRESS_CHANGED = "ADDRESS_CHANGED"
+IDS_CLEANED = "IDS_CLEANED"
 MASTER_STILL_EXISTS = "MASTER_STILL_EXISTS"
 
-DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS_CHANGED})
+DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS_CHANGED, IDS_CLEANED})
 """Decisions that change the controllers' state; all others are answers."""
 
 POLL = 5 * SECOND
@@ -72,6 +88,15 @@ class BrokerLog:
     cuts: list[Cut] = field(default_factory=list)
     codes: dict[str, Logged] = field(default_factory=dict)
     refused: list[Logged] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
+    ahead: list[Logged] = field(default_factory=list)
+    began: list[Step] = field(default_factory=list)
+    timeouts: list[Logged] = field(default_factory=list)
+    first_sets: list[Logged] = field(default_factory=list)
+    _new_master: bool = False
+    _caught_up: Logged | None = None
+    _master_epochs: EpochEntries | None = None
+    _own_epochs: EpochEntries | None = None
     _local_end: Logged | None = None
     _common: Logged | None = None
 
@@ -121,7 +146,17 @@ class BrokerLog:
                 set_epoch=refused.sync_state_set_epoch,
                 count=refused.code,
             )
-        all_ack = identity.settings.get("allAckInSyncStateSet")
+        yield from self._checks(told, identity.settings.get("allAckInSyncStateSet"))
+
+    def _checks(self, told: Testimony, all_ack: Logged | None) -> Iterator[Fact]:
+        for event in self.ahead:
+            yield told.saw(facts.EPOCH_AHEAD, event, term=event.term, end_offset=event.max_term)
+        for event in self.timeouts:
+            self.checked.note(acknowledgements(event, all_ack), event)
+        for event in self.first_sets:
+            self.checked.note(first_set(event, told.node_at(event.at)), event)
+        yield from self.checked.tallied(told, None)
+        yield from _broken_rules(told, self.checked)
         if all_ack is not None:
             yield told.saw(facts.ALL_ACK, all_ack, flag=all_ack.value == "true")
 
@@ -142,6 +177,10 @@ class BrokerLog:
             if step.term is not None and step.term < largest.get(life, 0):
                 yield largest[life], step
             largest[life] = max(largest.get(life, 0), step.term or 0)
+        for before, step in pairwise(self.began):
+            same_life = life_at(lives, before.at) == life_at(lives, step.at)
+            if same_life and before.term == step.term and before.role != step.role:
+                yield step.term or 0, step
 
     def _all_steps(self, lives: list[Life]) -> list[Step]:
         """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
@@ -159,21 +198,25 @@ class BrokerLog:
     # -- roles ------------------------------------------------------------------------------------------
 
     def _on_master_begin(self, event: Logged) -> None:
+        self._new_master = True
         self.steps.append(
             Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected", address=event.address)
         )
+        self.began.append(self.steps[-1])
 
     def _on_slave_begin(self, event: Logged) -> None:
         self._note_member(event.peer, event.peer_address, event)
         self.steps.append(
             Step(event.at, event.by, FOLLOWER, event.term, event.peer, event.event_id, "told", node=event.node)
         )
+        self.began.append(self.steps[-1])
+        self._new_master = False
 
     def _on_role_done(self, event: Logged) -> None:
         """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
         self._note_member(event.node, event.address, event)
         role = LEADER if event.role in _MASTER_ROLES else FOLLOWER
-        if role == LEADER and event.peer != event.node:
+        if (role == LEADER) != (event.peer == event.node) and event.peer is not None:
             return
         if any((step.role, step.term) == (role, event.term) for step in self.steps[-4:]):
             return
@@ -201,6 +244,11 @@ class BrokerLog:
     def _on_set_refused(self, event: Logged) -> None:
         self.refused.append(event)
 
+    def _on_set_changed(self, event: Logged) -> None:
+        if self._new_master:
+            self._new_master = False
+            self.first_sets.append(event)
+
     # -- identity ---------------------------------------------------------------------------------------
 
     def _note_member(self, node: str | None, address: str | None, event: Logged) -> None:
@@ -213,11 +261,36 @@ class BrokerLog:
 
     # -- replication ------------------------------------------------------------------------------------
 
+    def _on_master_epochs(self, event: Logged) -> None:
+        self._master_epochs, self._own_epochs = event.epoch_entries, None
+
     def _on_local_epochs(self, event: Logged) -> None:
+        self._own_epochs = event.epoch_entries
         self._local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 
     def _on_common_point(self, event: Logged) -> None:
         self._common = event
+        self.checked.note(cut_point(event, self._master_epochs, self._own_epochs), event)
+        self._master_epochs = self._own_epochs = None
+
+    def _on_caught_up(self, event: Logged) -> None:
+        self._caught_up = event
+        self.checked.note(caught_up(event), event)
+
+    def _on_set_wanted(self, event: Logged) -> None:
+        if self._caught_up is not None:
+            self.checked.note(set_wanted(event, self._caught_up), event)
+            self._caught_up = None
+
+    def _on_epoch_refused(self, event: Logged) -> None:
+        self.checked.note(epoch_refused(event), event)
+
+    def _on_epoch_ahead(self, event: Logged) -> None:
+        self.checked.note(epoch_ahead(event), event)
+        self.ahead.append(event)
+
+    def _on_ack_timeout(self, event: Logged) -> None:
+        self.timeouts.append(event)
 
     def _on_cut(self, event: Logged) -> None:
         self._compare(event, done=True)
@@ -249,6 +322,14 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
     "HA_MASTER_AGAIN": BrokerLog._on_ha_master,
     "HA_SLAVE": BrokerLog._on_ha_slave,
     "HA_SLAVE_AGAIN": BrokerLog._on_ha_slave,
+    "BRK_SSS_CHANGED": BrokerLog._on_set_changed,
+    "HA_CAUGHT_UP": BrokerLog._on_caught_up,
+    "HA_SSS_WANTED": BrokerLog._on_set_wanted,
+    "HA_ACK_TIMEOUT": BrokerLog._on_ack_timeout,
+    "HA_MASTER_STALE": BrokerLog._on_epoch_ahead,
+    "HA_SLAVE_STALE": BrokerLog._on_epoch_ahead,
+    "EPOCH_APPEND_ERR": BrokerLog._on_epoch_refused,
+    "HA_CLIENT_EPOCHS_MASTER": BrokerLog._on_master_epochs,
     "HA_CLIENT_EPOCHS_LOCAL": BrokerLog._on_local_epochs,
     "HA_CLIENT_CUT_AT": BrokerLog._on_common_point,
     "HA_CLIENT_CUT": BrokerLog._on_cut,
@@ -309,6 +390,8 @@ class ControllerLog:
     decisions: list[Decision] = field(default_factory=list)
     members: dict[tuple[str, str, str], Logged] = field(default_factory=dict)
     lost: list[Lost] = field(default_factory=list)
+    checked: dict[str, Checked] = field(default_factory=dict)
+    refusals: list[Logged] = field(default_factory=list)
     _epochs: dict[str, int] = field(default_factory=dict)
     _waiting: int | None = None
     _leading: bool = False
@@ -341,6 +424,21 @@ class ControllerLog:
             yield self._about(lost.group, witness, stream).saw(facts.LAST_HEARD, lost, node=lost.node)
         for (group, node, address), event in sorted(self.members.items()):
             yield self._about(group, witness, stream).saw(facts.MEMBER, event, node=node, address=address)
+        self._attribute_refusals()
+        for group, checked in sorted(self.checked.items()):
+            told = self._about(group, witness, stream)
+            yield from checked.tallied(told, None)
+            yield from _broken_rules(told, checked)
+
+    def _attribute_refusals(self) -> None:
+        """The lines of refusals do not name the broker set: they are its own where the log knows no other one."""
+        groups = {made.group for made in self.decisions}
+        if len(groups) == 1:
+            for event in self.refusals:
+                self._check(next(iter(groups)), set_refused(event), event)
+
+    def _check(self, group: str, verdict: Verdict | None, event: Logged) -> None:
+        self.checked.setdefault(group, Checked()).note(verdict, event)
 
     def _about(self, group: str, witness: Witness, stream: str) -> Testimony:
         return witness.about(group, PROTOCOL, stream, lambda _: None)
@@ -396,6 +494,14 @@ class ControllerLog:
             return self._epochs[group]
         return None
 
+    def _on_elect(self, event: Logged) -> None:
+        """A JRaft controller prints the request with what came of it."""
+        if event.replica_group is not None:
+            self._check(event.replica_group, requested_election(event), event)
+
+    def _on_refusal(self, event: Logged) -> None:
+        self.refusals.append(event)
+
     def _on_applied(self, event: Logged) -> None:
         self._confirm(True)
 
@@ -422,6 +528,23 @@ class ControllerLog:
             self._waiting = None
 
 
+def _broken_rules(told: Testimony, checked: Checked) -> Iterator[Fact]:
+    for verdict, event in checked.violations:
+        yield told.saw(
+            facts.VIOLATION,
+            event,
+            cause=verdict.rule,
+            value=event.kind,
+            result=event.decision or event.result,
+            term=event.term,
+            peer=event.node if event.kind == "JR_ELECT" else event.peer,
+            address=event.broker_id,
+            start_offset=event.start_offset,
+            end_offset=event.max_offset,
+            count=event.count,
+        )
+
+
 def _code_fact(told: Testimony, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
     """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
     made_at = code.rpartition(";")[2]
@@ -432,6 +555,8 @@ def _code_fact(told: Testimony, code: str, noted: Noted, *, accepted: bool) -> I
 _CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, Logged], None]] = {
     "CTL_EVENT": ControllerLog._on_event,
     "JR_EVENT": ControllerLog._on_applied_event,
+    "JR_ELECT": ControllerLog._on_elect,
+    **dict.fromkeys(sorted(SET_REFUSALS), ControllerLog._on_refusal),
     "JR_NODE_LEADER": ControllerLog._on_leader,
     "JR_NODE_LEADER_END": ControllerLog._on_leader_end,
     "JR_STARTED": ControllerLog._on_leader_end,

@@ -9,7 +9,7 @@ Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, `
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from election_core import facts, leadership
 from election_core.clock import Clocks, Message, Moment
@@ -27,9 +27,13 @@ from election_core.findings import (
 from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
 from election_core.lives import SECOND
-from election_core.protocols.controller.log import ELECTED, LEADING, NOBODY_ELECTED, POLL, PROTOCOL, SET_CHANGED
+from election_core.protocols.controller import decided as judging
+from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_core.protocols.controller.decided import SetVersion, cleaned
+from election_core.protocols.controller.log import IDS_CLEANED, LEADING, POLL, PROTOCOL, SET_CHANGED
 from election_core.roles import FOLLOWER, LEADER, STOPPED
 from election_core.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
+from election_core.verdict import summed, told_by
 
 _SET_IS_THE_SAME = 2013
 _IN_A_ROW = 20 * SECOND
@@ -40,21 +44,13 @@ _INACTIVE = 30 * SECOND
 __all__ = ["PROTOCOL", "judge"]
 
 
-@dataclass(frozen=True, slots=True)
-class SetVersion:
-    """One value of the SyncStateSet; ``epoch`` is the syncStateSetEpoch, which orders them without any clock."""
-
-    epoch: int
-    master_epoch: int | None
-    master: str | None
-    members: tuple[str, ...]
-    decision: Fact
-
-
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
     named = _named(own)
     group = group_of(named, clocks)
+    removed = cleaned(group)
+    # What comes after an operator removed the set begins anew with epoch 1, and is later all the same.
+    group.tenures.sort(key=lambda tenure: sum(1 for fact in removed if fact.since < tenure.begin.at))
     decided = decisions(group)
     sets = set_versions(decided)
     yield from leadership.role_intervals(group)
@@ -130,7 +126,7 @@ def decisions(group: Group) -> list[Fact]:
             continue
         if fact.flag is False and fact.term not in adopted:
             continue
-        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, fact.result)
+        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, *judging.said(fact))
         once.setdefault(key, fact)
     return list(once.values())
 
@@ -160,10 +156,13 @@ def set_versions(decided: Iterable[Fact]) -> list[SetVersion]:
     return [versions[epoch] for epoch in sorted(versions)]
 
 
-def _by_set_epoch(numbered: tuple[int, Fact]) -> tuple[int, bool, int]:
-    """By epoch; of two decisions with one epoch the confirmed one is the fact, the other a lost proposal."""
+def _by_set_epoch(numbered: tuple[int, Fact]) -> tuple[int, bool, str]:
+    """By epoch; of two decisions with one epoch the confirmed one is the fact, the other a lost proposal.
+
+    Two confirmed ones break a rule; which of them stands here must not depend on clocks.
+    """
     epoch, fact = numbered
-    return (epoch, fact.flag is not True, fact.since)
+    return (epoch, fact.flag is not True, repr(judging.said(fact)))
 
 
 # -- rows ------------------------------------------------------------------------------------------------------
@@ -309,7 +308,8 @@ def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateS
 
 
 def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
-    yield from leadership.same_term(group, "epoch")
+    split = _same_epoch(group)
+    yield from split
     causes: dict[tuple[str | None, str], Finding] = {}
     for overlap in leadership.overlaps(group):
         finding = _overlap_finding(group, overlap)
@@ -324,9 +324,28 @@ def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
             causes.setdefault((cut.since_event, cut.source_node), finding)
     yield from _data_loss(group, causes)
     yield from _set_without_master(group, sets)
-    yield from _epochs_back(group, decided)
+    yield from _epochs_back(group, decided, split)
+    disagreements = list(judging.disagreements(group))
+    yield from disagreements
+    yield from judging.wrong_elections(group, decided, [*disagreements, *split])
+    yield from judging.wrong_sets(group, decided, sets)
+    yield from judging.broken_lines(group)
     yield from _stale_sets(group)
     yield from _no_master_recorded(group, decided)
+
+
+def _same_epoch(group: Group) -> list[Finding]:
+    return [found for found in leadership.same_term(group, "epoch") if not _begun_anew(group, found)]
+
+
+def _begun_anew(group: Group, found: Finding) -> bool:
+    """Whether an operator removed the broker set between two masters of one epoch, so that its epochs began anew."""
+    tenures = [t for t in group.tenures if t.term in found.terms]
+    return any(
+        any(group.clocks.elapsed(tenure.begin, since(fact))[0] > 0 for tenure in tenures)
+        and any(group.clocks.elapsed(since(fact), tenure.begin)[0] > 0 for tenure in tenures)
+        for fact in cleaned(group)
+    )
 
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
@@ -546,17 +565,30 @@ def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Findin
         )
 
 
-def _epochs_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _epochs_back(group: Group, decided: list[Fact], split: list[Finding]) -> Iterator[Finding]:
     """``EPOCH_REGRESSION``: a broker took a smaller epoch in one life, or the controllers' masterEpoch went back.
 
     Controllers lose an epoch only with their state. JRaft controllers print old decisions again when they read their
     log, so theirs are not compared.
     """
+    first: Finding | None = None
+    for found in _controllers_back(group, decided):
+        first = first or found
+        yield found
+    cause = first.finding_id if first else None
     for fact in group.of(facts.TERM_WENT_BACK):
         name = fact.node or fact.source_node
-        yield _epoch_back(group, fact, f"Broker {name}", fact.end_offset or 0, name)
+        twice = next((found.finding_id for found in split if fact.term in found.terms), None)
+        implied = twice if fact.term == fact.end_offset else cause
+        yield _epoch_back(group, fact, f"Broker {name}", fact.end_offset or 0, name, implied)
+    yield from judging.epochs_ahead(group, cause)
+
+
+def _controllers_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
     largest: dict[str, int] = {}
-    for fact in decided:
+    for fact in sorted([*decided, *cleaned(group)], key=lambda one: (one.since, one.source_node, one.ordinal)):
+        if fact.result == IDS_CLEANED:
+            largest.clear()
         if fact.term is None or fact.raft_index is not None:
             continue
         if fact.term < largest.get(fact.source_node, 0):
@@ -564,7 +596,7 @@ def _epochs_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
         largest[fact.source_node] = fact.term
 
 
-def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str) -> Finding:
+def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str, implied_by: str | None = None) -> Finding:
     return group.finding(
         "EPOCH_REGRESSION",
         (who, before, fact.term),
@@ -574,8 +606,11 @@ def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str) -> F
         terms=tuple(term for term in (before, fact.term) if term is not None),
         start_time=fact.since,
         end_time=fact.since,
-        summary=f"{who} went back from master epoch {before} to {fact.term}.",
+        summary=f"{who} went back from master epoch {before} to {fact.term}."
+        if before != fact.term
+        else f"{who} took two roles of master epoch {before} in one life.",
         evidence=(fact.since_event,) if fact.since_event else (),
+        implied_by=implied_by,
     )
 
 
@@ -685,11 +720,9 @@ def _unplanned(group: Group, decided: list[Fact]) -> list[Moment]:
 
 
 def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
-    by_epoch: dict[int, set[str]] = {}
-    for tenure in group.tenures:
-        by_epoch.setdefault(tenure.term, set()).add(tenure.source)
-    double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
-    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_epoch) - double, double)
+    led = {tenure.term for tenure in group.tenures}
+    double = {term for found in _same_epoch(group) for term in found.terms}
+    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(led - double), len(double))
     yield leadership.overlap_coverage(group, lambda overlap: _is_alarm(group, overlap))
     won = [fact for fact in _elections_of(decided) if fact.result == ELECTED]
     later = [fact for fact in won if (fact.set_epoch or 0) > 1]
@@ -704,7 +737,18 @@ def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
         len(later) - len(decidable),
         "the SyncStateSet before the election is not in the logs",
     )
-    back = sum(1 for _ in _epochs_back(group, decided))
+    stale = sum(1 for _ in _stale_sets(group))
+    yield coverage(group, "SYNC_STATE_SET_STALE", len(_refused_in_a_row(group)) - stale, stale)
+    lost = sum(1 for _ in _data_loss(group, {}))
+    yield coverage(group, "POSSIBLE_DATA_LOSS", sum(1 for _ in group.of(facts.CUT)) - lost, lost)
+    verdicts = [
+        *told_by(group),
+        *judging.elections_told(group, decided),
+        *judging.sets_told(group, decided, sets),
+        *judging.disagreements_told(group),
+    ]
+    yield from summed(group, verdicts)
+    back = sum(1 for _ in _epochs_back(group, decided, []))
     roles_taken = sum(1 for role in group.roles if role.term is not None)
     yield coverage(group, "EPOCH_REGRESSION", max(roles_taken + len(_elections_of(decided)) - back, 0), back)
     without = sum(1 for version in sets if version.master is not None and version.master not in version.members)

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 
 from election_core.logged import Logged
 from election_core.quorum import majority
-
-CONFORMS = "conforms"
-VIOLATES = "violates"
-UNDECIDABLE = "undecidable"
+from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either
 
 LEADER_WITHOUT_QUORUM = "LEADER_WITHOUT_QUORUM"
 WRONG_ROUND_RESULT = "WRONG_ROUND_RESULT"
@@ -29,19 +26,6 @@ EARLIER_ROUND = "the answer may belong to an earlier round"
 _MILLISECOND = 1000
 _SHORTEST_WAIT = 2_000_000
 """A round of votes waits 2 to 3 s, or until enough is known (``voteLatch.await``); microseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a check says; ``why`` is the reason where it cannot tell."""
-
-    rule: str
-    says: str
-    why: str | None = None
-
-
-def _either(rule: str, holds: bool) -> Verdict:
-    return Verdict(rule, CONFORMS if holds else VIOLATES)
 
 
 # -- rounds of votes ---------------------------------------------------------------------------------------------
@@ -97,7 +81,7 @@ def round_result(event: Logged, answers: Answers | None) -> Iterator[Verdict]:
     quorum = majority(event.member_count)
     accepted, not_ready = event.accepted or 0, event.not_ready or 0
     if event.result == "PASSED":
-        yield _either(LEADER_WITHOUT_QUORUM, accepted >= quorum)
+        yield either(LEADER_WITHOUT_QUORUM, accepted >= quorum)
         yield Verdict(WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
     elif event.result == "REVOTE_IMMEDIATELY":
         yield _revote_immediately(event, accepted + not_ready, quorum, answers)
@@ -199,7 +183,7 @@ def vote_reply(event: Logged, current_term: int | None) -> Verdict | None:
     if event.result in (_NEVER_FROM_ITSELF if own else _NEVER):
         return Verdict(WRONG_VOTE_RESULT, VIOLATES)
     if event.code in _NOT_FOR_THIS_NODE:
-        return _either(WRONG_VOTE_RESULT, event.result == "UNKNOWN")
+        return either(WRONG_VOTE_RESULT, event.result == "UNKNOWN")
     return None if current_term is None else _against_own_term(event, current_term, own)
 
 
@@ -207,7 +191,7 @@ def _against_own_term(event: Logged, current_term: int, own: bool) -> Verdict | 
     term = event.term or 0
     if event.result in _ABOVE_THE_TERM:
         if own or term > current_term:
-            return _either(WRONG_VOTE_RESULT, term > current_term)
+            return either(WRONG_VOTE_RESULT, term > current_term)
         return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     if event.result == "REJECT_TERM_NOT_READY":
         return Verdict(WRONG_VOTE_RESULT, CONFORMS) if term < current_term else None
@@ -250,7 +234,7 @@ def role_change(event: Logged) -> Verdict | None:
     """
     if event.term is None or event.from_term is None:
         return None
-    return _either(TERM_RULE, _ALLOWED[event.kind](event.from_term, event.term))
+    return either(TERM_RULE, _ALLOWED[event.kind](event.from_term, event.term))
 
 
 _ALLOWED = {
@@ -352,7 +336,7 @@ def transfer_refused(event: Logged) -> Verdict | None:
     """A transfer is refused for its term only where the terms differ (``handleLeadershipTransfer``, 407 and 403)."""
     if event.term is None or event.from_term is None:
         return None
-    return _either(TRANSFER_RULE, event.term != event.from_term)
+    return either(TRANSFER_RULE, event.term != event.from_term)
 
 
 _SUCCESS, _EXPIRED_TERM, _TAKE_LEADERSHIP_FAILED, _INTERNAL_ERROR = 200, 403, 418, 500
@@ -373,7 +357,7 @@ def take_over(event: Logged) -> Verdict | None:
         code = _TAKE_LEADERSHIP_FAILED
     else:
         code = _SUCCESS if event.term == target else _INTERNAL_ERROR
-    return _either(TRANSFER_RULE, event.code == code)
+    return either(TRANSFER_RULE, event.code == code)
 
 
 def broker_role(event: Logged) -> Verdict | None:
@@ -386,11 +370,11 @@ def broker_role(event: Logged) -> Verdict | None:
         return None
     if not event.flag:
         return Verdict(BROKER_ROLE_RULE, UNDECIDABLE, "the change was given up; the role is that of before")
-    return _either(BROKER_ROLE_RULE, (event.value_before != "SLAVE") == (event.role == "LEADER"))
+    return either(BROKER_ROLE_RULE, (event.value_before != "SLAVE") == (event.role == "LEADER"))
 
 
 def broker_id(event: Logged, member: str | None) -> Verdict | None:
     """The id of a slave is the number after its member's: ``n0`` gives 1 (``DLedgerCommitLog#getId``)."""
     if member is None or event.broker_id is None or not member[1:].isdigit():
         return None
-    return _either(BROKER_ROLE_RULE, event.broker_id == str(int(member[1:]) + 1))
+    return either(BROKER_ROLE_RULE, event.broker_id == str(int(member[1:]) + 1))

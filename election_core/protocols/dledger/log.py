@@ -12,9 +12,8 @@ its role for 6 to about 10 s, during which it cannot commit.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from election_core import facts
 from election_core.facts import Fact
@@ -24,10 +23,7 @@ from election_core.protocols.dledger.checks import (
     ALREADY_VOTED,
     HEARTBEAT_INTERVAL_MS,
     ROLE_CHANGES,
-    UNDECIDABLE,
-    VIOLATES,
     WRONG_VOTE_RESULT,
-    Verdict,
     answers_of,
     broker_id,
     broker_role,
@@ -46,6 +42,7 @@ from election_core.protocols.dledger.checks import (
 )
 from election_core.quorum import majority
 from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+from election_core.verdict import Checked, either, undecidable
 from election_core.witness import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, Testimony, Witness, process_of
 
 PROTOCOL = "dledger"
@@ -191,8 +188,7 @@ class DledgerLog:
     two_leaders: list[TwoLeaders] = field(default_factory=list)
     truncated: list[Logged] = field(default_factory=list)
     heard: list[LastHeard] = field(default_factory=list)
-    checked: Counter[Verdict] = field(default_factory=Counter)
-    violations: list[tuple[Verdict, Logged]] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, Logged]] = field(default_factory=list)
     kept: list[tuple[int, int, Logged]] = field(default_factory=list)
     _current_term: int | None = None
@@ -226,7 +222,7 @@ class DledgerLog:
         if event.replica_group is not None:
             self.group = event.replica_group
         if event.kind in ROLE_CHANGES:
-            self._check(role_change(event), event)
+            self.checked.note(role_change(event), event)
         handler = _HANDLERS.get(event.kind)
         if handler is not None:
             handler(self, event)
@@ -245,7 +241,7 @@ class DledgerLog:
         if not self.steps and not self.campaigns:
             return
         for event in self._of_broker:
-            self._check(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
+            self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
         self._of_broker.clear()
         lives = witness.lives.get(process_of(stream), [])
         told = witness.about(
@@ -294,20 +290,8 @@ class DledgerLog:
         return self.group or identity.setting("dLegerGroup") or witness.broker_set or UNIDENTIFIED
 
     def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
-        last = told.lives[-1].last_seen if told.lives else 0
-        for verdict, count in sorted(self.checked.items(), key=lambda item: astuple(item[0])[:2]):
-            yield told.fact(
-                facts.CHECKED,
-                last,
-                last,
-                None,
-                node=self.node,
-                cause=verdict.rule,
-                result=verdict.says,
-                value=verdict.why,
-                count=count,
-            )
-        for verdict, event in self.violations:
+        yield from self.checked.tallied(told, self.node)
+        for verdict, event in self.checked.violations:
             yield told.saw(
                 facts.VIOLATION,
                 event,
@@ -382,7 +366,7 @@ class DledgerLog:
             cause = TRANSFER
         if self._failed_round is not None and self._is_leader():
             quorum_at = last_heartbeat(self._failed_round.last_heartbeat_local, self._failed_round.by)
-            self._check(leader_gives_up(self._failed_round, quorum_at, event), event)
+            self.checked.note(leader_gives_up(self._failed_round, quorum_at, event), event)
         self._step(event, CANDIDATE, event.term, None, cause)
         self._cause = cause if cause != "larger_term" else self._cause
         self._failed_rounds = 0
@@ -416,7 +400,7 @@ class DledgerLog:
     def _on_heartbeat_timeout(self, event: Logged) -> None:
         self._cause = "heartbeat_timeout"
         last = last_heartbeat(event.last_heartbeat_local, event.by)
-        self._check(follower_timeout(event, last, self._last_at), event)
+        self.checked.note(follower_timeout(event, last, self._last_at), event)
         self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
             interval_us = (event.duration_ms or 0) * 1000
@@ -460,7 +444,7 @@ class DledgerLog:
             return
         if event.from_term is not None and event.from_term < (self._largest_term or 0):
             self._went_back(event, event.from_term)
-        self._check(term_raised(event, self._heard(event.at)), event)
+        self.checked.note(term_raised(event, self._heard(event.at)), event)
         self.raised.append(TermRaised(event.from_term, event.term, event.at, event.by, event.event_id))
         self._close_campaign(event, "no_winner")
         if self.steps and self.steps[-1].role == CANDIDATE:
@@ -513,12 +497,6 @@ class DledgerLog:
         self._open.outcome = outcome
         self._open = None
 
-    def _check(self, verdict: Verdict | None, event: Logged) -> None:
-        if verdict is not None:
-            self.checked[verdict] += 1
-            if verdict.says == VIOLATES:
-                self.violations.append((verdict, event))
-
     def _note_term(self, event: Logged, term: int) -> None:
         """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
         self._judge_doubtful(term)
@@ -530,10 +508,10 @@ class DledgerLog:
     def _judge_doubtful(self, own_term: int) -> None:
         """Answers that did not fit the last known term are judged by the next own term."""
         for answer in self._doubtful:
-            if is_impossible(answer, own_term):
-                self._check(Verdict(WRONG_VOTE_RESULT, VIOLATES), answer)
-            else:
-                self._check(Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "the candidate's own term is not printed"), answer)
+            wrong = is_impossible(answer, own_term)
+            why = "the candidate's own term is not printed"
+            verdict = either(WRONG_VOTE_RESULT, False) if wrong else undecidable(WRONG_VOTE_RESULT, why)
+            self.checked.note(verdict, answer)
         self._doubtful.clear()
 
     def _went_back(self, event: Logged, term: int) -> None:
@@ -542,7 +520,7 @@ class DledgerLog:
 
     def _on_vote_reply(self, event: Logged) -> None:
         self._replies.append(event)
-        self._check(vote_reply(event, self._current_term), event)
+        self.checked.note(vote_reply(event, self._current_term), event)
         if is_doubtful(event, self._current_term):
             self._doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
@@ -601,20 +579,20 @@ class DledgerLog:
         owed = self._owed
         answers = answers_of(event, self._replies, owed) if owed is not None else None
         for verdict in round_result(event, answers):
-            self._check(verdict, event)
+            self.checked.note(verdict, event)
         if self._last_round is not None:
-            self._check(next_round(self._last_round, event, self._interval_ms), event)
+            self.checked.note(next_round(self._last_round, event, self._interval_ms), event)
         self._last_round = event
         self._failed_rounds = 0
         self._owed = still_owed(event, self._replies, owed) if owed is not None else None
         self._replies.clear()
 
     def _on_transfer_refused(self, event: Logged) -> None:
-        self._check(transfer_refused(event), event)
+        self.checked.note(transfer_refused(event), event)
 
     def _on_take_done(self, event: Logged) -> None:
         self._on_transfer(event)
-        self._check(take_over(event), event)
+        self.checked.note(take_over(event), event)
 
     def _on_store_truncate(self, event: Logged) -> None:
         self.truncated.append(event)

@@ -5,7 +5,6 @@ terms at once are normal behaviour (``DLedgerLeaderElector#sendHeartbeats``, max
 only when the older one commits. Two leaders of one term never are; one node leading one term twice always is fine.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -17,7 +16,6 @@ from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, be
 from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
 from election_core.protocols.dledger import votes
-from election_core.protocols.dledger.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.protocols.dledger.found import finding
 from election_core.protocols.dledger.log import (
     NOT_A_MEMBER,
@@ -28,6 +26,7 @@ from election_core.protocols.dledger.log import (
 )
 from election_core.roles import CANDIDATE, FOLLOWER
 from election_core.rows import Election, Finding, Row, RuleCoverage, Term
+from election_core.verdict import summed, told_by
 
 __all__ = ["PROTOCOL", "judge", "raft_rows"]
 
@@ -456,7 +455,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     split = {term for term, sources in by_term.items() if len(sources) > 1}
     split |= {split_brain.terms[0] for split_brain in _split_by_word_of_others(group)}
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term.keys() - split), len(split))
-    yield from _checked(group)
+    yield from summed(group, [*told_by(group), *votes.compared(group)])
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
     yield coverage(group, "LEADER_KEPT_WITHOUT_QUORUM", len(gave_up - kept), len(kept))
@@ -476,21 +475,3 @@ def _members_coverage(group: Group) -> RuleCoverage:
     strange = {fact.source_node for fact in group.of(facts.STRANGER)}
     silent = {fact.source_node for fact in group.of(facts.ALIVE)} - strange
     return coverage(group, "MEMBERS_DISAGREE", 0, len(strange), len(silent), "lists of members are not printed")
-
-
-def _checked(group: Group) -> Iterator[RuleCoverage]:
-    """Coverage of the rules about single lines, over all nodes, and of answers that other nodes' lines decide."""
-    tallies: dict[str, Counter[str]] = {}
-    reasons: dict[str, set[str]] = {}
-    for rule, says, why, count in [*_told(group), *votes.compared(group)]:
-        tallies.setdefault(rule, Counter())[says] += count
-        if why is not None:
-            reasons.setdefault(rule, set()).add(why)
-    for rule, tally in sorted(tallies.items()):
-        why = "; ".join(sorted(reasons.get(rule, set()))) or None
-        yield coverage(group, rule, tally[CONFORMS], tally[VIOLATES], tally[UNDECIDABLE], why)
-
-
-def _told(group: Group) -> Iterator[votes.Told]:
-    for fact in group.of(facts.CHECKED):
-        yield fact.cause or "", fact.result or "", fact.value, fact.count or 0

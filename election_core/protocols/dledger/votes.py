@@ -10,9 +10,9 @@ from election_core import facts
 from election_core.facts import Fact
 from election_core.findings import CRITICAL, DEFINITE, WARNING
 from election_core.group import Group, since
-from election_core.protocols.dledger.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.protocols.dledger.found import finding
 from election_core.rows import Finding
+from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Told
 
 
 def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
@@ -113,10 +113,6 @@ def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
                 evidence=[grant.since_event, fact.since_event],
                 implied_by=next((f.finding_id for f in back if f.nodes[0] == voter), None),
             )
-
-
-Told = tuple[str, str, str | None, int]
-"""Rule, verdict, reason where it cannot tell, how often."""
 
 
 def compared(group: Group) -> Iterator[Told]:

@@ -1,0 +1,138 @@
+"""Rules that single lines of brokers and controllers decide: elections, refusals, replication.
+
+Sources: RocketMQ ``ReplicasInfoManager``, ``AutoSwitchHAService``, ``AutoSwitchHAClient``, ``EpochFileCache``.
+"""
+
+from collections.abc import Callable, Sequence
+
+from election_core.logged import Logged
+from election_core.verdict import CONFORMS, Verdict, either, undecidable
+
+WRONG_ELECTION = "WRONG_ELECTION"
+WRONG_SET_CHANGE = "WRONG_SET_CHANGE"
+REPLICATION_RULE = "REPLICATION_RULE"
+ACK_RULE = "ACK_RULE"
+EPOCH_REGRESSION = "EPOCH_REGRESSION"
+
+ELECTED = "ELECTED"
+NOBODY_ELECTED = "NOBODY_ELECTED"
+
+_NOBODY = frozenset({None, "-1"})
+"""The id of a request that the controllers made themselves."""
+
+EpochEntries = Sequence[tuple[int, int, int | None]]
+"""Epoch, start offset, end offset (``None``: open)."""
+
+
+def requested_election(event: Logged) -> Verdict | None:
+    """An election against its request, which JRaft controllers print (``ReplicasInfoManager#electMaster``).
+
+    The first requester wins; a broker that an operator named wins or nobody does; only the controllers' own requests
+    can leave a set without master.
+    """
+    asked = event.broker_id
+    if event.decision == NOBODY_ELECTED:
+        return either(WRONG_ELECTION, asked in _NOBODY)
+    if event.decision != ELECTED or event.term is None:
+        return None
+    if asked in _NOBODY:
+        return undecidable(WRONG_ELECTION, _POLICY)
+    if event.term == 1 or event.flag:
+        return either(WRONG_ELECTION, event.node == asked)
+    return undecidable(WRONG_ELECTION, _POLICY)
+
+
+_POLICY = "what the policy compares (live brokers, epochs, offsets, priorities) is not printed"
+
+
+def set_refused(event: Logged) -> Verdict | None:
+    """A wanted SyncStateSet is refused only for what differs (``ReplicasInfoManager#alterSyncStateSet``)."""
+    return either(WRONG_SET_CHANGE, _DIFFERS[event.kind](event))
+
+
+_DIFFERS: dict[str, Callable[[Logged], bool]] = {
+    "CTL_SSS_NOT_MASTER": lambda event: event.peer != event.node,
+    "CTL_SSS_MASTER_EPOCH": lambda event: event.term != event.from_term,
+    "CTL_SSS_EPOCH": lambda event: str(event.sync_state_set_epoch) != event.value,
+}
+SET_REFUSALS = frozenset(_DIFFERS)
+
+
+def first_set(event: Logged, own_id: str | None) -> Verdict:
+    """A new master starts with a SyncStateSet of itself alone (``ReplicasInfoManager#electMaster``)."""
+    if own_id is not None and event.members == (own_id,):
+        return Verdict(WRONG_SET_CHANGE, CONFORMS)
+    return undecidable(WRONG_SET_CHANGE, "the line of the new master's first set may be missing")
+
+
+def caught_up(event: Logged) -> Verdict | None:
+    """A slave is caught up at the confirm offset and inside the newest epoch.
+
+    Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet``.
+    """
+    reached = event.max_offset
+    if reached is None or event.confirm_offset is None or event.start_offset is None:
+        return None
+    return either(REPLICATION_RULE, reached >= max(event.confirm_offset, event.start_offset))
+
+
+def set_wanted(event: Logged, caught: Logged) -> Verdict | None:
+    """The set that a master wants once a slave has caught up contains that slave; written by the same thread."""
+    if caught.thread != event.thread or event.members is None or event.at - caught.at > 1_000_000:
+        return None
+    return either(REPLICATION_RULE, caught.peer in event.members)
+
+
+def epoch_refused(event: Logged) -> Verdict | None:
+    """An epoch is left out only if it, or its start, is not beyond the last one (``EpochFileCache#appendEntry``)."""
+    entries = event.epoch_entries
+    if not entries or event.max_term is None or event.start_offset is None:
+        return None
+    epoch, start, _ = entries[0]
+    return either(REPLICATION_RULE, epoch <= event.max_term or start <= event.start_offset)
+
+
+def common_point(master: EpochEntries, own: EpochEntries) -> int | None:
+    """Where two logs part: the end, in both, of the newest epoch that starts at the same offset in both.
+
+    Source: ``EpochFileCache#findConsistentPoint``. -1: nowhere in common; ``None``: the ends are open.
+    """
+    theirs = {epoch: (start, end) for epoch, start, end in master}
+    for epoch, start, end in sorted(own, reverse=True):
+        if epoch in theirs and theirs[epoch][0] == start:
+            ends = [one for one in (end, theirs[epoch][1]) if one is not None]
+            return min(ends) if len(ends) == 2 else None
+    return -1
+
+
+def cut_point(event: Logged, master: EpochEntries | None, own: EpochEntries | None) -> Verdict:
+    """A slave cuts its log where it parts from its master's (``AutoSwitchHAClient#doTruncate``)."""
+    if master is None or own is None:
+        return undecidable(REPLICATION_RULE, "the epochs of both logs are not printed")
+    expected = common_point(master, own)
+    if expected is None:
+        return undecidable(REPLICATION_RULE, "the end of the newest epoch is not printed")
+    return either(REPLICATION_RULE, event.start_offset == expected)
+
+
+def epoch_ahead(event: Logged) -> Verdict | None:
+    """A store refuses a role only of an epoch below its own last one (``AutoSwitchHAService#changeToMaster``).
+
+    That it had to is a regression: the controllers gave an epoch that they had given before.
+    """
+    if event.term is None or event.max_term is None:
+        return None
+    return either(REPLICATION_RULE, event.term < event.max_term)
+
+
+_ALL = -1
+"""``MixAll.ALL_ACK_IN_SYNC_STATE_SET``."""
+
+
+def acknowledgements(event: Logged, all_ack: Logged | None) -> Verdict | None:
+    """With allAckInSyncStateSet every member of the set must acknowledge, else a fixed number (``CommitLog``)."""
+    if event.count is None:
+        return None
+    if all_ack is None or all_ack.kind == "CFG_REPLACE":
+        return undecidable(ACK_RULE, "allAckInSyncStateSet is not in the log, or was changed at run time")
+    return either(ACK_RULE, (event.count == _ALL) == (all_ack.value == "true"))
