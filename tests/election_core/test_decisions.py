@@ -11,6 +11,7 @@ from tests.election_core import story
 from tests.election_core.decisions import Decision
 from tests.election_core.decisions.acting_master import ACTING_MASTER
 from tests.election_core.decisions.broker_identity import BROKER_IDENTITY
+from tests.election_core.decisions.controller import CONTROLLER
 from tests.election_core.decisions.dledger import DLEDGER
 from tests.election_core.decisions.metadata import METADATA
 from tests.election_core.decisions.order_lock import ORDER_LOCK
@@ -21,6 +22,7 @@ PAGE = ROOT / "docs" / "decisions.md"
 
 TABLES: dict[str, tuple[Decision, ...]] = {
     "dledger": DLEDGER,
+    "controller": CONTROLLER,
     "broker_identity": BROKER_IDENTITY,
     "acting_master": ACTING_MASTER,
     "order_lock": ORDER_LOCK,
