@@ -197,6 +197,7 @@ class DledgerLog:
     _heard_term: int = 0
     _heard_at: int = 0
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
+    _led_until: dict[int | None, int] = field(default_factory=dict)
     _failed_rounds: int = 0
     _failed_round: Logged | None = None
     _doubtful: list[Logged] = field(default_factory=list)
@@ -355,6 +356,8 @@ class DledgerLog:
     # -- roles ------------------------------------------------------------------------------------------
 
     def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str | None) -> None:
+        if self._is_leader():
+            self._led_until[self.steps[-1].term] = event.by
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
 
     def _on_to_candidate(self, event: Logged) -> None:
@@ -407,10 +410,24 @@ class DledgerLog:
             self.heard.append(LastHeard(event.peer, last, last + interval_us, event.event_id))
 
     def _on_heartbeats_parsed(self, event: Logged) -> None:
+        self._note_unseen_leadership(event)
         self._note_failed_round(event)
         if event.has_leader and event.term is not None:
             self.two_leaders.append(TwoLeaders(event.term, event.node, None, event.at, event.by, event.event_id))
         self._cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
+
+    def _note_unseen_leadership(self, event: Logged) -> None:
+        """A round of heartbeats is a leader's: where none is known that can have begun it, its line was lost."""
+        began = event.at - (event.duration_ms or 0) * 1000
+        if event.term is None or not self.steps or self._leads(event.term):
+            return
+        if self._led_until.get(event.term, 0) >= began:
+            return
+        last = self.steps[-1]
+        since = max(min(began, self._last_at or began), last.at)
+        self._step(replace(event, at=since), LEADER, event.term, event.node or self.node, "status")
+        if last.by >= began:  # it took this role while the round was open
+            self.steps.append(replace(last, at=event.at, by=event.by, cause="status"))
 
     def _note_failed_round(self, event: Logged) -> None:
         """Count rounds of heartbeats after which a leader had to give up and did not.
