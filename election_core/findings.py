@@ -46,7 +46,7 @@ CATALOGUE: tuple[Rule, ...] = (
     Rule(
         "SPLIT_BRAIN_OVERLAP",
         "critical if the stale leader took writes that were cut off or stay forked; warning if it may have; "
-        "info if it was frozen, could not commit, or only for as long as a notice takes",
+        "info if it was frozen, could not commit (Raft, ZAB), or only for as long as a notice takes",
         "Two nodes acted as leader at the same time with different terms or epochs.",
         "DLedger DLedgerLeaderElector#sendHeartbeats (maxHeartBeatLeak); RocketMQ ReplicasManager (no lease)",
     ),
@@ -64,9 +64,9 @@ CATALOGUE: tuple[Rule, ...] = (
     ),
     Rule(
         "LEADER_WITHOUT_QUORUM",
-        "critical",
-        "A candidate called itself elected with fewer votes than a majority of the members.",
-        "DLedger DLedgerLeaderElector#maintainAsCandidate",
+        "critical; warning for ZooKeeper, where servers may have weights",
+        "A candidate called itself elected, or a leader established, without a majority of the members.",
+        "DLedger DLedgerLeaderElector#maintainAsCandidate; etcd raft#stepCandidate; ZooKeeper Leader#startZkServer",
     ),
     Rule(
         "LEADER_KEPT_WITHOUT_QUORUM",
@@ -90,8 +90,8 @@ CATALOGUE: tuple[Rule, ...] = (
         "STALE_LOG_VOTE",
         "critical",
         "A voter granted its vote to a candidate whose log is behind its own. Judged where logs print what was "
-        "compared; DLedger does not.",
-        "Raft section 5.4.1; DLedger DLedgerLeaderElector#handleVote",
+        "compared; etcd does, DLedger does not.",
+        "Raft section 5.4.1; etcd raft#Step (MsgVote); DLedger DLedgerLeaderElector#handleVote",
     ),
     Rule(
         "HEARTBEAT_RULE",
@@ -202,6 +202,26 @@ CATALOGUE: tuple[Rule, ...] = (
         "warning",
         "At least three unplanned elections within ten minutes, at least ten seconds apart.",
         "Availability: each election stops writes",
+    ),
+    Rule(
+        "ZAB_WRONG_WINNER",
+        "critical if proven; warning if possible",
+        "A server took over a worse vote within one round, or a leader was established whose log is behind the logs of "
+        "servers that it needed for its quorum: what they had committed is cut off.",
+        "ZooKeeper FastLeaderElection#totalOrderPredicate, Leader#waitForEpochAck (epoch, zxid, server id)",
+    ),
+    Rule(
+        "BULLY_NOT_HIGHEST",
+        "warning",
+        "A node became coordinator of a Bully group while a higher one was up from before its election until after it.",
+        "Garcia-Molina, Elections in a Distributed Computing System (1982)",
+    ),
+    Rule(
+        "RING_NOT_HIGHEST",
+        "critical if the node's own message says so; warning if by the others' events",
+        "A node became leader of a ring although a higher id took part, or was up from before the election until after "
+        "it.",
+        "Chang and Roberts, An improved algorithm for decentralized extrema-finding (1979); ring with a list of ids",
     ),
     Rule(
         "ACTING_MASTER_OVERLAP",
@@ -351,13 +371,13 @@ RULES = {entry.rule: entry for entry in CATALOGUE}
 NEEDS: dict[str, str] = {
     "SPLIT_BRAIN_SAME_TERM": "the role lines of both leaders, each in its own log, or of members that heard both",
     "SPLIT_BRAIN_OVERLAP": "the begin and end of both leaders' roles, further apart than resolution and clock bounds",
-    "DOUBLE_VOTE": "the answers that both candidates printed; voters print nothing",
+    "DOUBLE_VOTE": "the answers that both candidates printed, or the voter's own lines; DLedger's voters print nothing",
     "TERM_REGRESSION": "two lines of one node that say its own term",
-    "LEADER_WITHOUT_QUORUM": "the printed result of the round with its counts",
+    "LEADER_WITHOUT_QUORUM": "the printed result of the round with its counts, or the supporters, and the members",
     "LEADER_KEPT_WITHOUT_QUORUM": "at least three printed rounds of heartbeats without a quorum",
     "WRONG_ROUND_RESULT": "the printed result with its counts; how many answers were valid only all answers tell",
     "WRONG_VOTE_RESULT": "the printed answer and the candidate's own term; the other candidate's log for its votes",
-    "STALE_LOG_VOTE": "the ledger ends that were compared; DLedger does not print them",
+    "STALE_LOG_VOTE": "the log ends that were compared; etcd's voters print them, DLedger's do not",
     "HEARTBEAT_RULE": "the printed time of the last heartbeat; maxHeartBeatLeak is not printed",
     "TERM_RULE": "the lines of role changes and raised terms, each with both its terms",
     "TRANSFER_RULE": "the transferee's line about the end of the transfer, or the leader's refusal",
@@ -375,6 +395,9 @@ NEEDS: dict[str, str] = {
     "POSSIBLE_DATA_LOSS": "the epochs and the cut that a returning master prints",
     "LEADERLESS": "the end of one leader and the begin of the next; for a killed one, who heard of it last",
     "ELECTION_STORM": "the begins of the leaders' roles, or the controllers' elections",
+    "ZAB_WRONG_WINNER": "the votes that a server sends to itself; the supporters of the leader and their last zxids",
+    "BULLY_NOT_HIGHEST": "the starts of the higher node and an event of it after the election",
+    "RING_NOT_HIGHEST": "the list of ids in the message, or the higher node's starts and an event after the election",
     "ACTING_MASTER_OVERLAP": "the begin and end of both masters' services",
     "ACTING_MASTER_NOT_MIN_ID": "what the acting broker, or one with the same name servers, knew of the smallest id",
     "ACTING_MASTER_WRITABLE": "a name server's line on the permission of the set's topics",

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core import facts
+from election_core import facts, quiet
 from election_core.clock import Clocks, Moment
 from election_core.facts import Fact
 from election_core.findings import NO_BOUND, finding_id
 from election_core.lives import SECOND
-from election_core.roles import LEADER
+from election_core.roles import DOWN, LEADER
 from election_core.rows import Finding
 
 SILENT_END = 15 * SECOND
@@ -127,7 +127,7 @@ def _sortable(fact: Fact) -> Iterator[tuple[bool, str]]:
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
-    ordered = sorted(set(all_facts), key=presentation_order)
+    ordered = sorted(set(quiet.completed(all_facts, clocks)), key=presentation_order)
     first = ordered[0]
     group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
     group.roles = [_closed(fact, group) for fact in group.of(facts.ROLE)]
@@ -155,7 +155,7 @@ def _last_seen(group: Group, source: str) -> Moment | None:
 
 def _closed(role: Fact, group: Group) -> Fact:
     """A role without end, in a log that stops well before its group's logs do, ends at its last sign."""
-    if role.until is not None:
+    if role.until is not None or role.role == DOWN:
         return role
     seen = _last_seen(group, role.source_node)
     if seen is None:

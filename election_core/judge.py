@@ -8,16 +8,19 @@ from election_core.clock import Clocks
 from election_core.facts import Fact
 from election_core.findings import PROVEN, WARNING
 from election_core.group import group_of
-from election_core.protocols import jraft
 from election_core.protocols.acting_master import rules as acting_master
 from election_core.protocols.broker_identity import rules as broker_identity
+from election_core.protocols.bully import rules as bully
 from election_core.protocols.controller import rules as controller
 from election_core.protocols.dledger import causality as dledger_causality
 from election_core.protocols.dledger import rules as dledger
 from election_core.protocols.metadata import rules as metadata
 from election_core.protocols.order_lock import rules as order_lock
+from election_core.protocols.raft import rules as raft
 from election_core.protocols.sources import copies
 from election_core.protocols.sources import rules as sources
+from election_core.protocols.token_ring import rules as token_ring
+from election_core.protocols.zab import rules as zab
 from election_core.rows import Row
 
 FAULT = "fault"
@@ -61,7 +64,10 @@ def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
     dledger.PROTOCOL: dledger.judge,
-    jraft.PROTOCOL: jraft.judge,
+    raft.PROTOCOL: raft.judge,
+    zab.PROTOCOL: zab.judge,
+    bully.PROTOCOL: bully.judge,
+    token_ring.PROTOCOL: token_ring.judge,
     controller.PROTOCOL: controller.judge,
     metadata.PROTOCOL: metadata.judge,
     order_lock.PROTOCOL: order_lock.judge,
@@ -72,6 +78,10 @@ _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
 }
 
 
+_MESSAGES = (dledger_causality.messages, controller.messages, raft.messages, zab.messages)
+"""What proves that something on one machine came before something on another."""
+
+
 def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     """All rows of one group. The same facts give the same rows, in the same order, however they came.
 
@@ -79,7 +89,7 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     """
     by_protocol = sorted(copies.judged_once(facts), key=lambda fact: fact.protocol)
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
-    messages = [*dledger_causality.messages(by_protocol), *controller.messages(by_protocol)]
+    messages = [message for of_protocol in _MESSAGES for message in of_protocol(by_protocol)]
     clocks = Clocks(bounds, messages, sources.stepped(by_protocol))
     for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
         yield from _RULES[protocol](list(own), clocks)

@@ -272,7 +272,11 @@ class Gap:
     evidence: tuple[str, ...]
 
 
-def gaps(group: Group, heard: Iterable[tuple[str, Moment]]) -> Iterator[Gap]:
+Unseen = Callable[[Group, Moment, Moment], bool]
+"""Whether somebody may have led between two moments although no log says so with a term."""
+
+
+def gaps(group: Group, heard: Iterable[tuple[str, Moment]], unseen: Unseen | None = None) -> Iterator[Gap]:
     """Times without a leader after the first one.
 
     ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
@@ -283,7 +287,7 @@ def gaps(group: Group, heard: Iterable[tuple[str, Moment]]) -> Iterator[Gap]:
     for number in range(1, len(ordered) + 1):
         following = ordered[number] if number < len(ordered) else None
         gap = _gap(group, ordered[:number], following, last_heard)
-        if gap is not None:
+        if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
             yield gap
 
 
@@ -376,16 +380,12 @@ def _somebody_up(group: Group, begin: Moment, end: Moment) -> bool:
 
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
-    """Whether the last leader was stopped cleanly and every other member then up was stopped with it."""
-    if before.end_cause != STOPPED:
+    """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
+    last = {life.source_node: life for life in sorted(group.of(facts.ALIVE), key=lambda life: life.until or 0)}
+    own = last.get(before.source)
+    if own is None or not own.flag or (own.until or 0) - end.at > GROUP_SHUTDOWN:
         return False
-    for life in group.of(facts.ALIVE):
-        last = until(life)
-        if last is None or last.at < end.at or life.source_node == before.source:
-            continue
-        if not life.flag and last.at - end.at > GROUP_SHUTDOWN:
-            return False
-    return True
+    return all(life.flag or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
 
 
 def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Iterator[Finding]:
@@ -416,6 +416,8 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
 
 
 def _how_ended(tenure: Tenure) -> str:
+    if tenure.open:
+        return "was heard of no more"
     words = {
         "died": "died",
         STOPPED: "was stopped",
@@ -532,13 +534,18 @@ def clock_skews(group: Group) -> Iterator[Finding]:
 
 
 def availability(
-    group: Group, heard: Iterable[tuple[str, Moment]], elections: Iterable[Moment], what: str, clock: str
+    group: Group,
+    heard: Iterable[tuple[str, Moment]],
+    elections: Iterable[Moment],
+    what: str,
+    clock: str,
+    unseen: Unseen | None = None,
 ) -> Iterator[Finding | RuleCoverage]:
     """What every protocol with leaders has to say of availability, and of what limits its verdicts.
 
     ``heard`` as in :func:`gaps`, ``elections`` are the unplanned ones; ``what`` and ``clock`` are the protocol's words.
     """
-    found = list(gaps(group, heard))
+    found = list(gaps(group, heard, unseen))
     storms = list(storm(group, elections))
     yield from leaderless(group, found, what, clock)
     yield from storms

@@ -25,11 +25,17 @@ START_KINDS = frozenset(
         "CFG_ITEM",
         "CTL_BOOT",
         "DL_LISTEN",
+        "ETCD_BOOT",
+        "ETCD_VERSION",
         "HA_KIND_AUTO",
         "HA_KIND_DEFAULT",
         "NS_BOOT",
+        "RAFT_START",
         "STORE_LAST_SHUTDOWN",
         "STORE_LOADED",
+        "ZK_BOOT",
+        "ZK_START",
+        "ZK_VERSION",
     }
 )
 """What a process writes once, when it starts. Any of them may be lost; a second one of a kind is a second start."""
@@ -37,7 +43,7 @@ LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"})
 """The last of them: what comes after it belongs to the next start, even where the first lines of this one are lost."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
 """Settings that open a configuration dump; everything else in a dump follows them."""
-STOP_KINDS = frozenset({"BRK_SHUTDOWN_BEGIN", "SRV_SHUTDOWN_BEGIN"})
+STOP_KINDS = frozenset({"BRK_SHUTDOWN_BEGIN", "ETCD_SIGNAL", "SRV_SHUTDOWN_BEGIN"})
 
 
 @dataclass(frozen=True, slots=True)

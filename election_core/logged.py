@@ -33,12 +33,16 @@ class Logged:
     has_leader: bool | None = None
     committed: int | None = None
     ledger_end: int | None = None
+    ledger_end_term: int | None = None
+    peer_ledger_end: int | None = None
+    peer_ledger_end_term: int | None = None
     start_offset: int | None = None
     max_offset: int | None = None
     confirm_offset: int | None = None
     epoch_entries: tuple[tuple[int, int, int | None], ...] | None = None
     sync_state_set_epoch: int | None = None
     members: tuple[str, ...] | None = None
+    members_before: tuple[str, ...] | None = None
     request: str | None = None
     decision: str | None = None
     cluster_name: str | None = None

@@ -15,6 +15,7 @@ LEADER = "leader"
 ACTING = "acting_leader"
 FOLLOWER = "follower"
 CANDIDATE = "candidate"
+OBSERVER = "observer"
 DOWN = "down"
 UNKNOWN = "unknown"
 

@@ -15,11 +15,15 @@ from election_core.logged import Logged
 from election_core.protocols import jraft
 from election_core.protocols.acting_master import log as acting_master
 from election_core.protocols.broker_identity import log as broker_identity
+from election_core.protocols.bully import log as bully
 from election_core.protocols.controller import log as controller
 from election_core.protocols.dledger import log as dledger
 from election_core.protocols.metadata import log as metadata
 from election_core.protocols.order_lock import log as order_lock
+from election_core.protocols.raft import log as raft
 from election_core.protocols.sources import log as sources
+from election_core.protocols.token_ring import log as token_ring
+from election_core.protocols.zab import log as zab
 from election_core.witness import (
     BROKER,
     IDENTITY_KINDS,
@@ -81,6 +85,10 @@ def _broker_and_snapshots(stream: str) -> str | None:
 FOLDS: tuple[Fold, ...] = (
     Fold(dledger.DledgerLog, dledger.KINDS, _broker_or_stream),
     Fold(jraft.JraftLog, jraft.KINDS, _each_stream),
+    Fold(raft.RaftLog, raft.KINDS, _each_stream),
+    Fold(zab.ZabLog, zab.KINDS, _each_stream),
+    Fold(bully.bully_log, bully.KINDS, _each_stream),
+    Fold(token_ring.ring_log, token_ring.KINDS, _each_stream),
     Fold(controller.BrokerLog, controller.BROKER_KINDS, _whole_broker),
     Fold(controller.ControllerLog, controller.CONTROLLER_KINDS, _each_stream),
     Fold(metadata.MetadataLog, metadata.KINDS, _broker_and_snapshots),

@@ -23,19 +23,30 @@ UNIDENTIFIED = "unidentified"
 BROKER = "broker"
 CONTROLLER = "controller"
 NAMESERVER = "nameserver"
+ETCD = "etcd"
+ZOOKEEPER = "zookeeper"
 SNAPSHOTS = "snapshots"
 """No process of the system: the collector that took copies of metadata files, also while their owner was dead."""
 
 
+_PROCESSES = (
+    ("namesrv", NAMESERVER),
+    ("controller", CONTROLLER),
+    ("dledger", CONTROLLER),
+    ("jraft", CONTROLLER),
+    ("etcd", ETCD),
+    ("zookeeper", ZOOKEEPER),
+)
+"""How the names of a process's files begin; all others are a broker's."""
+
+
 def process_of(stream: str) -> str:
-    """Which process of a machine writes a file, by the file's name (RocketMQ's logback configurations)."""
+    """Which process of a machine writes a file, by the file's name; canonical events tell of themselves alone."""
     if "/" in stream:  # only a snapshot has a folder in its name
         return SNAPSHOTS
-    if stream.startswith("namesrv"):
-        return NAMESERVER
-    if stream.startswith(("controller", "dledger", "jraft")):
-        return CONTROLLER
-    return BROKER
+    if stream.endswith(".events.jsonl"):
+        return stream
+    return next((process for beginning, process in _PROCESSES if stream.startswith(beginning)), BROKER)
 
 
 NAMES_BROKER_SET = frozenset(

@@ -274,6 +274,14 @@ PEERS = (
         "the leader is too slow by this duration",
     ),
     Text(
+        "ETCD_HEARTBEAT_LATE",
+        "failed to send out heartbeat on time (exceeded the {} timeout for {duration_ms:duration}, to {peer:id})",
+    ),
+    Text(
+        "ETCD_HEARTBEAT_LATE",
+        "failed to send out heartbeat on time (exceeded the {} timeout for {duration_ms:duration})",
+    ),
+    Text(
         "ETCD_TRANSFER",
         "leadership transfer starting",
         "the leader is to hand over to peer; value_before leads so far",

@@ -2,23 +2,18 @@
 
 Source: RocketMQ ``JRaftControllerStateMachine#onLeaderStart``, ``#onLeaderStop``, ``#onStartFollowing``. Votes are
 printed by the JRaft library in a file of its own and are not read here; the state machine's lines tell who led
-which term on its own machine, which is what a leader's own word is needed for.
+which term on its own machine, which is what a leader's own word is needed for. The rules are those of ``raft``.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.clock import Clocks
 from election_core.facts import Fact
-from election_core.group import group_of
 from election_core.lives import Life
 from election_core.logged import Logged
-from election_core.protocols.dledger.rules import raft_rows
+from election_core.protocols.raft.log import PROTOCOL
 from election_core.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
-from election_core.rows import Row
 from election_core.witness import CONTROLLER_GROUP, Witness
-
-PROTOCOL = "raft"
 
 
 @dataclass(slots=True)
@@ -76,8 +71,3 @@ KINDS = frozenset(_HANDLERS)
 """The events that the fold of a JRaft controller's log reads."""
 
 _NAMES_SELF = frozenset({"JR_NODE_LEADER", "JR_NODE_LEADER_END", "JR_STARTED", "JR_STOPPED"})
-
-
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """All rows of a group of JRaft controllers: the same rules as for DLedger, without votes."""
-    return raft_rows(group_of(own, clocks))

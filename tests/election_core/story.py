@@ -189,6 +189,10 @@ def run_lines(run: Path) -> dict[str, list[Seen]]:
     return nodes
 
 
+_INFO = (" INFO ", " INFO: ", " I | ", '"level":"info"')
+"""How the systems print the level of a line that may be dropped."""
+
+
 def _logs(files: Iterable[Path]) -> Iterator[tuple[tuple[str, int, str], list[Seen]]]:
     """Each file's lines, with a key that puts rolled files of a stream in order of time."""
     for file in files:
@@ -216,7 +220,7 @@ def _seen(file: Path, stream: str) -> Iterator[Seen]:
         if any(needle in line for needle in dialect.needles):
             event = _logged(file.parent.name, stream, lines, number, dialect)
         if event is not None or time[0] != last:
-            yield Seen(stream, time[0], "INFO" if " INFO " in line[:40] else "louder", event)
+            yield Seen(stream, time[0], "INFO" if any(mark in line[:60] for mark in _INFO) else "louder", event)
         last = time[0]
 
 

@@ -9,6 +9,9 @@ from tests.election_core import story
 
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios").glob("*/*.txt"))
 
+CLASSICS = ("raft", "zab", "bully", "token_ring")
+STARTS_OR_STOPS = ("_START", "_STOP", "etcd Version", "newRaft", "signal", "Reading configuration", "Starting quorum")
+
 
 def _id(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
@@ -45,6 +48,26 @@ def test_clocks_inside_their_bounds_change_no_certain_finding(path: Path) -> Non
     for node in story.nodes_of(logs):
         for shift_ms in (-story.BOUND_MS, story.BOUND_MS):
             assert _certain(story.judge(story.facts_of(logs, {node: shift_ms}))) == expected, (node, shift_ms)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [p for p in SCENARIOS if p.parent.name in CLASSICS], ids=_id)
+def test_a_missing_line_breaks_no_rule(path: Path) -> None:
+    """Any line may be lost but those that say that a process starts or stops; no rule is broken because of it."""
+    logs = story.parse(path.read_text())
+    expected = _rules_broken(logs)
+    for log, lines in logs.items():
+        for number, line in enumerate(lines):
+            if not any(mark in line for mark in STARTS_OR_STOPS):
+                without = {**logs, log: lines[:number] + lines[number + 1 :]}
+                assert _rules_broken(without) <= expected, (log, line)
+
+
+def _rules_broken(logs: dict[tuple[str, str], list[str]]) -> set[str]:
+    """The rules of all findings above info, but that nobody led: that depends on whose log there is."""
+    rows = story.judge(story.facts_of(logs))
+    loud = {row.rule for row in rows if isinstance(row, story.Finding) and row.severity != "info"}
+    return loud - {"LEADERLESS"}
 
 
 def _certain(rows: list[story.Row]) -> set[tuple[str, tuple[str, ...], tuple[int, ...]]]:

@@ -29,7 +29,7 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
     A voter grants a vote only in a term that it reached before (``handleVote``: REJECT_TERM_NOT_READY first).
     """
     own = list(own)
-    raised = _raises(own)
+    raised = raises(own)
     led = _led(own, raised)
     for fact in own:
         if fact.kind == facts.ROLE and fact.role == FOLLOWER and fact.cause == "heartbeat":
@@ -42,7 +42,7 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
             yield Message(cause, since(fact))
 
 
-def _raises(own: list[Fact]) -> Raises:
+def raises(own: list[Fact]) -> Raises:
     """Raises that no other raise of the same node to the same term can have come before."""
     raised: Raises = {}
     for fact in own:

@@ -12,7 +12,7 @@ its role for 6 to about 10 s, during which it cannot commit.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from election_core import facts
@@ -172,6 +172,29 @@ class Progress:
     event_id: str
 
 
+def vote_facts(told: Testimony, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
+    """Votes and campaigns as one node's log tells them."""
+    for grant in grants:
+        more = {"node": grant.candidate, "peer": grant.voter, "term": grant.term}
+        yield told.saw(facts.GRANT, grant, evidence=(grant.event_id,), **more)
+    for campaign in campaigns:
+        yield told.saw(
+            facts.CAMPAIGN,
+            campaign,
+            node=campaign.node,
+            until=campaign.ended_at,
+            until_by=campaign.ended_by,
+            until_event=campaign.last_event,
+            term=campaign.term,
+            result=campaign.how_ended,
+            cause=campaign.cause,
+            members=tuple(sorted(campaign.voters)),
+            granted=max(campaign.granted, len(campaign.voters)),
+            needed=campaign.needed,
+            count=campaign.rounds,
+        )
+
+
 @dataclass(slots=True)
 class DledgerLog:
     """The state machine of one node's DLedger log. ``on`` takes its events in program order."""
@@ -315,15 +338,7 @@ class DledgerLog:
             yield told.saw(facts.KEPT_ROLE, event, term=event.term, count=rounds, granted=without_ms)
 
     def _vote_facts(self, told: Testimony) -> Iterator[Fact]:
-        for grant in self.grants.values():
-            yield told.saw(
-                facts.GRANT,
-                grant,
-                node=grant.candidate,
-                peer=grant.voter,
-                term=grant.term,
-                evidence=(grant.event_id,),
-            )
+        yield from vote_facts(told, self.grants.values(), self.campaigns)
         for refusal in self.refusals.values():
             yield told.saw(
                 facts.VOTE_REFUSED,
@@ -333,22 +348,6 @@ class DledgerLog:
                 term=refusal.term,
                 result=refusal.result,
                 count=refusal.count,
-            )
-        for campaign in self.campaigns:
-            yield told.saw(
-                facts.CAMPAIGN,
-                campaign,
-                node=campaign.node,
-                until=campaign.ended_at,
-                until_by=campaign.ended_by,
-                until_event=campaign.last_event,
-                term=campaign.term,
-                result=campaign.how_ended,
-                cause=campaign.cause,
-                members=tuple(sorted(campaign.voters)),
-                granted=max(campaign.granted, len(campaign.voters)),
-                needed=campaign.needed,
-                count=campaign.rounds,
             )
         for raised in self.raised:
             yield told.saw(facts.TERM_RAISED, raised, term=raised.term)

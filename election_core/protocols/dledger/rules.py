@@ -5,7 +5,7 @@ terms at once are normal behaviour (``DLedgerLeaderElector#sendHeartbeats``, max
 only when the older one commits. Two leaders of one term never are; one node leading one term twice always is fine.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -28,7 +28,7 @@ from election_core.roles import CANDIDATE, FOLLOWER
 from election_core.rows import Election, Finding, Row, RuleCoverage, Term
 from election_core.verdict import summed, told_by
 
-__all__ = ["PROTOCOL", "judge", "raft_rows"]
+__all__ = ["PROTOCOL", "judge", "last_heard", "overlap_findings", "raft_rows"]
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -39,13 +39,16 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield _members_coverage(group)
 
 
-def raft_rows(group: Group) -> Iterator[Row]:
-    """The rows of a group whose members vote for a leader of a term."""
+def raft_rows(group: Group, broken: Mapping[str, str] | None = None) -> Iterator[Row]:
+    """The rows of a group whose members vote for a leader of a term.
+
+    ``broken`` says in the protocol's words how a single line breaks a rule, where DLedger's words do not fit.
+    """
     yield from leadership.role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    yield from _findings(group)
-    yield from leadership.availability(group, _last_heard(group), _unplanned(group), "leader", "term")
+    yield from _findings(group, broken or {})
+    yield from leadership.availability(group, last_heard(group), _unplanned(group), "leader", "term")
     yield from _coverage(group)
 
 
@@ -145,7 +148,7 @@ def elections(group: Group) -> Iterator[Election]:
 # -- findings ---------------------------------------------------------------------------------------------------
 
 
-def _findings(group: Group) -> Iterator[Finding]:
+def _findings(group: Group, broken: Mapping[str, str]) -> Iterator[Finding]:
     split = [*leadership.same_term(group, "term"), *_split_by_word_of_others(group)]
     double = list(votes.double_votes(group, split))
     back = list(_terms_that_went_back(group, double))
@@ -154,9 +157,9 @@ def _findings(group: Group) -> Iterator[Finding]:
     yield from back
     yield from votes.expired_grants(group, back)
     yield from votes.denied_votes(group, back)
-    yield from _violations(group)
+    yield from _violations(group, broken)
     yield from _kept_roles(group)
-    yield from _overlap_findings(group)
+    yield from overlap_findings(group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +236,11 @@ def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
         )
 
 
-def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When members heard of a leader for the last time, by their own timeouts."""
-    for fact in group.of(facts.LAST_HEARD):
-        if fact.node is not None:
+def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When members heard of a leader for the last time, by their own timeouts or by its end of a connection."""
+    for fact in group.facts:
+        closed = fact.kind == facts.CONTACT_LOST and fact.flag
+        if fact.node is not None and (closed or fact.kind == facts.LAST_HEARD):
             yield fact.node, since(fact)
     before: dict[str, Fact] = {}
     for role in group.roles:
@@ -256,14 +260,14 @@ def _unplanned(group: Group) -> list[Moment]:
     ]
 
 
-def _overlap_findings(group: Group) -> Iterator[Finding]:
-    """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms."""
+def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
+    """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms. ``clock``: "term" or "epoch"."""
     for overlap in leadership.overlaps(group):
         if overlap.stale.term != overlap.newer.term and overlap.least > 0:
-            yield _overlap_finding(group, overlap)
+            yield _overlap_finding(group, overlap, clock)
 
 
-def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
+def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     commit = _commit_after(group, overlap)
     if commit is not None:
@@ -276,8 +280,8 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding:
         severity, why = INFO, f"{stale.name} was frozen meanwhile and committed nothing"
     else:
         severity, why = INFO, f"{stale.name} had lost its quorum and committed nothing"
-    old = stale.with_detail(f"term {stale.term}, stale")
-    new = newer.with_detail(f"term {newer.term}")
+    old = stale.with_detail(f"{clock} {stale.term}, stale")
+    new = newer.with_detail(f"{clock} {newer.term}")
     evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
     return group.finding(
         "SPLIT_BRAIN_OVERLAP",
@@ -393,11 +397,15 @@ def _broken(fact: Fact) -> str:
     return _BROKEN.get(fact.cause or "") or _BROKEN.get(said or "") or f"broke the rule {fact.cause}"
 
 
-def _violations(group: Group) -> Iterator[Finding]:
+_CRITICAL = frozenset({"LEADER_WITHOUT_QUORUM", "STALE_LOG_VOTE"})
+"""Rules whose breach makes two leaders, or loses what was committed."""
+
+
+def _violations(group: Group, broken: Mapping[str, str]) -> Iterator[Finding]:
     """Rules that a single line of a node breaks."""
     for fact in group.of(facts.VIOLATION):
         rule, name = fact.cause or "", fact.node or fact.source_node
-        what = _broken(fact).format(
+        what = (broken.get(rule) or _broken(fact)).format(
             term=fact.term,
             before=fact.end_offset,
             role=fact.role,
@@ -411,7 +419,7 @@ def _violations(group: Group) -> Iterator[Finding]:
             group,
             rule,
             (name, fact.since_event),
-            severity=CRITICAL if rule == "LEADER_WITHOUT_QUORUM" else WARNING,
+            severity=CRITICAL if rule in _CRITICAL else WARNING,
             nodes=(name,),
             terms=(fact.term,) if fact.term is not None else (),
             start=fact.since,
@@ -465,9 +473,9 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     voters = {(grant.peer, grant.term) for grant in group.of(facts.GRANT)}
     doubled = sum(1 for _ in votes.double_votes(group, []))
     yield coverage(group, "DOUBLE_VOTE", len(voters) - doubled, doubled)
-    yield coverage(
-        group, "STALE_LOG_VOTE", 0, 0, len(voters), "the ledger ends that candidate and voter compared are not printed"
-    )
+    if not any(fact.cause == "STALE_LOG_VOTE" for fact in group.of(facts.CHECKED)):
+        why = "the ledger ends that candidate and voter compared are not printed"
+        yield coverage(group, "STALE_LOG_VOTE", 0, 0, len(voters), why)
     yield leadership.overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
 
 

@@ -12,7 +12,17 @@ from election_core.facts import Fact
 from election_core.lives import SECOND
 from election_core.logged import Logged
 from election_core.versions import SAID, release_said
-from election_core.witness import BROKER, CONTROLLER, NAMESERVER, UNIDENTIFIED, Testimony, Witness, process_of
+from election_core.witness import (
+    BROKER,
+    CONTROLLER,
+    ETCD,
+    NAMESERVER,
+    UNIDENTIFIED,
+    ZOOKEEPER,
+    Testimony,
+    Witness,
+    process_of,
+)
 
 PROTOCOL = "sources"
 
@@ -45,7 +55,13 @@ under controllers may: those are no contradictions."""
 KINDS = frozenset(SAID) | frozenset(CLAIMS)
 """The events that this fold reads."""
 
-STREAM_OF = {BROKER: "broker.log", CONTROLLER: "controller.log", NAMESERVER: "namesrv.log"}
+STREAM_OF = {
+    BROKER: "broker.log",
+    CONTROLLER: "controller.log",
+    NAMESERVER: "namesrv.log",
+    ETCD: "etcd.log",
+    ZOOKEEPER: "zookeeper.log",
+}
 """A file of each process."""
 
 NAMED_BY_OTHERS = frozenset({"controller", "metadata", "order_lock"})

@@ -1,0 +1,1 @@
+"""The Bully election: ``log`` folds the nodes' events into facts, ``rules`` judges the facts of a group."""

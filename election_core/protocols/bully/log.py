@@ -1,0 +1,56 @@
+"""Bully: what the nodes of a group say in canonical events.
+
+Source: Garcia-Molina, "Elections in a Distributed Computing System" (1982). A node that misses its leader, or starts,
+asks every higher one whether it lives. An answer (OK) makes it wait for the leader's announcement; without an answer
+in time it leads, and says so (COORDINATOR). A node that hears of a lower leader holds an election.
+"""
+
+from collections.abc import Mapping
+
+from election_core.logged import Logged
+from election_core.protocols.coordinator import CoordinatorLog, Move, NodeLog, rank
+
+PROTOCOL = "bully"
+
+
+def _on_election_sent(own: NodeLog, event: Logged) -> None:
+    own.asks(event, event.peer)
+
+
+def _on_coordinator_sent(own: NodeLog, event: Logged) -> None:
+    own.leads(event)
+
+
+def _on_coordinator_received(own: NodeLog, event: Logged) -> None:
+    own.hears(event)
+    if event.peer is not None and event.node is not None and rank(event.peer) < rank(event.node):
+        own.refuses(event)
+    else:
+        own.follows(event, event.peer)
+
+
+def _on_nothing(own: NodeLog, event: Logged) -> None:
+    """The move changes no role."""
+
+
+MOVES: Mapping[str, Move] = {
+    "BULLY_START": NodeLog.started,
+    "BULLY_STOP": NodeLog.stopped,
+    "BULLY_SUSPECT": NodeLog.suspects,
+    "BULLY_ELECTION_SENT": _on_election_sent,
+    "BULLY_ELECTION_RECEIVED": NodeLog.hears,
+    "BULLY_OK_SENT": _on_nothing,
+    "BULLY_OK_RECEIVED": NodeLog.hears,
+    "BULLY_OK_TIMEOUT": _on_nothing,
+    "BULLY_COORDINATOR_SENT": _on_coordinator_sent,
+    "BULLY_COORDINATOR_RECEIVED": _on_coordinator_received,
+    "BULLY_COORDINATOR_TIMEOUT": _on_nothing,
+}
+"""What each event means for the node that says it."""
+
+KINDS = frozenset(MOVES)
+
+
+def bully_log() -> CoordinatorLog:
+    """The state machine of one file of Bully events."""
+    return CoordinatorLog(PROTOCOL, MOVES)

@@ -1,0 +1,18 @@
+"""What the facts of a Bully group must satisfy: the highest node that lives leads, and it alone."""
+
+from collections.abc import Iterator
+
+from election_core.clock import Clocks
+from election_core.facts import Fact
+from election_core.protocols import coordinator
+from election_core.protocols.bully.log import PROTOCOL
+from election_core.rows import Row
+
+__all__ = ["PROTOCOL", "judge"]
+
+_WORDS = coordinator.Words("BULLY_NOT_HIGHEST", "coordinator")
+
+
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """All rows of one Bully group."""
+    return coordinator.judge(own, clocks, _WORDS)

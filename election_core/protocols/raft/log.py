@@ -1,0 +1,455 @@
+"""Raft: the log of one etcd member.
+
+Source: etcd-io/raft ``raft.go``, ``node.go``; etcd ``server/etcdserver/raft.go``. A member says every change of its own
+role and term, and unlike in DLedger the voters print their votes too, with both logs that were compared.
+
+What differs from the Raft paper and matters here: a round of pre-votes leaves the term as it is and is no election;
+a leader that hears no quorum for an election timeout gives up by itself (CheckQuorum), a voter that hears its leader
+ignores candidates (lease); a transfer skips both. The voters in force are printed with every change, and again one by
+one at every start.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.lives import SECOND, SILENCE, life_at
+from election_core.logged import Logged
+from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
+from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, vote_facts
+from election_core.quiet import Contact
+from election_core.quorum import is_majority, majority
+from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, Step, spans
+from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_core.witness import UNIDENTIFIED, Testimony, Witness
+
+PROTOCOL = "raft"
+
+STALE_LOG_VOTE = "STALE_LOG_VOTE"
+ONE_START = 5 * SECOND
+"""A member says its first role just before it says with what it starts."""
+READ_TIMEOUT = 5 * SECOND
+"""A connection to a peer is given up at the latest after this silence (rafthttp ``ConnReadTimeout``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastHeard:
+    """A follower whose election timeout ran out heard its leader last in ``[at, by]``."""
+
+    leader: str
+    at: int
+    by: int
+    event_id: str
+
+
+@dataclass(slots=True)
+class Raised:
+    """A member reached a larger term, which it heard of from ``peer`` (``None``: it raised it itself)."""
+
+    term: int
+    peer: str | None
+    event: Logged
+
+
+@dataclass(slots=True)
+class RaftLog:
+    """The state machine of one etcd log. ``on`` takes its events in program order.
+
+    One log may hold several memberships: a data directory that was restored or emptied makes another member, or
+    another cluster.
+    """
+
+    memberships: list["Membership"] = field(default_factory=lambda: [Membership()])
+    _timeout_us: int | None = None
+    _last_at: int = 0
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this log. Its clock may show less than the line before: two loggers share a file."""
+        if event.at < self._last_at <= event.by:
+            event = replace(event, at=self._last_at)
+        self._last_at = event.at
+        if event.kind in _NAMES_TIMEOUT and event.duration_ms:
+            self._timeout_us = event.duration_ms * 1000
+        own = self._membership(event)
+        own.timeout_us = self._timeout_us
+        own.on(event)
+
+    def _membership(self, event: Logged) -> "Membership":
+        """The member that speaks: the last one, or another one that the line names; collectors may mix several."""
+        current = self.memberships[-1]
+        cluster = event.cluster_name if event.kind in _NAMES_CLUSTER else None
+        if not current.may_be(event.node, cluster):
+            known = [one for one in self.memberships if one.node is not None and one.may_be(event.node, cluster)]
+            current = known[-1] if known else Membership()
+            self.memberships = [*(one for one in self.memberships if one is not current), current]
+        current.node = current.node or event.node
+        current.cluster = current.cluster or cluster
+        return current
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this log proves about the etcd clusters that its member belonged to."""
+        clusters = {one.node: one.cluster for one in self.memberships if one.cluster}
+        for own in self.memberships:
+            group = own.cluster or clusters.get(own.node) or witness.listed.replica_group or UNIDENTIFIED
+            told = witness.about(group, PROTOCOL, stream, _always(own.node))
+            if own.steps:
+                lives = {life_at(told.lives, step.at) for step in own.steps}
+                yield from own.facts(replace(told, lives=[told.lives[number] for number in sorted(lives)]))
+
+
+def _at_once(heard: Logged, event: Logged) -> bool:
+    """Whether a member follows in the term that it heard of in the line before."""
+    return heard.term == event.term and 0 <= event.at - heard.at < SECOND
+
+
+def _closed_by_peer(lost: Logged) -> bool:
+    """Whether a connection broke at once, because the peer's process or kernel closed it."""
+    return any(word in (lost.result or "") for word in ("EOF", "connection reset"))
+
+
+def _always(node: str | None) -> Callable[[int], str | None]:
+    return lambda _: node
+
+
+@dataclass(slots=True)
+class Membership:
+    """What a log says of one member of one cluster."""
+
+    node: str | None = None
+    cluster: str | None = None
+    timeout_us: int | None = None
+    steps: list[Step] = field(default_factory=list)
+    campaigns: list[Campaign] = field(default_factory=list)
+    grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
+    raised: list[Raised] = field(default_factory=list)
+    heard: list[LastHeard] = field(default_factory=list)
+    stalls: list[Logged] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
+    went_back: list[tuple[int, Logged]] = field(default_factory=list)
+    _voters: tuple[tuple[str, ...], ...] = ()
+    _largest_term: int | None = None
+    _cause: str | None = None
+    _from: Logged | None = None
+    _transfer_to: tuple[str | None, int] | None = None
+    _open: Campaign | None = None
+    _refused: set[str] = field(default_factory=set)
+    _lost: dict[str, Contact] = field(default_factory=dict)
+    _stopping: bool = False
+
+    def may_be(self, node: str | None, cluster: str | None) -> bool:
+        """Whether a line that names this member and cluster, as far as it does, may be this one's."""
+        same_node = None in (node, self.node) or node == self.node
+        return same_node and (None in (cluster, self.cluster) or cluster == self.cluster)
+
+    def on(self, event: Logged) -> None:
+        """Take the next line that this member wrote."""
+        if event.kind in _SAYS_OWN_TERM and event.term is not None:
+            self._note_term(event, event.term)
+        _HANDLERS[event.kind](self, event)
+
+    def facts(self, told: Testimony) -> Iterator[Fact]:
+        """What the lines prove about the cluster."""
+        first = self.steps[0]
+        yield told.fact(facts.QUIET, first.at, first.at, None, node=self.node)
+        yield from told.roles(spans(self.steps, told.lives, FOLLOWER))
+        yield from (fact for fact in told.life() if fact.kind == facts.ALIVE)
+        yield from self._vote_facts(told)
+        yield from self._contact_facts(told)
+        yield from self._rule_facts(told)
+
+    def _vote_facts(self, told: Testimony) -> Iterator[Fact]:
+        yield from vote_facts(told, self.grants.values(), self.campaigns)
+        for raised in self.raised:
+            yield told.saw(facts.TERM_RAISED, raised.event, term=raised.term, peer=raised.peer)
+
+    def _contact_facts(self, told: Testimony) -> Iterator[Fact]:
+        for heard in self.heard:
+            yield told.saw(facts.LAST_HEARD, heard, node=heard.leader)
+        for contact in self.contacts:
+            closed = _closed_by_peer(contact.lost)
+            yield contact.fact(told, SECOND if closed else READ_TIMEOUT, closed)
+        for stall in self.stalls:
+            latest = stall.at - (stall.duration_ms or 0) * 1000
+            earliest = latest - 2 * self._tick_us
+            more = {"until": stall.at, "until_by": stall.by, "until_event": stall.event_id}
+            yield told.fact(facts.SILENCE, earliest, latest, None, node=self.node, flag=True, **more)
+
+    def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
+        yield from self.checked.tallied(told, self.node)
+        for verdict, event in self.checked.violations:
+            yield told.saw(
+                facts.VIOLATION,
+                event,
+                cause=verdict.rule,
+                result=verdict.why,
+                term=event.term,
+                peer=event.peer,
+                needed=event.member_count,
+                count=event.count,
+            )
+        for before, event in self.went_back:
+            yield told.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+
+    # -- roles ------------------------------------------------------------------------------------------
+
+    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str) -> None:
+        last = self.steps[-1] if self.steps else None
+        if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
+            return
+        self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
+
+    @property
+    def _tick_us(self) -> int:
+        """The longest heartbeat interval, which is the tick of all clocks of the library, in microseconds.
+
+        etcd refuses an election timeout of less than five of them (``embed/config.go``).
+        """
+        return (self.timeout_us or 0) // 5
+
+    @property
+    def _role(self) -> str | None:
+        return self.steps[-1].role if self.steps else None
+
+    @property
+    def _leader(self) -> str | None:
+        return self.steps[-1].leader if self.steps else None
+
+    def _on_start(self, event: Logged) -> None:
+        """A new process: what was open in the old one ended with it."""
+        if self._open is not None:
+            self._open.outcome = "abandoned"
+        for contact in self._lost.values():
+            contact.again = event.at
+        self._open, self._cause, self._from, self._transfer_to = None, None, None, None
+        self._voters, self._stopping = (), False
+        self._lost.clear()
+        last = self.steps[-1] if self.steps else None
+        said = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
+        if not said:
+            self._step(event, FOLLOWER, event.term, None, "start")
+
+    def _on_to_follower(self, event: Logged) -> None:
+        larger = self._open is not None and (event.term or 0) > self._open.term
+        self._close_campaign(event, "no_winner" if larger else "lost")
+        self._step(event, FOLLOWER, event.term, None, self._cause or "start")
+        self._cause = None
+
+    def _on_election(self, event: Logged) -> None:
+        self._cause = self._cause if self._cause == TRANSFER else "election_timeout"
+        if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
+            least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + self._tick_us
+            self.heard.append(LastHeard(self._leader, least, most, event.event_id))
+
+    def _on_pre_candidate(self, event: Logged) -> None:
+        self._step(event, CANDIDATE, event.term, None, self._cause or "election_timeout")
+
+    def _on_to_candidate(self, event: Logged) -> None:
+        cause = self._cause or "election_timeout"
+        self._close_campaign(event, "no_winner")
+        self._step(event, CANDIDATE, event.term, None, cause)
+        if event.term is not None:
+            self._open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
+            self._open.needed = majority(len(self._voters[0])) if self._voters else None
+            self.campaigns.append(self._open)
+            self._refused = set()
+            self._granted(event, self.node, self.node, event.term)
+
+    def _on_to_leader(self, event: Logged) -> None:
+        cause = self._open.cause if self._open is not None and self._open.cause == TRANSFER else "elected"
+        self._check(self._quorum(event), event)
+        self._step(event, LEADER, event.term, self.node, cause)
+        self._close_campaign(event, "won")
+        self._cause = None
+
+    def _on_no_quorum(self, event: Logged) -> None:
+        self._step(event, FOLLOWER, self.steps[-1].term if self.steps else None, None, "quorum_lost")
+        self._cause = "quorum_lost"
+
+    def _on_leader_known(self, event: Logged) -> None:
+        if event.peer != self.node:
+            self._close_campaign(event, "lost")
+            self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
+        elif (self._role, self.steps[-1].term if self.steps else None) != (LEADER, event.term):
+            self._step(event, LEADER, event.term, self.node, "status")
+            self._close_campaign(event, "won")
+        self._cause = None
+
+    def _on_leader_lost(self, event: Logged) -> None:
+        if self._role == FOLLOWER:
+            self._step(event, FOLLOWER, event.term, None, "leader_lost")
+        elif self._role == LEADER:  # the line on its new role is missing
+            self._step(event, FOLLOWER, event.term, None, self._cause or "unknown")
+
+    def _on_removed(self, event: Logged) -> None:
+        if event.peer is not None and event.peer == self.node:
+            self._step(event, DOWN, None, None, "removed")
+
+    def _on_transfer(self, event: Logged) -> None:
+        self._transfer_to = (event.peer, event.at)
+
+    def _on_transfer_taken(self, event: Logged) -> None:
+        self._cause = TRANSFER
+
+    def _on_term_higher(self, event: Logged) -> None:
+        self._from = event
+        to, at = self._transfer_to or (None, 0)
+        handed_over = to is not None and to == event.peer and event.at - at <= TRANSFER_LASTS
+        self._cause = TRANSFER if self._role == LEADER and handed_over else "larger_term"
+
+    # -- terms and votes --------------------------------------------------------------------------------
+
+    def _note_term(self, event: Logged, term: int) -> None:
+        """Follow the member's own term, which is on its disk and may never get smaller."""
+        if self._largest_term is not None and term < self._largest_term:
+            self.went_back.append((self._largest_term, event))
+        self._largest_term = term
+        # Other lines of a term come later than the one that raised it, which may be missing.
+        heard, self._from = self._from, None
+        if event.kind == "RAFT_TO_CANDIDATE":
+            self.raised.append(Raised(term, None, event))
+        elif event.kind == "RAFT_TO_FOLLOWER" and heard is not None and _at_once(heard, event):
+            self.raised.append(Raised(term, heard.peer, event))
+
+    def _granted(self, event: Logged, voter: str | None, candidate: str | None, term: int) -> None:
+        if voter is None or candidate is None:
+            return
+        key = (term, voter, candidate)
+        self.grants.setdefault(key, Grant(voter, candidate, term, event.at, event.by, event.event_id))
+        if self._open is not None and (self._open.node, self._open.term) == (candidate, term):
+            self._open.voters.add(voter)
+
+    def _on_vote_granted(self, event: Logged) -> None:
+        if event.request == "MsgVoteResp" and event.term is not None:
+            self._granted(event, event.peer, self.node, event.term)
+
+    def _on_vote_refused(self, event: Logged) -> None:
+        asked = self._open is not None and self._open.term == event.term
+        if event.request == "MsgVoteResp" and event.peer is not None and asked:
+            self._refused.add(event.peer)
+
+    def _on_tally(self, event: Logged) -> None:
+        if event.request == "MsgVoteResp" and self._open is not None:
+            self._open.granted = max(self._open.granted, event.accepted or 0)
+
+    def _on_vote_cast(self, event: Logged) -> None:
+        """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
+        if event.request != "MsgVote" or event.term is None:
+            return
+        self._granted(event, self.node, event.peer, event.term)
+        own = (event.ledger_end_term, event.ledger_end)
+        other = (event.peer_ledger_end_term, event.peer_ledger_end)
+        if None in own or None in other:
+            return
+        behind = other < own
+        what = f"its log ended at {own[1]} of term {own[0]}, the candidate's at {other[1]} of term {other[0]}"
+        self._check(Verdict(STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, what if behind else None), event)
+
+    def _quorum(self, event: Logged) -> Verdict:
+        """Whether a majority of the voters in force may have granted, as far as the winner heard them.
+
+        A line that is missing proves nothing, so only refusals can: too many of them leave no majority.
+        """
+        campaign = self._open
+        if campaign is None or campaign.term != event.term or not self._voters:
+            return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
+        granted, refused = campaign.voters, self._refused - campaign.voters
+        if all(is_majority(len(granted & set(half)), len(half)) for half in self._voters):
+            return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS)
+        known = set().union(*self._voters)
+        too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._voters)
+        if too_many and granted | refused <= known:
+            return Verdict(LEADER_WITHOUT_QUORUM, VIOLATES)
+        return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
+
+    def _close_campaign(self, event: Logged, outcome: str) -> None:
+        if self._open is None:
+            return
+        self._open.ended_at, self._open.ended_by = event.at, event.by
+        self._open.last_event, self._open.outcome = event.event_id, outcome
+        self._open = None
+
+    def _check(self, verdict: Verdict, event: Logged) -> None:
+        members = len(self._voters[0]) if self._voters else None
+        self.checked.note(verdict, replace(event, member_count=members, count=len(self._refused)))
+
+    # -- members, contacts, the process -------------------------------------------------------------------
+
+    def _on_members(self, event: Logged) -> None:
+        self._voters = tuple(half for half in (event.members, event.members_before) if half)
+
+    def _on_peer_lost(self, event: Logged) -> None:
+        if event.peer is not None and event.peer != self.node and event.peer not in self._lost and not self._stopping:
+            contact = Contact(event.peer, event)
+            self._lost[event.peer] = contact
+            self.contacts.append(contact)
+
+    def _on_peer_active(self, event: Logged) -> None:
+        contact = self._lost.pop(event.peer or "", None)
+        if contact is not None:
+            contact.again = event.at
+
+    def _on_late(self, event: Logged) -> None:
+        told = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
+        if (event.duration_ms or 0) * 1000 >= SILENCE and not told:
+            self.stalls.append(event)
+
+    def _on_stopping(self, event: Logged) -> None:
+        self._stopping = True
+
+    def _on_said(self, event: Logged) -> None:
+        """The line only names the member, its cluster or its timeout."""
+
+
+_HANDLERS: dict[str, Callable[[Membership, Logged], None]] = {
+    "RAFT_START": Membership._on_start,
+    "RAFT_ELECTION": Membership._on_election,
+    "RAFT_TO_PRE_CANDIDATE": Membership._on_pre_candidate,
+    "RAFT_TO_CANDIDATE": Membership._on_to_candidate,
+    "RAFT_TO_FOLLOWER": Membership._on_to_follower,
+    "RAFT_TO_LEADER": Membership._on_to_leader,
+    "RAFT_NO_QUORUM": Membership._on_no_quorum,
+    "RAFT_LEADER_KNOWN": Membership._on_leader_known,
+    "RAFT_LEADER_CHANGED": Membership._on_leader_known,
+    "RAFT_LEADER_LOST": Membership._on_leader_lost,
+    "RAFT_LEADER_FORGOTTEN": Membership._on_leader_lost,
+    "RAFT_TRANSFER": Membership._on_transfer,
+    "RAFT_TRANSFER_TAKEN": Membership._on_transfer_taken,
+    "RAFT_TERM_HIGHER": Membership._on_term_higher,
+    "RAFT_VOTE_GRANTED": Membership._on_vote_granted,
+    "RAFT_VOTE_REFUSED": Membership._on_vote_refused,
+    "RAFT_VOTE_CAST": Membership._on_vote_cast,
+    "RAFT_TALLY": Membership._on_tally,
+    "RAFT_MEMBERS": Membership._on_members,
+    "ETCD_MEMBER_REMOVED": Membership._on_removed,
+    "ETCD_PEER_LOST": Membership._on_peer_lost,
+    "ETCD_PEER_INACTIVE": Membership._on_peer_lost,
+    "ETCD_PEER_ACTIVE": Membership._on_peer_active,
+    "ETCD_HEARTBEAT_LATE": Membership._on_late,
+    "ETCD_SIGNAL": Membership._on_stopping,
+    "ETCD_STOPPING": Membership._on_stopping,
+    "ETCD_BOOT": Membership._on_said,
+    "ETCD_ELECTION_TIMEOUT": Membership._on_said,
+    "ETCD_MEMBER_STARTS": Membership._on_said,
+    "ETCD_MEMBER_RESTARTS": Membership._on_said,
+    "ETCD_MEMBER_NAMED": Membership._on_said,
+    "ETCD_MEMBER_ADDED": Membership._on_said,
+}
+
+KINDS = frozenset(_HANDLERS)
+"""The events that the fold of an etcd log reads."""
+
+_NAMES_TIMEOUT = frozenset({"ETCD_BOOT", "ETCD_ELECTION_TIMEOUT"})
+_NAMES_CLUSTER = frozenset(
+    {
+        "ETCD_MEMBER_STARTS",
+        "ETCD_MEMBER_RESTARTS",
+        "ETCD_MEMBER_NAMED",
+        "ETCD_MEMBER_ADDED",
+        "ETCD_MEMBER_REMOVED",
+    }
+)
+_SAYS_OWN_TERM = frozenset(
+    {"RAFT_START", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TO_LEADER"}
+)

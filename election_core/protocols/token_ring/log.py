@@ -1,0 +1,71 @@
+"""Token Ring: what the nodes of a ring say in canonical events.
+
+Two forms go by that name. With one id in the message (Chang and Roberts, 1979) a node passes on the larger of the id
+it got and its own; the id that comes home leads. With a growing list (the form of most textbooks) each node adds
+itself, and the node that finds itself in the list names the largest id of it. Then the result goes round once.
+"""
+
+from collections.abc import Mapping
+
+from election_core.logged import Logged
+from election_core.protocols.coordinator import CoordinatorLog, Move, NodeLog, rank
+
+PROTOCOL = "token_ring"
+
+
+def _on_election_sent(own: NodeLog, event: Logged) -> None:
+    """Only an own id at the head of the message makes a candidate; all others pass it on."""
+    own.joins(event)
+    head = event.members[0] if event.members else event.value
+    if head is not None and head == event.node:
+        own.asks(event)
+
+
+def _on_election_received(own: NodeLog, event: Logged) -> None:
+    own.hears(event)
+    own.joins(event)
+
+
+def _on_elected(own: NodeLog, event: Logged) -> None:
+    """The result passes by; a list that comes with it says who took part."""
+    leader = event.value
+    if leader is None:
+        return
+    above = [member for member in event.members or () if rank(member) > rank(leader)]
+    if above and event.members:
+        what = f"named {leader} as leader of a ring in which {max(above, key=rank)} took part"
+        own.wrong.append((event.members[0], what, event))
+    if leader == event.node:
+        own.leads(event, event.members)
+    else:
+        own.follows(event, leader)
+
+
+def _on_elected_received(own: NodeLog, event: Logged) -> None:
+    own.hears(event)
+    _on_elected(own, event)
+
+
+def _on_nothing(own: NodeLog, event: Logged) -> None:
+    """The move changes no role."""
+
+
+MOVES: Mapping[str, Move] = {
+    "RING_START": NodeLog.started,
+    "RING_STOP": NodeLog.stopped,
+    "RING_SUSPECT": NodeLog.suspects,
+    "RING_ELECTION_SENT": _on_election_sent,
+    "RING_ELECTION_RECEIVED": _on_election_received,
+    "RING_ELECTION_DROPPED": _on_nothing,
+    "RING_ELECTED_SENT": _on_elected,
+    "RING_ELECTED_RECEIVED": _on_elected_received,
+    "RING_SKIPPED": _on_nothing,
+}
+"""What each event means for the node that says it."""
+
+KINDS = frozenset(MOVES)
+
+
+def ring_log() -> CoordinatorLog:
+    """The state machine of one file of ring events."""
+    return CoordinatorLog(PROTOCOL, MOVES)

@@ -1,0 +1,434 @@
+"""ZAB: the log of one ZooKeeper server.
+
+Source: apache/zookeeper ``FastLeaderElection``, ``QuorumPeer``, ``Leader``, ``Learner``, 3.3 to 3.9.
+
+A server looks for a leader in rounds: it votes for itself, takes over every better vote it hears, and leaves when a
+quorum votes as it does. Votes are ordered by epoch, then zxid, then server id. Who wins is *elected* and leads nobody:
+it is leader of an epoch when a quorum has accepted that epoch and has its log ("Have quorum of supporters"). Rounds
+start again with the process; only epochs order anything.
+
+A server that is told to stop, or is killed, prints nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from election_core import facts
+from election_core.facts import Fact
+from election_core.lives import SECOND
+from election_core.logged import Logged
+from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
+from election_core.quiet import Contact
+from election_core.quorum import is_majority, majority
+from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
+from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_core.witness import UNIDENTIFIED, ZOOKEEPER, Testimony, Witness
+
+PROTOCOL = "zab"
+
+ENSEMBLE_GROUP = ZOOKEEPER
+"""The replica group of an ensemble where the inventory names none; ZooKeeper itself knows no name of it."""
+
+WRONG_WINNER = "ZAB_WRONG_WINNER"
+COUNTER_BITS = 32
+
+_END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Vote:
+    """A vote for ``leader``: its epoch (before 3.4 unknown) and last zxid. Better votes are larger."""
+
+    epoch: int
+    zxid: int
+    leader: int
+
+
+def vote_of(event: Logged) -> Vote | None:
+    """The vote that a line prints, or ``None`` where the sender has none: an observer, a server without data."""
+    term, index = event.peer_ledger_end_term, event.peer_ledger_end
+    if event.value is None or term is None or index is None or term < 0:
+        return None
+    return Vote(event.term or 0, (term << COUNTER_BITS) + index, int(event.value))
+
+
+@dataclass(slots=True)
+class Ballot:
+    """With what a server went into an election that ended with ``leader``, itself or another one."""
+
+    leader: str | None
+    vote: Vote
+    epoch: int | None
+    event: Logged
+
+
+@dataclass(slots=True)
+class Win:
+    """An established leader: its epoch, who accepted it, who voted in its election, how many it ever heard vote."""
+
+    epoch: int
+    supporters: tuple[str, ...] | None
+    attempts: int
+    voters: frozenset[str]
+    servers: int
+    began: Logged
+    event: Logged
+
+
+@dataclass(slots=True)
+class ZabLog:
+    """The state machine of one server's log. ``on`` takes its events in program order."""
+
+    node: str | None = None
+    steps: list[Step] = field(default_factory=list)
+    ballots: list[Ballot] = field(default_factory=list)
+    wins: list[Win] = field(default_factory=list)
+    reached: list[tuple[int, Logged]] = field(default_factory=list)
+    heard: list[tuple[str, int, int, str]] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
+    went_back: list[tuple[int, Logged]] = field(default_factory=list)
+    _settings: dict[str, int] = field(default_factory=dict)
+    _started: bool = False
+    _role: str | None = None
+    _epoch: int | None = None
+    _leader: str | None = None
+    _sids: dict[str, str] = field(default_factory=dict)
+    _seen_epoch: int = -1
+    _largest_epoch: int | None = None
+    _began: Logged | None = None
+    _initial: Vote | None = None
+    _own: Vote | None = None
+    _round: int | None = None
+    _voters: set[str] = field(default_factory=set)
+    _known: set[str] = field(default_factory=set)
+    _votes: dict[str, tuple[int | None, int]] = field(default_factory=dict)
+    _claims: dict[str, str] = field(default_factory=dict)
+    _attempts: int = 0
+    _lost: dict[str, Contact] = field(default_factory=dict)
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this server's log."""
+        if event.node is not None and self.node is None:
+            self.node = event.node
+        _HANDLERS[event.kind](self, event)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this log proves about its ensemble."""
+        if not self.steps:
+            return
+        self.node = self.node or witness.listed.member
+        group = witness.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
+        told = witness.about(group, PROTOCOL, stream, lambda _: self.node)
+        first = self.steps[0]
+        yield told.fact(facts.QUIET, first.at, first.at, None, node=self.node)
+        roles = list(told.roles(spans(self.steps, told.lives, CANDIDATE)))
+        yield from roles
+        yield from (fact for fact in told.life() if fact.kind == facts.ALIVE or _in_leadership(fact, roles))
+        yield from self._election_facts(told)
+        yield from self._contact_facts(told)
+        yield from self._rule_facts(told)
+
+    def _election_facts(self, told: Testimony) -> Iterator[Fact]:
+        for ballot in self.ballots:
+            yield told.saw(
+                facts.BALLOT,
+                ballot.event,
+                peer=ballot.leader,
+                term=ballot.epoch,
+                set_epoch=ballot.vote.epoch,
+                end_offset=ballot.vote.zxid,
+            )
+        for win in self.wins:
+            yield told.saw(
+                facts.CAMPAIGN,
+                win.began,
+                until=win.event.at,
+                until_by=win.event.by,
+                until_event=win.event.event_id,
+                term=win.epoch,
+                result="won",
+                members=tuple(sorted(win.supporters or ())),
+                granted=len(win.supporters) if win.supporters else None,
+                needed=majority(win.servers),
+                count=win.attempts,
+                value=",".join(sorted(win.voters)),
+            )
+        for epoch, event in self.reached:
+            yield told.saw(facts.TERM_RAISED, event, term=epoch)
+
+    def _contact_facts(self, told: Testimony) -> Iterator[Fact]:
+        for leader, at, by, event_id in self.heard:
+            yield told.fact(facts.LAST_HEARD, at, by, event_id, node=leader)
+        for contact in self.contacts:
+            yield contact.fact(told, SECOND, closed=True)
+
+    def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
+        yield from self.checked.tallied(told, self.node)
+        for verdict, event in self.checked.violations:
+            yield told.saw(facts.VIOLATION, event, cause=verdict.rule, result=verdict.why, term=event.term)
+        for before, event in self.went_back:
+            yield told.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+
+    # -- roles ------------------------------------------------------------------------------------------
+
+    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str) -> None:
+        if (role, term, leader) == (self._role, self._epoch, self._leader) or (role == CANDIDATE and self._started):
+            return  # a server looks for a leader from its start
+        if role == CANDIDATE:
+            self._forget_election()
+        self._started, self._role, self._epoch, self._leader = False, role, term, leader
+        self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
+
+    def _on_start(self, event: Logged) -> None:
+        """A new process: rounds start again, and what was open in the old one ended with it."""
+        for contact in self._lost.values():
+            contact.again = event.at
+        self._lost.clear()
+        self._attempts = 0
+        self._known.clear()
+        self._forget_election()
+        self._started, self._role, self._epoch, self._leader = True, None, None, None
+
+    def _forget_election(self) -> None:
+        self._began, self._initial, self._own, self._round = None, None, None, None
+        self._voters.clear()
+        self._votes.clear()
+        self._claims.clear()
+
+    def _on_setting(self, event: Logged) -> None:
+        if event.setting is not None and (event.value or "").isdigit():
+            self._settings[event.setting] = int(event.value or "0")
+
+    def _on_looking(self, event: Logged) -> None:
+        self._step(event, CANDIDATE, None, None, "unknown")
+
+    def _on_state(self, event: Logged) -> None:
+        """A state in detail (3.6 and later) stands in for a line that was lost."""
+        if event.role == "LEADER" and event.value == "broadcast" and self._role != LEADER:
+            self._step(event, LEADER, None, self.node, "status")
+
+    def _on_election(self, event: Logged) -> None:
+        self._forget_election()
+        self._began = event
+        term, index = event.ledger_end_term, event.ledger_end
+        if term is not None and index is not None and term >= 0 and self.node is not None:
+            self._initial = Vote(-1, (term << COUNTER_BITS) + index, int(self.node))
+
+    def _on_leading(self, event: Logged) -> None:
+        self._attempts += 1
+
+    def _on_established(self, event: Logged) -> None:
+        if event.term is None:
+            return
+        began = self._began or event
+        supporters = event.members or None
+        self.checked.note(self._quorum(supporters), event)
+        voters = frozenset(self._voters | set(supporters or ()))
+        servers = len(self._known | voters)
+        self.wins.append(Win(event.term, supporters, max(self._attempts, 1), voters, servers, began, event))
+        self._attempts = 0
+        self._note_ballot(self.node, event.term, event)
+        self._note_epoch(event.term, event)
+        self._seen_epoch = max(self._seen_epoch, event.term)
+        self._step(event, LEADER, event.term, self.node, "elected")
+
+    def _on_following(self, event: Logged) -> None:
+        self._follow(event, FOLLOWER)
+
+    def _on_observing(self, event: Logged) -> None:
+        self._follow(event, OBSERVER)
+
+    def _follow(self, event: Logged, role: str) -> None:
+        leader = self._decided()
+        if role == FOLLOWER:
+            self._note_ballot(leader, None, event)
+        self._step(event, role, None, leader, "following")
+
+    def _decided(self) -> str | None:
+        """Whom the server follows: the winner of its own round, or the leader that others follow already."""
+        supporters = Counter(self._claims.values())
+        if self._own is not None:
+            mine = (self._round, self._own.leader)
+            supporters[str(self._own.leader)] += sum(1 for vote in self._votes.values() if vote == mine)
+        supporters.pop(self.node or "", None)
+        most = supporters.most_common(2)
+        return None if not most or (len(most) > 1 and most[0][1] == most[1][1]) else most[0][0]
+
+    def _on_leader_reached(self, event: Logged) -> None:
+        """The address of the leader says whom the server really follows, where the address is known."""
+        leader = self._sids.get(_host(event))
+        if leader is None or self._role not in (FOLLOWER, OBSERVER) or leader in (self._leader, self.node):
+            return
+        self._leader = leader
+        self.steps[-1] = replace(self.steps[-1], leader=leader)
+        if self.ballots and self._role == FOLLOWER:
+            self.ballots[-1].leader = leader
+
+    def _on_address(self, event: Logged) -> None:
+        if event.peer is not None:
+            self._sids[_host(event)] = event.peer
+
+    def _on_leader_lost(self, event: Logged) -> None:
+        """A learner left its leader: a closed connection says so at once, a read time-out after syncLimit ticks."""
+        leader = self._leader if self._role in (FOLLOWER, OBSERVER) else None
+        if leader is not None:
+            silent_ms = 0
+            if "Timeout" in (event.result or ""):
+                silent_ms = self._settings.get("tickTime", 0) * self._settings.get("syncLimit", 0)
+            if silent_ms or any(word in (event.result or "") for word in ("EOF", "Socket")):
+                by = event.by - silent_ms * 1000
+                self.heard.append((leader, by - 2 * SECOND, by, event.event_id))
+        self._step(event, CANDIDATE, None, None, "leader_lost")
+
+    def _on_leader_shutdown(self, event: Logged) -> None:
+        cause = _END.get(event.decision or "", "stepped_down")
+        if self._role == LEADER:
+            self._step(event, DOWN if cause == STOPPED else CANDIDATE, None, None, cause)
+
+    def _on_role_end(self, event: Logged) -> None:
+        if self._role in (FOLLOWER, OBSERVER):
+            self._step(event, CANDIDATE, None, None, "leader_lost")
+
+    def _on_exit(self, event: Logged) -> None:
+        self._step(event, DOWN, None, None, STOPPED)
+
+    # -- votes and epochs -------------------------------------------------------------------------------
+
+    def _on_vote(self, event: Logged) -> None:
+        self._on_heard(event)
+        vote = vote_of(event)
+        if vote is None or event.peer is None:
+            return
+        if event.result == "LOOKING":
+            self._votes[event.peer] = (event.count, vote.leader)
+            self._claims.pop(event.peer, None)
+        elif event.result in ("FOLLOWING", "LEADING"):
+            self._claims[event.peer] = str(vote.leader)
+            self._votes.pop(event.peer, None)
+        else:
+            return
+        self._voters.add(event.peer)
+        self._known.add(event.peer)
+        if event.peer == self.node and event.result == "LOOKING":
+            self._note_own(event, vote)
+
+    def _note_own(self, event: Logged, vote: Vote) -> None:
+        """The server's own vote comes back to it; within a round it may only get better."""
+        if event.count == self._round and self._own is not None:
+            self.checked.note(_not_worse(self._own, vote, event), event)
+        if str(vote.leader) == self.node and (self._initial is None or self._initial.epoch < 0):
+            self._initial = vote
+        self._round, self._own = event.count, vote
+
+    def _note_ballot(self, leader: str | None, epoch: int | None, event: Logged) -> None:
+        if self._initial is not None and self._initial.epoch >= 0:
+            self.ballots.append(Ballot(leader, self._initial, epoch, event))
+            self._note_epoch(self._initial.epoch, event)
+        self._initial = None
+
+    def _on_proposal(self, event: Logged) -> None:
+        """The leader sent an entry of this epoch, now or to catch up with: somebody had been established in it."""
+        epoch = event.peer_ledger_end_term
+        if epoch is not None and epoch > self._seen_epoch:
+            self._seen_epoch = epoch
+            self.reached.append((epoch, event))
+
+    def _on_epoch_set(self, event: Logged) -> None:
+        """The server writes down the epoch of the leader that it follows (3.10 and later)."""
+        if event.term is None or self._role != FOLLOWER or self._epoch is not None:
+            return
+        self._epoch = event.term
+        self.steps[-1] = replace(self.steps[-1], term=event.term)
+        if self.ballots and self.ballots[-1].leader == self._leader:
+            self.ballots[-1].epoch = event.term
+        self._note_epoch(event.term, event)
+
+    def _note_epoch(self, epoch: int, event: Logged) -> None:
+        """Follow the server's own epoch, which is on its disk and may never get smaller."""
+        before = self._largest_epoch
+        if before is not None and epoch < before:
+            self.went_back.append((before, replace(event, term=epoch)))
+        self._largest_epoch = epoch
+
+    def _quorum(self, supporters: tuple[str, ...] | None) -> Verdict:
+        """Whether the supporters are a majority of the servers that voted; weights are not printed."""
+        if not supporters:
+            return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the supporters are not printed")
+        voters = self._voters | set(supporters)
+        if is_majority(len(supporters), len(voters)):
+            return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS)
+        return Verdict(LEADER_WITHOUT_QUORUM, VIOLATES, f"{len(supporters)} of at least {len(voters)} servers")
+
+    # -- contacts ---------------------------------------------------------------------------------------
+
+    def _on_peer_lost(self, event: Logged) -> None:
+        if event.peer is not None and event.peer not in self._lost:
+            contact = Contact(event.peer, event)
+            self._lost[event.peer] = contact
+            self.contacts.append(contact)
+
+    def _on_heard(self, event: Logged) -> None:
+        contact = self._lost.pop(event.peer or "", None)
+        if contact is not None:
+            contact.again = event.at
+
+    def _on_new_voters(self, event: Logged) -> None:
+        """Another set of voters: the rounds start again."""
+        self._known.clear()
+        self._forget_election()
+
+
+def _in_leadership(hole: Fact, roles: list[Fact]) -> bool:
+    """Whether a hole in the log lies in a leadership; all others tell nothing, and a quiet log has many."""
+    return any(
+        role.role == LEADER and role.since <= hole.since and (role.until_by is None or hole.since <= role.until_by)
+        for role in roles
+    )
+
+
+def _host(event: Logged) -> str:
+    return (event.peer_address or "").rpartition(":")[0]
+
+
+def _not_worse(before: Vote, after: Vote, event: Logged) -> Verdict:
+    """One step of a round (``FastLeaderElection#totalOrderPredicate``); releases before 3.4.4 ordered otherwise."""
+    if after >= before:
+        return Verdict(WRONG_WINNER, CONFORMS)
+    if event.code is None:
+        return Verdict(WRONG_WINNER, UNDECIDABLE, "releases before 3.4.4 did not compare epochs first")
+    what = f"{before.leader} with epoch {before.epoch} and zxid {before.zxid:#x}"
+    worse = f"{after.leader} with epoch {after.epoch} and zxid {after.zxid:#x}"
+    return Verdict(WRONG_WINNER, VIOLATES, f"from {what} to {worse}")
+
+
+_HANDLERS: dict[str, Callable[[ZabLog, Logged], None]] = {
+    "ZK_BOOT": ZabLog._on_start,
+    "ZK_START": ZabLog._on_start,
+    "ZK_SETTING": ZabLog._on_setting,
+    "ZK_LOOKING": ZabLog._on_looking,
+    "ZK_TO_LOOKING": ZabLog._on_looking,
+    "ZK_STATE": ZabLog._on_state,
+    "ZK_ELECTION": ZabLog._on_election,
+    "ZK_LEADING": ZabLog._on_leading,
+    "ZK_ESTABLISHED": ZabLog._on_established,
+    "ZK_FOLLOWING": ZabLog._on_following,
+    "ZK_OBSERVING": ZabLog._on_observing,
+    "ZK_LEADER_LOST": ZabLog._on_leader_lost,
+    "ZK_LEADER_SHUTDOWN": ZabLog._on_leader_shutdown,
+    "ZK_ROLE_END": ZabLog._on_role_end,
+    "ZK_EXIT": ZabLog._on_exit,
+    "ZK_VOTE": ZabLog._on_vote,
+    "ZK_PROPOSAL_GAP": ZabLog._on_proposal,
+    "ZK_EPOCH_SET": ZabLog._on_epoch_set,
+    "ZK_LEADER_REACHED": ZabLog._on_leader_reached,
+    "ZK_PEER_UNREACHABLE": ZabLog._on_address,
+    "ZK_PEER_LOST": ZabLog._on_peer_lost,
+    "ZK_SMALLER_ID": ZabLog._on_heard,
+    "ZK_RECONFIGURED": ZabLog._on_new_voters,
+    "ZK_NEWER_CONFIG": ZabLog._on_new_voters,
+}
+
+KINDS = frozenset(_HANDLERS)
+"""The events that the fold of a ZooKeeper log reads."""

@@ -1,0 +1,313 @@
+"""What the facts of a ZooKeeper ensemble must satisfy.
+
+A leader that lost its quorum shuts down within syncLimit ticks and commits nothing meanwhile, since every commit needs
+a quorum of its own epoch: two leaders of different epochs at once are worth knowing and no alarm. Two of one epoch
+are, and so is a leader whose log is behind the logs of those that it needed for its quorum: what they had committed
+is cut off.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+from election_core import facts, leadership
+from election_core.clock import Clocks, Message, Moment
+from election_core.facts import Fact
+from election_core.findings import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.group import SILENT, Group, Tenure, group_of, since, until
+from election_core.leadership import GROUP_SHUTDOWN, coverage
+from election_core.lives import SECOND
+from election_core.protocols.dledger import rules as raft_like
+from election_core.protocols.zab.log import PROTOCOL
+from election_core.quorum import is_majority
+from election_core.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
+from election_core.rows import Finding, Row, RuleCoverage
+from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Told, summed, told_by
+
+__all__ = ["PROTOCOL", "judge", "messages"]
+
+ROLLING_RESTART = 600 * SECOND
+"""Servers that were restarted within this time of the leader may have been restarted in turn."""
+FOLLOWS_A_LEADER = 30 * SECOND
+"""A server that follows so long follows an established leader (initLimit is 20 s by default)."""
+
+
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """All rows of one ensemble."""
+    group = group_of(_with_epochs(own, clocks), clocks)
+    yield from leadership.role_intervals(group)
+    yield from raft_like.terms(group)
+    yield from raft_like.elections(group)
+    yield from leadership.same_term(group, "epoch")
+    yield from raft_like.overlap_findings(group, "epoch")
+    yield from _epochs_that_went_back(group)
+    yield from _votes_that_went_down(group)
+    yield from _without_quorum(group)
+    planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
+    heard, elections = raft_like.last_heard(group), _unplanned(group, planned)
+    for row in leadership.availability(group, heard, elections, "leader", "epoch", _led_unseen):
+        yield _no_incident(row, planned)
+    yield from _coverage(group)
+
+
+def messages(own: Iterable[Fact]) -> Iterator[Message]:
+    """Causal pairs: a follower sees a proposal of an epoch only after its leader was established."""
+    own = [fact for fact in own if fact.protocol == PROTOCOL]
+    established: dict[int, Moment] = {}
+    for fact in own:
+        if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None and fact.cause == "elected":
+            established[fact.term] = min(established.get(fact.term, since(fact)), since(fact))
+    for fact in own:
+        if fact.kind == facts.TERM_RAISED and fact.term in established:
+            yield Message(established[fact.term], since(fact))
+
+
+def _with_epochs(own: list[Fact], clocks: Clocks) -> list[Fact]:
+    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile."""
+    led: dict[str, list[Fact]] = {}
+    for fact in own:
+        if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None and fact.node is not None:
+            led.setdefault(fact.node, []).append(fact)
+    return [_with_epoch(fact, led, clocks) for fact in own]
+
+
+def _with_epoch(fact: Fact, led: dict[str, list[Fact]], clocks: Clocks) -> Fact:
+    follows = fact.kind == facts.ROLE and fact.role in (FOLLOWER, OBSERVER) and fact.term is None
+    if not follows or fact.peer is None:
+        return fact
+    epochs = {tenure.term for tenure in led.get(fact.peer, []) if _may_overlap(fact, tenure, clocks)}
+    return replace(fact, term=epochs.pop()) if len(epochs) == 1 else fact
+
+
+def _may_overlap(one: Fact, other: Fact, clocks: Clocks) -> bool:
+    ends = [(until(a), since(b)) for a, b in ((one, other), (other, one))]
+    return all(end is None or clocks.elapsed(end, begin)[0] <= 0 for end, begin in ends)
+
+
+def _planned(group: Group, tenure: Tenure) -> bool:
+    """Whether a leadership ended as planned, as far as that shows: ZooKeeper does not print that it was told to stop.
+
+    A restart of all servers one after the other is taken for planned, and an end of all logs within a minute of the
+    leader's.
+    """
+    last = tenure is group.tenures[-1] and tenure.end_cause in (DIED, SILENT, "quorum_lost")
+    everybody = last and group.clocks.elapsed(tenure.end, group.end)[1] < GROUP_SHUTDOWN
+    rolling = tenure.end_cause == DIED and _restarted_in_turn(group, tenure)
+    return tenure.end_cause == STOPPED or everybody or rolling
+
+
+def _no_incident(row: Finding | RuleCoverage, planned: set[tuple[str, int]]) -> Finding | RuleCoverage:
+    """A time without leader that was planned is worth knowing at most."""
+    if isinstance(row, Finding) and row.rule == "LEADERLESS" and (row.nodes[0], row.terms[0]) in planned:
+        return replace(row, severity=INFO)
+    return row
+
+
+def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
+    """Whether every server was down once about then, and no two of them surely at once."""
+    near = [down for down in group.roles if down.role == DOWN and abs(down.since - tenure.end.at) < ROLLING_RESTART]
+    members = {life.source_node for life in group.of(facts.ALIVE)}
+    return {down.source_node for down in near} == members and not any(
+        _surely_at_once(group, one, other) for one, other in combinations(near, 2)
+    )
+
+
+def _surely_at_once(group: Group, one: Fact, other: Fact) -> bool:
+    back, back_too = until(one), until(other)
+    return (back is None or group.clocks.elapsed(since(other), back)[0] > 0) and (
+        back_too is None or group.clocks.elapsed(since(one), back_too)[0] > 0
+    )
+
+
+def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
+    """Whether a leader of an unknown epoch shows up meanwhile: by its state, or by one who followed it for long.
+
+    A server may follow a winner that is never established, but not for longer than initLimit.
+    """
+    return any(
+        role.term is None and _shows_a_leader(role) and _meanwhile(group, role, begin, end) for role in group.roles
+    )
+
+
+def _shows_a_leader(role: Fact) -> bool:
+    if role.role == LEADER:
+        return True
+    lasted = None if role.until is None else role.until - role.since
+    return role.role in (FOLLOWER, OBSERVER) and (lasted is None or lasted >= FOLLOWS_A_LEADER)
+
+
+def _meanwhile(group: Group, role: Fact, begin: Moment, end: Moment) -> bool:
+    last = until(role)
+    ends_after = last is None or group.clocks.elapsed(begin, last)[0] > 0
+    return ends_after and group.clocks.elapsed(since(role), end)[1] > 0
+
+
+def _unplanned(group: Group, planned: set[tuple[str, int]]) -> list[Moment]:
+    """Elections after the first leader that no planned stop brought."""
+    ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)
+    return [tenure.begin for before, tenure in pairwise(ordered) if (before.node, before.term) not in planned]
+
+
+# -- findings ---------------------------------------------------------------------------------------------------
+
+
+def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
+    """``TERM_REGRESSION``: a server came back with a smaller epoch than it had reached: its data was lost."""
+    for fact in group.of(facts.TERM_WENT_BACK):
+        name = fact.node or fact.source_node
+        yield group.finding(
+            "TERM_REGRESSION",
+            (name, fact.term, fact.since),
+            severity=WARNING,
+            certainty=PROVEN,
+            nodes=(name,),
+            terms=tuple(term for term in (fact.end_offset, fact.term) if term is not None),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} had reached epoch {fact.end_offset} and was in epoch {fact.term} afterwards: its data was "
+            "lost or replaced, and what it had acknowledged counts for nothing in elections.",
+            evidence=_ids(fact.since_event),
+        )
+
+
+def _votes_that_went_down(group: Group) -> Iterator[Finding]:
+    """``ZAB_WRONG_WINNER``, by a voter's own lines and by the logs of a leader and its supporters."""
+    for fact in group.of(facts.VIOLATION):
+        if fact.cause != "ZAB_WRONG_WINNER":
+            continue
+        name = fact.node or fact.source_node
+        yield group.finding(
+            "ZAB_WRONG_WINNER",
+            (name, fact.since_event),
+            severity=CRITICAL,
+            certainty=PROVEN,
+            nodes=(name,),
+            terms=(),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} changed its vote within one round {fact.result}, which is worse.",
+            evidence=_ids(fact.since_event),
+        )
+    for win in group.of(facts.CAMPAIGN):
+        yield from _behind_its_supporters(group, win)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A leader's log and those of its supporters, as they went into its election.
+
+    A server ahead of the leader may join it, and is cut; but without those ahead there must be a quorum.
+    """
+
+    own: Fact | None
+    ahead: dict[str, Fact]
+    unknown: int
+    behind: bool
+
+
+def _compared(group: Group, win: Fact) -> _Comparison:
+    own = _ballot_of(group, win, win.node)
+    ballots = {name: _ballot_of(group, win, name) for name in win.members or () if name != win.node}
+    known = {name: ballot for name, ballot in ballots.items() if ballot is not None}
+    ahead = {name: ballot for name, ballot in known.items() if own is not None and _log(ballot) > _log(own)}
+    voters = set(filter(None, (win.value or "").split(",")))
+    behind = bool(ahead) and not is_majority(len(ballots) + 1 - len(ahead), len(voters))
+    unknown = len(ballots) - len(known) if own is not None and ballots else 1
+    return _Comparison(own, ahead, unknown, behind)
+
+
+def _behind_its_supporters(group: Group, win: Fact) -> Iterator[Finding]:
+    compared = _compared(group, win)
+    own, ahead = compared.own, compared.ahead
+    if own is None or not compared.behind:
+        return
+    sure = all(ballot.term == win.term for ballot in ahead.values())
+    known = "; ".join(f"{name} with {_words(ballot)}" for name, ballot in sorted(ahead.items()))
+    yield group.finding(
+        "ZAB_WRONG_WINNER",
+        (win.node, win.term),
+        severity=CRITICAL if sure else WARNING,
+        certainty=PROVEN if sure else POSSIBLE,
+        nodes=(win.node or win.source_node, *sorted(ahead)),
+        terms=(win.term,) if win.term is not None else (),
+        start_time=win.since,
+        end_time=win.until,
+        summary=f"{win.node} was established in epoch {win.term} with {_words(own)}, although its quorum had more: "
+        f"{known}. What they alone had is cut off.",
+        evidence=_ids(own.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
+    )
+
+
+def _ballot_of(group: Group, win: Fact, name: str | None) -> Fact | None:
+    """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
+    own = [fact for fact in group.of(facts.BALLOT) if fact.node == name and fact.peer == win.node]
+    same = [fact for fact in own if fact.term == win.term]
+    if same:
+        return same[0]
+    begin = since(win)
+    end = until(win) or begin
+    near = [
+        fact
+        for fact in own
+        if fact.term is None
+        and group.clocks.elapsed(since(fact), begin)[0] <= 0
+        and group.clocks.elapsed(end, since(fact))[0] <= 0
+    ]
+    return near[0] if len(near) == 1 else None
+
+
+def _log(ballot: Fact) -> tuple[int, int]:
+    return ballot.set_epoch or 0, ballot.end_offset or 0
+
+
+def _words(ballot: Fact) -> str:
+    return f"epoch {ballot.set_epoch} and zxid {ballot.end_offset or 0:#x}"
+
+
+def _without_quorum(group: Group) -> Iterator[Finding]:
+    """``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the servers that voted; there may be weights."""
+    for fact in group.of(facts.VIOLATION):
+        if fact.cause != "LEADER_WITHOUT_QUORUM":
+            continue
+        name = fact.node or fact.source_node
+        yield group.finding(
+            "LEADER_WITHOUT_QUORUM",
+            (name, fact.term, fact.since_event),
+            severity=WARNING,
+            certainty=POSSIBLE,
+            nodes=(name,),
+            terms=(fact.term,) if fact.term is not None else (),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} began to lead epoch {fact.term} with {fact.result} behind it; that is a quorum only where "
+            "servers have weights.",
+            evidence=_ids(fact.since_event),
+        )
+
+
+def _ids(*events: str | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(event for event in events if event))
+
+
+# -- coverage --------------------------------------------------------------------------------------------------
+
+
+def _coverage(group: Group) -> Iterator[RuleCoverage]:
+    by_epoch: dict[int, set[str]] = {}
+    for tenure in group.tenures:
+        by_epoch.setdefault(tenure.term, set()).add(tenure.source)
+    double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
+    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_epoch) - double, double)
+    yield from summed(group, [*told_by(group), *(_told(_compared(group, win)) for win in group.of(facts.CAMPAIGN))])
+    yield leadership.overlap_coverage(group, lambda _: False)
+
+
+_NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its election is not certain"
+
+
+def _told(compared: _Comparison) -> Told:
+    if compared.behind:
+        return "ZAB_WRONG_WINNER", VIOLATES, None, 1
+    if compared.unknown:
+        return "ZAB_WRONG_WINNER", UNDECIDABLE, _NO_LOG, 1
+    return "ZAB_WRONG_WINNER", CONFORMS, None, 1
