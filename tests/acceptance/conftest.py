@@ -1,4 +1,4 @@
-"""One replay of all RocketMQ runs that this version must get right, shared by the whole session."""
+"""One replay of all runs that this version must get right, shared by the whole session."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from tests.acceptance.published import Warehouse, replay
 from tests.conftest import Landing
 
-ELECTING = ("rocketmq-dledger", "rocketmq-controller")
+ELECTING = ("rocketmq-dledger", "rocketmq-controller", "etcd", "zookeeper")
 SYSTEMS = (*ELECTING, "rocketmq-acting-master")
 
 

@@ -33,7 +33,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sample:
-    """One answer of a node. ``kind`` is dledger, controller or broker; ``member`` its name in its group."""
+    """One answer of a node. ``member`` is its name in its group.
+
+    ``kind`` is dledger, controller, broker, etcd or zookeeper.
+    """
 
     t: float
     node: str
@@ -132,6 +135,9 @@ class Observed:
         return list(self._samples())
 
     def _samples(self) -> Iterator[Sample]:
+        if self.path.parent.name in ("etcd", "zookeeper"):
+            yield from map(_etcd if self.path.parent.name == "etcd" else _zookeeper, self.raw)
+            return
         for row in self.raw:
             if row.get("via") == "dledger":
                 yield Sample(row["t"], row["node"], "dledger", row["role"], row["node"], row.get("leader"))
@@ -184,6 +190,30 @@ class Observed:
             row for row in self.truth if row.get("node") == node and row["t"] <= t and row["action"] in GONE | {"start"}
         ]
         return not done or done[-1]["action"] in GONE
+
+
+def _etcd(row: Json) -> Sample:
+    """A member's own answer; leader 0 is nobody."""
+    leader = row.get("leader")
+    return Sample(
+        row["t"],
+        row["node"],
+        "etcd",
+        row["role"],
+        row.get("member"),
+        leader if leader != "0" else None,
+        row.get("term"),
+    )
+
+
+def _zookeeper(row: Json) -> Sample:
+    """A server's own answer; a follower names no leader, and its zxid shows the epoch only after the first write."""
+    role = "unsaid" if row["role"] == "not serving" else row["role"]
+    leads = role == "leader"
+    member = row["node"].removeprefix("zk") if role in ("leader", "follower") else None
+    return Sample(
+        row["t"], row["node"], "zookeeper", role, member, member if leads else None, row["epoch"] if leads else None
+    )
 
 
 def far_from(times: list[float], t: float, margin: float) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance import acting_masters
+from tests.acceptance import acting_masters, classics
 from tests.acceptance.published import Row, Warehouse
 from tests.acceptance.verdict import (
     CONTROLLERS,
@@ -640,7 +640,7 @@ CONTROLLER: dict[str, tuple[Sentence, ...]] = {
 
 # the test
 
-SAID = DLEDGER | CONTROLLER | acting_masters.SAID
+SAID = DLEDGER | CONTROLLER | acting_masters.SAID | classics.ETCD | classics.ZOOKEEPER
 
 TABLES = {
     "terms": "terms",
@@ -656,10 +656,10 @@ TABLES = {
 
 def checks_of(run: str, sentence: str) -> tuple[Check, ...] | str | None:
     """What one sentence comes to; None if nothing here speaks of it."""
-    if run in DLEDGER:
-        for shape, meaning in SHAPES:
-            if match := re.fullmatch(shape, sentence):
-                return meaning if isinstance(meaning, str) else (meaning(**match.groupdict()),)
+    shapes = SHAPES if run in DLEDGER else classics.SHAPES if run in classics.ETCD | classics.ZOOKEEPER else ()
+    for shape, meaning in shapes:
+        if match := re.fullmatch(shape, sentence):
+            return meaning if isinstance(meaning, str) else (meaning(**match.groupdict()),)
     for beginning, meaning_of in SAID[run]:
         if sentence.startswith(beginning):
             return meaning_of
@@ -721,7 +721,13 @@ def test_what_a_correct_analysis_says(name: str, runs: dict[str, Path], tables: 
     assert not failed, f"{len(failed)} checks of {name} fail:\n" + "\n".join(failed)
 
 
-@pytest.mark.parametrize("name", ["healthy-497", "healthy", "rolled-files", "healthy-rebalance", "no-fault-slow-start"])
+HEALTHY = (
+    *("healthy-497", "healthy", "rolled-files", "healthy-rebalance", "no-fault-slow-start"),
+    *("healthy-34", "healthy-35", "healthy-380"),
+)
+
+
+@pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_cluster_has_nothing_above_info(name: str, tables: dict[str, list[Row]]) -> None:
     loud = [row for row in tables["findings"] if row["cluster"] == name and row["severity"] != "info"]
     assert not loud, show(loud)
