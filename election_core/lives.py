@@ -43,7 +43,16 @@ LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"})
 """The last of them: what comes after it belongs to the next start, even where the first lines of this one are lost."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
 """Settings that open a configuration dump; everything else in a dump follows them."""
-STOP_KINDS = frozenset({"BRK_SHUTDOWN_BEGIN", "ETCD_SIGNAL", "SRV_SHUTDOWN_BEGIN"})
+STOP_KINDS = frozenset(
+    {
+        "BRK_SHUTDOWN_BEGIN",
+        "ETCD_SIGNAL",
+        "ETCD_STOPPED",
+        "ETCD_STOPPING",
+        "ETCD_TRANSFER_SKIPPED",
+        "SRV_SHUTDOWN_BEGIN",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,18 @@ no alarm; two leaders of one term, or two votes of one member in one term, are.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from election_core import facts
 from election_core.clock import Clocks, Message
 from election_core.facts import Fact
+from election_core.findings import INFO
 from election_core.group import group_of, since
+from election_core.leadership import GROUP_SHUTDOWN
 from election_core.protocols.dledger.causality import raises
 from election_core.protocols.dledger.rules import raft_rows
 from election_core.protocols.raft.log import PROTOCOL
-from election_core.rows import Row
+from election_core.rows import Finding, Row
 
 __all__ = ["PROTOCOL", "judge", "messages"]
 
@@ -26,7 +29,18 @@ _BROKEN = {
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one Raft group: an etcd cluster, or the JRaft controllers, whose votes are not read."""
-    return raft_rows(group_of(own, clocks), _BROKEN)
+    quiet = any(fact.kind == facts.QUIET for fact in own)
+    for row in raft_rows(group_of(own, clocks), _BROKEN):
+        yield _no_incident(row) if quiet and isinstance(row, Finding) else row
+
+
+def _no_incident(row: Finding) -> Finding:
+    """A time without leader to the end of all logs, within a minute, may be the end of all members.
+
+    Whether the last of them were stopped or died, a few lost lines decide.
+    """
+    at_the_end = row.rule == "LEADERLESS" and row.end_time is None
+    return replace(row, severity=INFO) if at_the_end and (row.duration_max_ms or 0) * 1000 < GROUP_SHUTDOWN else row
 
 
 def messages(own: Iterable[Fact]) -> Iterator[Message]:
