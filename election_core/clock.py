@@ -11,8 +11,9 @@ wrong most often is dropped: its offset is then known only as far as messages pr
 is reported, not smoothed away.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 UNBOUNDED = 1 << 60
 """Larger than any difference of two moments, in microseconds."""
@@ -40,13 +41,15 @@ class Message:
 class Skew:
     """Messages prove that the clock of ``behind`` is at least ``at_least_us`` behind the clock of ``ahead``.
 
-    ``ahead == behind`` means that one clock stepped: no constant offset explains the messages.
+    ``ahead == behind`` means that one clock stepped: no constant offset explains the messages. Where the step of
+    another clock would explain them as well, ``or_else`` names it.
     """
 
     ahead: str
     behind: str
     at_least_us: int
     evidence: tuple[str, ...]
+    or_else: tuple[str, ...] = ()
 
 
 class Clocks:
@@ -65,13 +68,14 @@ class Clocks:
         self._tightest = _tightest_messages(
             message for message in messages if not {message.cause.source, message.effect.source} & self._steps.keys()
         )
-        proven = self._shortest_paths({pair: weight for pair, (weight, _) in self._tightest.items()})
-        self.skews = self._contradictions(proven, bounds_us)
+        choices = self._fewest_that_stepped()
+        stepped = {source for choice in choices for source in choice}
+        proven = self._paths_without(stepped)
+        self.skews = (*self._contradictions(proven, bounds_us), *self._jumps(choices))
         trusted = dict(bounds_us)
         for source in _least_trustworthy(self.skews):
             trusted.pop(source, None)
-        stepped = {skew.ahead for skew in self.skews if skew.ahead == skew.behind} | self._steps.keys()
-        self._ahead = self._combine(proven, trusted, stepped)
+        self._ahead = self._combine(proven, trusted, stepped | self._steps.keys())
 
     def compared(self) -> tuple[int, int]:
         """How many ordered pairs of sources a message compares, and how many none does."""
@@ -105,11 +109,41 @@ class Clocks:
                         distance[(a, b)] = first + second
         return distance
 
+    def _paths_without(self, sources: Iterable[str]) -> dict[tuple[str, str], int]:
+        """What the messages prove that none of ``sources`` sent or got."""
+        left_out = set(sources)
+        edges = {pair: weight for pair, (weight, _) in self._tightest.items() if not left_out & set(pair)}
+        return self._shortest_paths(edges)
+
+    def _fewest_that_stepped(self) -> list[tuple[str, ...]]:
+        """The smallest sets of clocks without which the messages contradict each other no more; often just one."""
+        for count in range(len(self._sources) + 1):
+            choices = [one for one in combinations(self._sources, count) if not _contradict(self._paths_without(one))]
+            if choices:
+                return [choice for choice in choices if choice]
+        return []
+
+    def _jumps(self, choices: list[tuple[str, ...]]) -> Iterator[Skew]:
+        """The clocks that stepped, each by no less than its messages contradict each other."""
+        if not choices:
+            return
+        rest = self._paths_without(choices[0])
+        or_else = tuple(source for choice in choices[1:] for source in choice if source not in choices[0])
+        for source in choices[0]:
+            there = [(weight, pair[1], ids) for pair, (weight, ids) in self._tightest.items() if pair[0] == source]
+            back = [(weight, pair[0], ids) for pair, (weight, ids) in self._tightest.items() if pair[1] == source]
+            around = [
+                (out + (0 if a == b else rest.get((a, b), UNBOUNDED)) + home, (*ids, *others))
+                for out, a, ids in there
+                for home, b, others in back
+            ]
+            weight, evidence = min(around)
+            yield Skew(source, source, -weight, tuple(dict.fromkeys(evidence)), tuple(dict.fromkeys(or_else)))
+
     def _contradictions(self, proven: dict[tuple[str, str], int], bounds_us: dict[str, int]) -> tuple[Skew, ...]:
         skews = []
         for (a, b), most in sorted(proven.items()):
-            allowed = 0 if a == b else -(bounds_us[a] + bounds_us[b])
-            if most < allowed:
+            if a != b and most < -(bounds_us[a] + bounds_us[b]):
                 evidence = self._tightest.get((a, b), (0, ()))[1]
                 skews.append(Skew(a, b, -most, evidence))
         return tuple(skews)
@@ -130,6 +164,11 @@ class Clocks:
                 if a != b and here < edges.get((a, b), UNBOUNDED):
                     edges[(a, b)] = here
         return self._shortest_paths(edges)
+
+
+def _contradict(paths: dict[tuple[str, str], int]) -> bool:
+    """Whether some machine would have to be ahead of itself."""
+    return any(a == b and most < 0 for (a, b), most in paths.items())
 
 
 def _tightest_messages(messages: Iterable[Message]) -> dict[tuple[str, str], tuple[int, tuple[str, ...]]]:

@@ -436,7 +436,7 @@ def storm(group: Group, elections: Iterable[Moment]) -> Iterator[Finding]:
     """``ELECTION_STORM``: the longest chains of unplanned elections, each within the window of the one before."""
     disturbances: list[list[Moment]] = []
     for moment in sorted(elections):
-        if disturbances and moment.at - disturbances[-1][-1].at < ONE_DISTURBANCE:
+        if disturbances and moment.at - disturbances[-1][0].at < ONE_DISTURBANCE:
             disturbances[-1].append(moment)
         else:
             disturbances.append([moment])
@@ -512,18 +512,20 @@ def clock_skews(group: Group) -> Iterator[Finding]:
     """``CLOCK_SKEW``: clocks that differ by more than their configured bounds, as messages prove."""
     for skew in group.clocks.skews:
         if skew.ahead == skew.behind:
-            summary = f"The clock of {skew.ahead} stepped by at least {seconds(skew.at_least_us)}."
+            who = " or of ".join((skew.ahead, *skew.or_else))
+            summary = f"The clock of {who} stepped by at least {seconds(skew.at_least_us)}."
         else:
             by = seconds(skew.at_least_us)
             summary = f"The clock of {skew.behind} is at least {by} behind the clock of {skew.ahead}."
-        concerned = [fact for fact in group.facts if fact.source_node in (skew.ahead, skew.behind)]
+        nodes = tuple(dict.fromkeys((skew.ahead, skew.behind, *skew.or_else)))
+        concerned = [fact for fact in group.facts if fact.source_node in nodes]
         times = [fact.since for fact in concerned or group.facts]
         yield group.finding(
             "CLOCK_SKEW",
             (skew.ahead, skew.behind),
             severity=WARNING,
             certainty=PROVEN,
-            nodes=tuple(dict.fromkeys((skew.ahead, skew.behind))),
+            nodes=nodes,
             terms=(),
             start_time=min(times),
             end_time=max(times),
