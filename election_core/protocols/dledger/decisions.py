@@ -1,0 +1,187 @@
+"""What a DLedger member decides, as literal tables: votes, rounds, heartbeats.
+
+Each table is read from the top, and the first row that fits decides (``DLedgerLeaderElector``, 0.3.1.2, in its own
+order). The machine runs on these tables; a broken world takes a row away or bends one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+HEARTBEAT_INTERVAL_MS = 2000
+MAX_HEARTBEAT_LEAK = 3
+SILENCE_MS = MAX_HEARTBEAT_LEAK * HEARTBEAT_INTERVAL_MS
+"""How long a follower stands a silent leader, and a leader a missing quorum."""
+
+ACCEPT = "ACCEPT"
+UNKNOWN = "UNKNOWN"
+TERM_NOT_READY = "REJECT_TERM_NOT_READY"
+TERM_BELOW_LEDGER = "REJECT_TERM_SMALL_THAN_LEDGER"
+ALREADY_HAS_LEADER = "REJECT_ALREADY_HAS_LEADER"
+ALREADY_VOTED = "REJECT_ALREADY_VOTED"
+EXPIRED_TERM = "REJECT_EXPIRED_VOTE_TERM"
+SHORTER_LEDGER = frozenset({"REJECT_EXPIRED_LEDGER_TERM", "REJECT_SMALL_LEDGER_END_INDEX"})
+
+PASSED = "PASSED"
+REVOTE_IMMEDIATELY = "REVOTE_IMMEDIATELY"
+WAIT_TO_REVOTE = "WAIT_TO_REVOTE"
+WAIT_TO_VOTE_NEXT = "WAIT_TO_VOTE_NEXT"
+
+# -- votes -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """A request for a vote, and what the voter knows: ends of ledgers are ``(term, index)``."""
+
+    voter: str
+    candidate: str
+    peers: tuple[str, ...]
+    term: int
+    end: tuple[int, int]
+    own_term: int
+    own_end: tuple[int, int]
+    vote: str | None
+    leader: str | None
+    taking_over: bool
+
+    @property
+    def own(self) -> bool:
+        """Whether the candidate asks itself."""
+        return self.voter == self.candidate
+
+    @property
+    def voted_otherwise(self) -> bool:
+        """Whether the vote of this very term is another candidate's."""
+        return self.term == self.own_term and self.vote not in (None, self.candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCheck:
+    """One row: a ballot that fits it gets this answer."""
+
+    answer: str
+    fits: Callable[[Ballot], bool]
+
+
+VOTE_CHECKS: tuple[VoteCheck, ...] = (
+    VoteCheck("REJECT_UNKNOWN_LEADER", lambda b: b.candidate not in b.peers),
+    # The own vote comes by another way than the network; the same name in a request is a stranger.
+    VoteCheck("REJECT_EXPIRED_LEDGER_TERM", lambda b: b.end[0] < b.own_end[0]),
+    VoteCheck("REJECT_SMALL_LEDGER_END_INDEX", lambda b: b.end[0] == b.own_end[0] and b.end[1] < b.own_end[1]),
+    VoteCheck(EXPIRED_TERM, lambda b: b.term < b.own_term),
+    # A follower that has not voted is not protected by its leader: quorums are.
+    VoteCheck(ALREADY_HAS_LEADER, lambda b: b.voted_otherwise and b.leader is not None),
+    VoteCheck(ALREADY_VOTED, lambda b: b.voted_otherwise),
+    # A vote is never given in the call in which its term is heard of first.
+    VoteCheck(TERM_NOT_READY, lambda b: b.term > b.own_term),
+    VoteCheck(TERM_BELOW_LEDGER, lambda b: b.term < b.own_end[0]),
+    VoteCheck("REJECT_TAKING_LEADERSHIP", lambda b: not b.own and b.taking_over and b.own_end == b.end),
+)
+"""``DLedgerLeaderElector#handleVote``; no row fits: the vote is given."""
+
+
+def vote_answer(checks: tuple[VoteCheck, ...], ballot: Ballot) -> str:
+    """The answer of the first row that fits."""
+    return next((check.answer for check in checks if check.fits(ballot)), ACCEPT)
+
+
+# -- rounds of voting -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The answers of one round of voting so far; ``valid`` are those of members that could be reached."""
+
+    members: int
+    term: int
+    max_term: int
+    answered: int = 0
+    valid: int = 0
+    accepted: int = 0
+    not_ready: int = 0
+    bigger_ledger: int = 0
+    has_leader: bool = False
+
+    def counting(self, answer: str, term: int) -> "Tally":
+        """The tally with one more answer; the voter's term counts only where it says "too old"."""
+        too_old = answer in (EXPIRED_TERM, TERM_BELOW_LEDGER)
+        return replace(
+            self,
+            answered=self.answered + 1,
+            valid=self.valid + (answer != UNKNOWN),
+            accepted=self.accepted + (answer == ACCEPT),
+            not_ready=self.not_ready + (answer == TERM_NOT_READY),
+            bigger_ledger=self.bigger_ledger + (answer in SHORTER_LEDGER),
+            has_leader=self.has_leader or answer == ALREADY_HAS_LEADER,
+            max_term=max(self.max_term, term) if too_old else self.max_term,
+        )
+
+    def is_over(self, quorum: int) -> bool:
+        """Whether the candidate need not wait for more."""
+        enough = self.accepted >= quorum or self.accepted + self.not_ready >= quorum
+        return self.has_leader or enough or self.answered == self.members
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """One row: a tally that fits it has this result; ``more_pause_ms`` comes on top, ``None``: no pause at all."""
+
+    result: str
+    more_pause_ms: int | None
+    fits: Callable[[Tally, int], bool]
+
+
+ROUND_RESULTS: tuple[RoundResult, ...] = (
+    RoundResult(WAIT_TO_VOTE_NEXT, 0, lambda t, _: t.max_term > t.term),
+    RoundResult(WAIT_TO_REVOTE, SILENCE_MS, lambda t, _: t.has_leader),
+    RoundResult(WAIT_TO_REVOTE, 0, lambda t, quorum: t.valid < quorum),
+    RoundResult(WAIT_TO_REVOTE, 1000, lambda t, quorum: t.valid - t.bigger_ledger < quorum),
+    RoundResult(PASSED, None, lambda t, quorum: t.accepted >= quorum),
+    RoundResult(REVOTE_IMMEDIATELY, None, lambda t, quorum: t.accepted + t.not_ready >= quorum),
+    RoundResult(WAIT_TO_VOTE_NEXT, 0, lambda _t, _quorum: True),
+)
+"""``DLedgerLeaderElector#maintainAsCandidate``: what a round of voting leads to."""
+
+
+def round_outcome(results: tuple[RoundResult, ...], tally: Tally, quorum: int) -> RoundResult:
+    """The first row that fits."""
+    return next(row for row in results if row.fits(tally, quorum))
+
+
+# -- heartbeats ------------------------------------------------------------------------------------------------------
+
+SUCCESS, UNKNOWN_MEMBER, EXPIRED, OTHER_LEADER, NOT_READY = 200, 401, 403, 409, 416
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A heartbeat, and what its receiver knows."""
+
+    sender: str
+    peers: tuple[str, ...]
+    term: int
+    own_term: int
+    leader: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BeatCheck:
+    """One row: a heartbeat that fits it gets this code."""
+
+    code: int
+    fits: Callable[[Beat], bool]
+
+
+BEAT_CHECKS: tuple[BeatCheck, ...] = (
+    BeatCheck(UNKNOWN_MEMBER, lambda b: b.sender not in b.peers),
+    BeatCheck(EXPIRED, lambda b: b.term < b.own_term),
+    BeatCheck(NOT_READY, lambda b: b.term > b.own_term),
+    BeatCheck(OTHER_LEADER, lambda b: b.leader not in (None, b.sender)),
+    BeatCheck(SUCCESS, lambda _: True),
+)
+"""``DLedgerLeaderElector#handleHeartBeat``: whom a member voted for does not matter."""
+
+
+def beat_answer(beat: Beat) -> int:
+    """The code of the first row that fits."""
+    return next(check.code for check in BEAT_CHECKS if check.fits(beat))

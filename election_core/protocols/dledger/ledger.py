@@ -1,0 +1,55 @@
+"""A DLedger log as far as elections care: which leader wrote which stretch of entries."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+ENTRY_BYTES = 239
+"""The size of every simulated entry; only positions in log lines show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Entries up to index ``last`` that ``leader`` wrote in ``term``, after the stretch before."""
+
+    term: int
+    leader: str
+    last: int
+
+
+Ledger = tuple[Stretch, ...]
+
+
+def end_of(ledger: Ledger) -> tuple[int, int]:
+    """Term and index of the last entry; -1 and -1 where there is none."""
+    return (ledger[-1].term, ledger[-1].last) if ledger else (-1, -1)
+
+
+def appended(ledger: Ledger, term: int, leader: str, count: int) -> Ledger:
+    """The ledger with ``count`` more entries."""
+    last = end_of(ledger)[1] + count
+    if ledger and (ledger[-1].term, ledger[-1].leader) == (term, leader):
+        ledger = ledger[:-1]
+    return (*ledger, Stretch(term, leader, last))
+
+
+def common_end(one: Ledger, other: Ledger) -> int:
+    """The index of the last entry that both ledgers hold, from the beginning on; -1 for none."""
+    last = -1
+    for mine, theirs in zip(one, other, strict=False):
+        if (mine.term, mine.leader) != (theirs.term, theirs.leader):
+            return last
+        last = min(mine.last, theirs.last)
+        if mine.last != theirs.last:
+            return last
+    return last
+
+
+def term_at(ledger: Ledger, index: int) -> int:
+    """The term of the entry at ``index``; -1 where there is none."""
+    return next((stretch.term for stretch in ledger if index <= stretch.last), -1) if index >= 0 else -1
+
+
+def committed_index(ends: Iterable[int], quorum: int) -> int:
+    """The largest index that ``quorum`` members hold, by the ends of their ledgers."""
+    ordered = sorted(ends, reverse=True)
+    return ordered[quorum - 1] if len(ordered) >= quorum else -1

@@ -1,0 +1,293 @@
+"""Model checking in the small: every interleaving of a few members, breadth first; the first trace is the shortest.
+
+The network may deliver a message at any moment after it was sent, once, or never: that covers loss, delay and
+reordering (the protocols here run over TCP, which does not repeat). Any timer that is set may go off at any moment:
+that covers all clocks and pauses. A crash takes a member's state and leaves its files; it is up again at once, and
+answers to its former life never reach it. Moments that differ only in the names of members are one.
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import permutations
+from typing import Any, Generic, TypeVar
+
+from election_core.machine import Act, Answer, Fired, Heard, Machine, Send, Store, Told, Wait
+
+M = TypeVar("M")
+S = TypeVar("S", bound=Hashable)
+
+Ids = tuple[int, ...]
+Moment = tuple[Ids, Ids, int, Ids]
+"""Numbers of the members' nodes, of the letters under way, the crashes that are left, numbers of what is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Generic[S]):
+    """One member: its state, its files, the timers that are set, and how often it has crashed."""
+
+    state: S
+    files: tuple[tuple[str, Hashable], ...]
+    timers: tuple[str, ...]
+    crashes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message under way; ``life`` is the sender's for a request, and for an answer that of the asker."""
+
+    sender: str
+    to: str
+    message: Hashable
+    life: int
+    answers: bool
+
+    def __str__(self) -> str:
+        return f"{self.sender} -> {self.to}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the search found: the number of different moments, and the shortest way to a broken invariant."""
+
+    moments: int
+    broken: str | None
+    trace: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Model(Generic[M, S]):
+    """What to search.
+
+    ``within`` bounds the search: a state that is not within it is not followed further, nor a moment at which the
+    members' ``effort`` sums up to more than ``most_effort``. ``remember`` turns a member's state into what the
+    invariant needs of the past; ``broken`` names what is wrong with all that is remembered, or answers ``None``.
+    ``spent`` says that a message can never again mean anything to its receiver. Timers: ``ignored`` ones mean nothing
+    for the invariant; ``instant`` ones may go off at once, because another that can take as long as it likes
+    stands behind them. ``crashes`` is how many there may be; ``loses`` are files that do not survive one.
+    """
+
+    machine: Machine[M, S]
+    members: Mapping[str, M]
+    within: Callable[[S], bool]
+    remember: Callable[[str, S], Hashable | None]
+    broken: Callable[[frozenset[Hashable]], str | None]
+    spent: Callable[[S, str, Hashable], bool]
+    effort: Callable[[S], int]
+    most_effort: int
+    ignored: frozenset[str] = frozenset()
+    instant: frozenset[str] = frozenset()
+    crashes: int = 0
+    loses: frozenset[str] = frozenset()
+
+
+def search(model: Model[M, S]) -> Found:
+    """Search all moments; where an invariant breaks, the shortest trace to it."""
+    found = _Search(model, symmetric=True).run()
+    # Moments that are one up to names have lost their names: the trace is told by a search that keeps them.
+    return _Search(model, symmetric=False).run() if found.broken else found
+
+
+class _Numbers:
+    """Each different thing has a number, in the order of discovery: moments are compared and kept as numbers."""
+
+    def __init__(self) -> None:
+        self.of: dict[Any, int] = {}
+        self.things: list[Any] = []
+
+    def number(self, thing: Any) -> int:
+        known = self.of.get(thing)
+        if known is None:
+            known = self.of[thing] = len(self.things)
+            self.things.append(thing)
+        return known
+
+
+@dataclass(slots=True)
+class _Search(Generic[M, S]):
+    model: Model[M, S]
+    symmetric: bool
+    names: list[str] = field(init=False)
+    nodes: _Numbers = field(default_factory=_Numbers)
+    letters: _Numbers = field(default_factory=_Numbers)
+    memories: _Numbers = field(default_factory=_Numbers)
+    _stepped: dict[tuple[int, int, Told, int | None], tuple[int, Ids, int | None] | None] = field(default_factory=dict)
+    _renamed: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    _dead: dict[tuple[int, int], bool] = field(default_factory=dict)
+    _efforts: dict[int, int] = field(default_factory=dict)
+    _orders: list[Ids] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = list(self.model.members)
+        self._orders = list(permutations(range(len(self.names)))) if self.symmetric else []
+
+    def run(self) -> Found:
+        first = self._first()
+        came_from: dict[Moment, tuple[Moment, str] | None] = {first: None}
+        waiting = deque([first])
+        while waiting:
+            moment = waiting.popleft()
+            for done, reached in self._moves(moment):
+                after = self._canonical(reached)
+                if after in came_from:
+                    continue
+                came_from[after] = (moment, done)
+                wrong = self.model.broken(frozenset(self.memories.things[number] for number in after[3]))
+                if wrong is not None:
+                    return Found(len(came_from), wrong, _trace(came_from, after))
+                waiting.append(after)
+        return Found(len(came_from), None, ())
+
+    # -- moves -------------------------------------------------------------------------------------------------
+
+    def _first(self) -> Moment:
+        nodes = []
+        for place, name in enumerate(self.names):
+            state, acts = self.model.machine.start(self.model.members[name], {}, 0)
+            nodes.append(self.nodes.number(self._node(place, state, (), (), acts, 0)))
+        return (tuple(nodes), (), self.model.crashes, ())
+
+    def _moves(self, moment: Moment) -> Iterator[tuple[str, Moment]]:
+        nodes, letters, crashes_left, _ = moment
+        for place, name in enumerate(self.names):
+            for timer in self.nodes.things[nodes[place]].timers:
+                after = self._told(moment, place, Fired(timer), None)
+                if after is not None:
+                    yield f"{name}: {timer}", after
+            if crashes_left:
+                yield f"{name}: crashes, and is back", self._crashed(moment, place)
+        for number in letters:
+            letter = self.letters.things[number]
+            after = self._told(moment, self.names.index(letter.to), Heard(letter.sender, letter.message), number)
+            if after is not None:
+                yield str(letter), after
+
+    def _told(self, moment: Moment, place: int, told: Told, letter: int | None) -> Moment | None:
+        key = (place, moment[0][place], told, letter)
+        if key not in self._stepped:
+            self._stepped[key] = self._step(place, self.nodes.things[moment[0][place]], told, letter)
+        stepped = self._stepped[key]
+        if stepped is None:
+            return None
+        node, sent, fact = stepped
+        nodes = (*moment[0][:place], node, *moment[0][place + 1 :])
+        if sum(self._effort(number) for number in nodes) > self.model.most_effort:
+            return None
+        letters: set[int | None] = {*moment[1], *sent}
+        letters.discard(letter)
+        memory = moment[3] if fact is None else tuple(sorted({*moment[3], fact}))
+        return (nodes, self._alive(nodes, letters), moment[2], memory)
+
+    def _effort(self, number: int) -> int:
+        if number not in self._efforts:
+            self._efforts[number] = self.model.effort(self.nodes.things[number].state)
+        return self._efforts[number]
+
+    def _step(self, place: int, node: Node[S], told: Told, number: int | None) -> tuple[int, Ids, int | None] | None:
+        """What one member makes of one thing: the same wherever the other members are."""
+        name = self.names[place]
+        state, acts = self.model.machine.step(self.model.members[name], node.state, 0, told)
+        for act in acts:
+            if isinstance(act, Wait) and act.timer in self.model.instant:
+                state, more = self.model.machine.step(self.model.members[name], state, 0, Fired(act.timer))
+                acts = (*acts, *more)
+        if not self.model.within(state):
+            return None
+        timers = tuple(t for t in node.timers if not (isinstance(told, Fired) and t == told.timer))
+        letter = None if number is None else self.letters.things[number]
+        after = self._node(place, state, node.files, timers, acts, node.crashes)
+        sent = tuple(self.letters.number(one) for one in _letters(name, node.crashes, letter, acts))
+        fact = self.model.remember(name, state)
+        return (self.nodes.number(after), sent, None if fact is None else self.memories.number(fact))
+
+    def _node(
+        self,
+        place: int,
+        state: S,
+        files: tuple[tuple[str, Hashable], ...],
+        timers: tuple[str, ...],
+        acts: tuple[Act, ...],
+        crashes: int,
+    ) -> Node[S]:
+        kept = {**dict(files), **{act.file: act.content for act in acts if isinstance(act, Store)}}
+        alight = {*timers, *(act.timer for act in acts if isinstance(act, Wait))}
+        alight -= self.model.ignored | self.model.instant
+        member = self.model.members[self.names[place]]
+        # A timer whose going off would change nothing is as good as not set.
+        busy = (t for t in sorted(alight) if self.model.machine.step(member, state, 0, Fired(t)) != (state, ()))
+        return Node(state, tuple(sorted(kept.items())), tuple(busy), crashes)
+
+    def _crashed(self, moment: Moment, place: int) -> Moment:
+        node = self.nodes.things[moment[0][place]]
+        files = tuple((file, content) for file, content in node.files if file not in self.model.loses)
+        state, acts = self.model.machine.start(self.model.members[self.names[place]], dict(files), 0)
+        again = self.nodes.number(self._node(place, state, files, (), acts, node.crashes + 1))
+        nodes = (*moment[0][:place], again, *moment[0][place + 1 :])
+        kept: set[int | None] = set(moment[1])
+        return (nodes, self._alive(nodes, kept), moment[2] - 1, moment[3])
+
+    def _alive(self, nodes: Ids, letters: set[int | None]) -> Ids:
+        """The letters that may still mean something."""
+        return tuple(sorted(number for number in letters if number is not None and not self._is_dead(number, nodes)))
+
+    def _is_dead(self, number: int, nodes: Ids) -> bool:
+        letter = self.letters.things[number]
+        key = (number, nodes[self.names.index(letter.to)])
+        if key not in self._dead:
+            receiver = self.nodes.things[key[1]]
+            too_late = letter.answers and letter.life != receiver.crashes
+            self._dead[key] = too_late or self.model.spent(receiver.state, letter.sender, letter.message)
+        return self._dead[key]
+
+    # -- symmetry ----------------------------------------------------------------------------------------------
+
+    def _canonical(self, moment: Moment) -> Moment:
+        """The smallest of the moments that one gets by renaming the members."""
+        return min((self._as(moment, order) for order in self._orders), default=moment)
+
+    def _as(self, moment: Moment, order: Ids) -> Moment:
+        nodes = [0] * len(order)
+        for place, number in enumerate(moment[0]):
+            nodes[order[place]] = self._other("nodes", number, order)
+        letters = tuple(sorted(self._other("letters", number, order) for number in moment[1]))
+        memory = tuple(sorted(self._other("memories", number, order) for number in moment[3]))
+        return (tuple(nodes), letters, moment[2], memory)
+
+    def _other(self, kind: str, number: int, order: Ids) -> int:
+        key = (kind, number, self._orders.index(order))
+        if key not in self._renamed:
+            numbers: _Numbers = getattr(self, kind)
+            names = {name: self.names[order[place]] for place, name in enumerate(self.names)}
+            self._renamed[key] = numbers.number(_with_names(numbers.things[number], names))
+        return self._renamed[key]
+
+
+def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+    """``value`` with members renamed, however deep their names stand in it."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, frozenset):
+        return frozenset(_with_names(one, names) for one in value)
+    if isinstance(value, tuple):
+        return tuple(_with_names(one, names) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{f.name: _with_names(getattr(value, f.name), names) for f in fields(value)})
+    return value
+
+
+def _letters(name: str, life: int, letter: Letter | None, acts: tuple[Act, ...]) -> Iterator[Letter]:
+    for act in acts:
+        if isinstance(act, Send):
+            yield Letter(name, act.to, act.message, life, answers=False)
+        elif isinstance(act, Answer) and letter is not None:
+            yield Letter(name, letter.sender, act.message, letter.life, answers=True)
+
+
+def _trace(came_from: Mapping[Moment, tuple[Moment, str] | None], moment: Moment) -> tuple[str, ...]:
+    done: list[str] = []
+    step = came_from[moment]
+    while step is not None:
+        moment, what = step
+        done.append(what)
+        step = came_from[moment]
+    return tuple(reversed(done))
