@@ -1,0 +1,410 @@
+"""The stories of DLedger groups: faults that the protocol must survive, and bugs and errors that break it."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from election_core.machine import Machine
+from election_core.protocols.dledger import machine
+from election_core.protocols.dledger.decisions import (
+    ALREADY_HAS_LEADER,
+    ALREADY_VOTED,
+    REVOTE_IMMEDIATELY,
+    ROUND_RESULTS,
+    VOTE_CHECKS,
+    Ballot,
+    RoundResult,
+    VoteCheck,
+)
+from election_core.protocols.dledger.machine import TERM_FILE, Member, Rules, State, Transfer, Write
+from election_core.simulate.dledger.voice import BrokerVoice
+from election_core.simulate.scenario import Scenario, Script, Stage
+from election_core.simulate.world import SECOND, World
+
+GROUP = "RaftNode00"
+NAMES = ("n0", "n1", "n2")
+
+
+class DledgerPlay:
+    """DLedger, for a world."""
+
+    @property
+    def machine(self) -> Machine[Member, State]:
+        """The elector."""
+        return machine
+
+    def voice(self, rng: Random) -> BrokerVoice:
+        """Brokers of RocketMQ."""
+        return BrokerVoice(GROUP, NAMES, rng)
+
+    def leads(self, state: State) -> int | None:
+        """The term that a member leads."""
+        return state.term if state.role == machine.LEADER else None
+
+    def committed(self, state: State) -> int:
+        """The commit index."""
+        return state.committed
+
+    def write(self, count: int) -> Write:
+        """Entries of a producer."""
+        return Write(count)
+
+
+def _cast(rules: Rules = Rules()) -> Callable[[], Mapping[str, Member]]:  # noqa: B008 - frozen
+    return lambda: {name: Member(name, GROUP, NAMES, rules) for name in NAMES}
+
+
+def _story(
+    name: str,
+    meaning: str,
+    script: Callable[[Stage], Script],
+    *,
+    broken: bool = False,
+    rules: Rules = Rules(),  # noqa: B008 - frozen
+    prepare: Callable[[World], None] = lambda _: None,
+) -> Scenario:
+    return Scenario(f"dledger-{name}", "dledger", broken, meaning, DledgerPlay(), _cast(rules), script, prepare)
+
+
+# -- safe: faults that the protocol must survive --------------------------------------------------------------------
+
+
+def _healthy(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.seconds(60, 90)
+
+
+def _kill_leader(stage: Stage) -> Script:
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(15, 25)
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.seconds(25, 35)
+        stage.start(leader)
+    yield from stage.seconds(25, 35)
+
+
+def _isolated_leader(stage: Stage) -> Script:
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(15, 25)
+    if leader is not None:
+        stage.isolate(leader)
+        yield from stage.seconds(25, 35)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _frozen_leader(stage: Stage) -> Script:
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(15, 25)
+    if leader is not None:
+        stage.freeze(leader)
+        yield from stage.seconds(20, 35)
+        stage.thaw(leader)
+    yield from stage.seconds(25, 35)
+
+
+def _kill_followers(stage: Stage) -> Script:
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        gone = stage.followers()
+        for name in gone:
+            stage.kill(name)
+        yield from stage.seconds(25, 35)
+        for name in gone:
+            stage.start(name)
+    yield from stage.seconds(30, 45)
+
+
+def _restart_all(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    for name in stage.names:
+        stage.kill(name)
+    yield from stage.seconds(5, 15)
+    for name in stage.names:
+        stage.start(name)
+        yield from stage.seconds(0, 1)
+    yield from stage.seconds(30, 45)
+
+
+def _rolling_restart(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.until_led()
+    for name in stage.names:
+        yield from stage.seconds(15, 25)
+        stage.stop(name)
+        yield from stage.seconds(5, 10)
+        stage.start(name)
+    yield from stage.seconds(25, 35)
+
+
+def _transfer(stage: Stage) -> Script:
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        to = stage.rng.choice(stage.followers())
+        stage.ask(leader, Transfer(to), f"hand over to {to}")
+    yield from stage.seconds(25, 35)
+
+
+def _flapping(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.until_led()
+    for _ in range(4):
+        yield from stage.seconds(15, 25)
+        stage.cut_all()
+        yield from stage.seconds(11, 16)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _one_way(stage: Stage) -> Script:
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        stage.cut_one_way(leader, stage.rng.choice(stage.followers()))
+        yield from stage.seconds(20, 30)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _any_faults(stage: Stage) -> Script:
+    """Faults drawn at random, one after the other, sometimes two at once."""
+    yield from stage.start_all(10)
+    yield from stage.until_led()
+    for _ in range(stage.rng.randint(2, 5)):
+        yield from stage.seconds(8, 30)
+        name = stage.rng.choice(stage.names)
+        fault = stage.rng.choice(("kill", "freeze", "isolate", "one way", "stop"))
+        if fault in ("kill", "stop") and name in stage.up():
+            (stage.kill if fault == "kill" else stage.stop)(name)
+            yield from stage.seconds(2, 30)
+            if name in stage.down():
+                stage.start(name)
+        elif fault == "freeze" and name in stage.up():
+            stage.freeze(name)
+            yield from stage.seconds(3, 40)
+            stage.thaw(name)
+        else:
+            if fault == "isolate":
+                stage.isolate(name)
+            else:
+                stage.cut_one_way(name, stage.rng.choice([other for other in stage.names if other != name]))
+            yield from stage.seconds(3, 40)
+            stage.heal()
+    yield from stage.seconds(30, 40)
+
+
+def _bad_network(world: World) -> None:
+    world.network.loss, world.network.slow = 0.02, 0.05
+
+
+def _lost_lines(world: World) -> None:
+    world.drops = 0.02
+
+
+def _drifting_clocks(world: World) -> None:
+    """Every clock is off, each by less than the bound of half a second."""
+    for process in world.processes.values():
+        process.clock.begin(world.now_us)
+        process.clock.offset_us = world.rng.randrange(-400_000, 400_000)
+        process.clock.drift_ppm = world.rng.randrange(-200, 200)
+
+
+SAFE: tuple[Scenario, ...] = (
+    _story("healthy", "three brokers, nothing broken", _healthy),
+    _story("kill-leader", "kill -9 of the leader, back after half a minute", _kill_leader),
+    _story("isolated-leader", "the leader is cut off from its peers, not from its clients", _isolated_leader),
+    _story(
+        "frozen-leader", "the leader gets no time for half a minute, and then goes on as if nothing was", _frozen_leader
+    ),
+    _story("kill-followers", "both followers are killed: the leader has to give up by itself", _kill_followers),
+    _story("restart-all", "power cut: all are killed and come back", _restart_all),
+    _story("rolling-restart", "an operator stops and starts one after the other", _rolling_restart),
+    _story("transfer", "an operator asks the leader to hand over", _transfer),
+    _story("flapping", "four times every link is cut for a dozen seconds: an election storm", _flapping),
+    _story("one-way", "one follower does not hear the leader, which hears it", _one_way),
+    _story("bad-network", "messages are lost and late, and the leader is killed", _kill_leader, prepare=_bad_network),
+    _story(
+        "lost-lines",
+        "the loggers drop INFO lines in bursts, and the leader is killed",
+        _kill_leader,
+        prepare=_lost_lines,
+    ),
+    _story(
+        "drifting-clocks",
+        "clocks differ within their bounds, and the leader is cut off",
+        _isolated_leader,
+        prepare=_drifting_clocks,
+    ),
+    _story("any-faults", "faults drawn at random", _any_faults),
+    _story("any-faults-lost-lines", "faults drawn at random, and lines are lost", _any_faults, prepare=_lost_lines),
+)
+
+# -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
+
+
+def _old_copy(stage: Stage) -> Script:
+    """A voter gets a copy of its disk back from before its vote, and votes again."""
+    yield from stage.start_all()
+    first = yield from stage.until_led()
+    yield from stage.seconds(8, 12)
+    copies = {name: stage.copy_of_disk(name) for name in stage.names}
+    if first is None:
+        return
+    stage.kill(first)
+    second = yield from stage.led_again(first)
+    yield from stage.seconds(4, 6)
+    stage.start(first)
+    yield from stage.seconds(8, 12)
+    if second is not None:
+        voter = next(name for name in stage.names if name not in (first, second))
+        stage.freeze(second)
+        stage.kill(voter)
+        stage.put_back(voter, copies[voter])
+        stage.start(voter)
+        yield from stage.led_again(second)
+        yield from stage.seconds(3, 6)
+        stage.thaw(second)
+    yield from stage.seconds(30, 40)
+
+
+def _forgetful_voters(stage: Stage) -> Script:
+    """All lose their term files with their processes."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    leader = stage.leader()
+    if leader is None:
+        return
+    for name in stage.followers():
+        stage.kill(name)
+        stage.lose(name, TERM_FILE)
+        stage.start(name)
+    stage.isolate(leader)
+    yield from stage.seconds(15, 20)
+    stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _two_halves(stage: Stage) -> Script:
+    """Nobody hears anybody at the start: whoever needs no quorum leads."""
+    stage.cut_all()
+    yield from stage.start_all(0.2)
+    yield from stage.seconds(20, 30)
+    stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _cold_start(stage: Stage) -> Script:
+    yield from stage.start_all(0.002)
+    yield from stage.seconds(20, 30)
+    if stage.leader() is not None:
+        stage.kill(stage.leader() or "")
+    yield from stage.seconds(20, 30)
+
+
+def _wrong_clock(world: World) -> None:
+    name = world.rng.choice(NAMES)
+    world.processes[name].clock.offset_us = world.rng.choice((-1, 1)) * world.rng.randrange(5, 60) * SECOND
+
+
+def _clock_steps(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(15, 25)
+    name = stage.rng.choice(stage.names)
+    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(20_000, 90_000))
+    yield from stage.seconds(40, 60)
+
+
+def _without(*answers: str) -> Rules:
+    return Rules(vote_checks=tuple(check for check in VOTE_CHECKS if check.answer not in answers))
+
+
+def _ghost_leader() -> Rules:
+    """A candidate whose vote is another's tells itself that there is a leader."""
+
+    def fits(ballot: Ballot) -> bool:
+        return ballot.voted_otherwise and (ballot.own or ballot.leader is not None)
+
+    return Rules(vote_checks=_with_row(VoteCheck(ALREADY_HAS_LEADER, fits)))
+
+
+def _with_row(row: VoteCheck) -> tuple[VoteCheck, ...]:
+    return tuple(row if check.answer == row.answer else check for check in VOTE_CHECKS)
+
+
+def _too_eager() -> Rules:
+    """A round without a single vote is asked again at once."""
+    eager = RoundResult(REVOTE_IMMEDIATELY, 0, lambda tally, _: tally.accepted == 0)
+    return Rules(round_results=(*ROUND_RESULTS[:-1], eager, ROUND_RESULTS[-1]))
+
+
+BROKEN: tuple[Scenario, ...] = (
+    _story("old-copy", "an old copy of a voter's disk is put back: it votes twice in one term", _old_copy, broken=True),
+    _story(
+        "forgetful-voters", "term files are lost with the processes: terms start anew", _forgetful_voters, broken=True
+    ),
+    _story(
+        "votes-twice",
+        "a bug: a vote does not bind the voter",
+        _cold_start,
+        broken=True,
+        rules=_without(ALREADY_VOTED, ALREADY_HAS_LEADER),
+    ),
+    _story(
+        "lonely-quorum",
+        "a bug: one vote is taken for a quorum",
+        _two_halves,
+        broken=True,
+        rules=Rules(quorum=lambda _: 1),
+    ),
+    _story(
+        "clings-to-power",
+        "a bug: a leader without quorum does not give up",
+        _isolated_leader,
+        broken=True,
+        rules=Rules(leader_gives_up=False),
+    ),
+    _story(
+        "commits-alone",
+        "a bug: a leader commits what it alone has written",
+        _isolated_leader,
+        broken=True,
+        rules=Rules(commit_quorum=lambda _: 1, leader_gives_up=False),
+    ),
+    _story(
+        "impatient",
+        "a bug: followers do not wait for the next heartbeat",
+        _healthy,
+        broken=True,
+        rules=Rules(silence_ms=1500),
+    ),
+    _story(
+        "ghost-leader",
+        "a bug: voters tell of leaders that do not exist",
+        _kill_leader,
+        broken=True,
+        rules=_ghost_leader(),
+    ),
+    _story("too-eager", "a bug: a lost round is asked again at once", _kill_leader, broken=True, rules=_too_eager()),
+    _story(
+        "wrong-clock",
+        "one clock is off by far more than its bound, and the leader is cut off",
+        _isolated_leader,
+        broken=True,
+        prepare=_wrong_clock,
+    ),
+    _story("clock-steps", "a clock is set while all are running", _clock_steps, broken=True),
+)
+
+SCENARIOS = (*SAFE, *BROKEN)

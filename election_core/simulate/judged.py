@@ -1,0 +1,89 @@
+"""A world judged by its logs alone, and the verdict compared with the truth."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from itertools import groupby
+from typing import Any
+
+from election_core.dialects import Record, dialect_for
+from election_core.facts import Fact
+from election_core.findings import INFO
+from election_core.judge import rows_of_group
+from election_core.logged import Logged
+from election_core.rows import Finding
+from election_core.simulate.truth import Truth
+from election_core.simulate.world import World
+from election_core.source import INTERESTING, SourceLog
+
+BOUND_MS = 500
+
+_COPIED = [field.name for field in fields(Logged) if field.name not in {"event_id", "stream", "kind", "at", "by"}]
+
+
+def logs_of(world: World) -> dict[tuple[str, str], list[str]]:
+    """``(node, stream) -> lines``, as they stand in the files."""
+    logs: dict[tuple[str, str], list[str]] = {}
+    for line in world.lines:
+        if line.kept:
+            logs.setdefault((line.node, line.stream), []).append(line.text)
+    return logs
+
+
+def findings_of(world: World, cluster: str) -> list[Finding]:
+    """What the core says of a world's logs."""
+    facts: list[Fact] = []
+    for node, streams in groupby(sorted(logs_of(world).items()), key=lambda item: item[0][0]):
+        source = SourceLog(cluster, node, BOUND_MS)
+        for (_, stream), lines in streams:
+            _read(source, stream, lines)
+        facts += source.facts()
+    ordered = sorted(facts, key=lambda fact: fact.replica_group)
+    rows = (row for _, own in groupby(ordered, key=lambda fact: fact.replica_group) for row in rows_of_group(list(own)))
+    return [row for row in rows if isinstance(row, Finding)]
+
+
+def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:
+    dialect = dialect_for(stream)
+    if dialect is None:
+        raise ValueError(f"nobody reads {stream}")
+    for number, line in enumerate(lines, 1):
+        zone = dialect.utc_offset_minutes
+        time = dialect.time_of(line, zone)
+        if time is None:
+            continue
+        source.seen(stream, time[0])
+        event = dialect.parse(Record(line, (), stream, zone))
+        if event is not None and event.kind in INTERESTING:
+            columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
+            by = event.event_time + event.time_resolution_ms * 1000
+            event_id = f"{source.source_node}/{stream}:{number}"
+            source.on(Logged(event_id, stream, event.kind, event.event_time, by, **columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A verdict compared with the truth: false claims, missed truths, and how many of each rule there were."""
+
+    claimed: tuple[Finding, ...]
+    false: tuple[Finding, ...]
+    missed: tuple[Truth, ...]
+    provable: tuple[Truth, ...]
+
+    @property
+    def perfect(self) -> bool:
+        """Whether nothing false is claimed and nothing provable is missed."""
+        return not self.false and not self.missed
+
+    @property
+    def alarms(self) -> tuple[Finding, ...]:
+        """The findings above info."""
+        return tuple(finding for finding in self.claimed if finding.severity != INFO)
+
+
+def score(truths: Iterable[Truth], findings: Iterable[Finding]) -> Score:
+    """Compare: each finding must be covered by a truth, each provable truth by a finding."""
+    truths, findings = list(truths), list(findings)
+    false = [one for one in findings if not any(t.rule == one.rule and t.covers(one) for t in truths)]
+    provable = [one for one in truths if one.provable]
+    missed = [one for one in provable if not any(f.rule == one.rule and one.covers(f) for f in findings)]
+    return Score(tuple(findings), tuple(false), tuple(missed), tuple(provable))

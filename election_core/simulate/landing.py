@@ -1,0 +1,81 @@
+"""A world as the files of a landing zone, and its truth as JSON lines."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from election_core.simulate.judged import logs_of
+from election_core.simulate.scenario import Scenario
+from election_core.simulate.truth import Truth, ends_at, overlap_us, pairs_of_reigns
+from election_core.simulate.world import World
+
+LOG_FOLDER = "logs/rocketmqlogs"
+ROLL_BYTES = 64_000
+"""Logs roll at this size, as an operator may have set it: worlds are short."""
+
+
+def files(world: World) -> Iterator[tuple[str, bytes]]:
+    """``(path below the cluster's folder, content)`` of every log file.
+
+    As logback's fixed window does it, older parts are packed away as ``otherdays/<name>.<N>.log.gz``; 1 is the newest.
+    """
+    for (node, stream), lines in sorted(logs_of(world).items()):
+        parts = list(_parts(lines))
+        folder = f"nodes/{node}/{LOG_FOLDER}"
+        for number, part in enumerate(reversed(parts[:-1]), 1):
+            packed = gzip.compress(part, mtime=0)
+            yield f"{folder}/otherdays/{stream.removesuffix('.log')}.{number}.log.gz", packed
+        yield f"{folder}/{stream}", parts[-1]
+
+
+def _parts(lines: Iterable[str]) -> Iterator[bytes]:
+    size = 0
+
+    def part(line: str) -> int:
+        nonlocal size
+        size += len(line) + 1
+        return size // ROLL_BYTES
+
+    for _, own in groupby(lines, key=part):
+        yield "".join(f"{line}\n" for line in own).encode()
+
+
+def truth_lines(scenario: Scenario, seed: int, world: World, truths: Iterable[Truth]) -> Iterator[str]:
+    """What was done, who led when, which leaders were at once, and which findings are true and provable."""
+    yield _line(
+        "world", scenario=scenario.name, seed=seed, protocol=scenario.protocol, broken=scenario.broken,
+        meaning=scenario.meaning, members=world.names(), began=_time(world.began_us), ended=_time(world.now_us),
+    )  # fmt: skip
+    for fault in world.faults:
+        yield _line("fault", time=_time(fault.true_us), action=fault.action, node=fault.node, detail=fault.detail)
+    for reign in world.reigns:
+        end = _time(reign.end_us)
+        yield _line(
+            "leader", node=reign.node, term=reign.term, begin=_time(reign.begin_us), end=end, how_ended=reign.how_ended
+        )
+    for one, other in pairs_of_reigns(world):
+        lasted = overlap_us((one.begin_us, ends_at(world, one)), (other.begin_us, ends_at(world, other)))
+        if lasted:
+            begin = max(one.begin_us, other.begin_us)
+            yield _line(
+                "overlap", nodes=[one.node, other.node], terms=[one.term, other.term], begin=_time(begin),
+                lasted_ms=lasted // 1000,
+            )  # fmt: skip
+    for true in truths:
+        yield _line(
+            "finding", rule=true.rule, nodes=list(true.nodes), terms=list(true.terms), begin=_time(true.begin_us),
+            end=_time(true.end_us), provable=true.provable, words=true.words,
+        )  # fmt: skip
+
+
+def _line(what: str, **of: Any) -> str:
+    return json.dumps({"what": what, **of})
+
+
+def _time(us: int | None) -> str | None:
+    if us is None:
+        return None
+    return datetime.fromtimestamp(us // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{us % 1_000_000:06d}Z"

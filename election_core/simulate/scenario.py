@@ -1,0 +1,186 @@
+"""What a scenario is: a story that is played in a world, and the words to stage it with."""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from election_core.simulate.world import DOWN, MILLISECOND, UP, Play, Reign, World
+
+BEGAN_US = 1_772_330_400 * 1_000_000
+"""Every world begins on 2026-03-01 at 02:00:00 UTC."""
+
+Script = Generator[int, None, None]
+"""A story in steps: each value is the milliseconds until the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A story with a name. ``broken``: a bug or an operator's error is in it, so that a rule of safety may be broken.
+
+    ``cast`` makes the members, ``prepare`` sets clocks, network and logs up, ``script`` is the story.
+    """
+
+    name: str
+    protocol: str
+    broken: bool
+    meaning: str
+    play: Play
+    cast: Callable[[], Mapping[str, Any]]
+    script: Callable[["Stage"], Script]
+    prepare: Callable[[World], None] = lambda _: None
+
+
+def played(scenario: Scenario, seed: int) -> World:
+    """The world of a scenario and a seed, played to its end."""
+    rng = Random(f"{scenario.name}/{seed}")  # noqa: S311 - a world must repeat
+    world = World(scenario.play, scenario.cast(), rng, BEGAN_US)
+    scenario.prepare(world)
+    world.run(scenario.script(Stage(world)))
+    return world
+
+
+class Stage:
+    """What a script may do to its world; each act is noted among the faults."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.rng = world, world.rng
+
+    @property
+    def names(self) -> list[str]:
+        """All members."""
+        return self.world.names()
+
+    # -- time --------------------------------------------------------------------------------------------------
+
+    def seconds(self, at_least: float, below: float | None = None) -> Script:
+        """Let time pass: about so many seconds, drawn from a range."""
+        yield int((at_least if below is None else self.rng.uniform(at_least, below)) * 1000)
+
+    def until_led(self, within: float = 90) -> Generator[int, None, str | None]:
+        """Let time pass until a member leads and has done so for two seconds; its name, or ``None`` if none does."""
+        for _ in range(int(within * 10)):
+            leader = self.leader()
+            reign = self._reign_of(leader) if leader else None
+            if reign is not None and self.world.now_us - reign.begin_us >= 2000 * MILLISECOND:
+                return leader
+            yield 100
+        return None
+
+    def led_again(self, by_another_than: str, within: float = 60) -> Generator[int, None, str | None]:
+        """Let time pass until another member leads."""
+        for _ in range(int(within * 10)):
+            others = [name for name in self.world.leaders() if name != by_another_than]
+            if others:
+                return others[-1]
+            yield 100
+        return None
+
+    def leader(self) -> str | None:
+        """The member that leads the largest term now."""
+        return next(reversed(self.world.leaders()), None)
+
+    def followers(self) -> list[str]:
+        """The members that are up and do not lead."""
+        leader = self.leader()
+        return [name for name in self.up() if name != leader]
+
+    def up(self) -> list[str]:
+        """The members whose process runs."""
+        return [name for name, process in self.world.processes.items() if process.condition == UP]
+
+    def down(self) -> list[str]:
+        """The members whose process does not exist."""
+        return [name for name, process in self.world.processes.items() if process.condition == DOWN]
+
+    def _reign_of(self, name: str) -> Reign:
+        return next(reign for reign in reversed(self.world.reigns) if reign.node == name)
+
+    # -- acts --------------------------------------------------------------------------------------------------
+
+    def start_all(self, apart: float = 2.0) -> Script:
+        """Start every process, each within ``apart`` seconds of the one before; traffic begins."""
+        for name in self.names:
+            self.start(name)
+            yield self.rng.randrange(0, max(int(apart * 1000), 1))
+        self._traffic()
+
+    def _traffic(self) -> None:
+        """A client writes a few entries a second to whoever calls itself leader."""
+
+        def write() -> None:
+            for name in self.world.leaders():
+                self.world.ask(name, self.world.play.write(self.rng.randint(1, 5)))
+            self.world.at(self.world.now_us + 1000 * MILLISECOND, write)
+
+        write()
+
+    def start(self, name: str) -> None:
+        """Start a process."""
+        self.world.note("start", name)
+        self.world.start(name)
+
+    def kill(self, name: str) -> None:
+        """``kill -9``."""
+        self.world.note("kill", name)
+        self.world.kill(name)
+
+    def stop(self, name: str) -> None:
+        """A clean stop."""
+        self.world.note("stop", name)
+        self.world.stop(name)
+
+    def freeze(self, name: str) -> None:
+        """``kill -STOP``."""
+        self.world.note("freeze", name)
+        self.world.freeze(name)
+
+    def thaw(self, name: str) -> None:
+        """``kill -CONT``."""
+        self.world.note("thaw", name)
+        self.world.thaw(name)
+
+    def isolate(self, name: str) -> None:
+        """Cut a member off from all others, not from its clients."""
+        self.world.note("isolate", name)
+        self.world.network.cut_between([name], [other for other in self.names if other != name])
+
+    def cut_one_way(self, sender: str, to: str) -> None:
+        """Nothing gets from one member to another; the other way is open."""
+        self.world.note("cut one way", sender, f"nothing gets to {to}")
+        self.world.network.cuts.add((sender, to))
+
+    def cut_all(self) -> None:
+        """Cut every link."""
+        self.world.note("cut all links")
+        self.world.network.cut_all(self.names)
+
+    def heal(self) -> None:
+        """All links work again."""
+        self.world.note("heal")
+        self.world.network.cuts.clear()
+
+    def step_clock(self, name: str, by_ms: int) -> None:
+        """Set a clock."""
+        self.world.note("clock set", name, f"by {by_ms} ms")
+        self.world.step_clock(name, by_ms)
+
+    def copy_of_disk(self, name: str) -> dict[str, Any]:
+        """A copy of a member's files, as a backup takes it."""
+        self.world.note("disk copied", name)
+        return dict(self.world.processes[name].files)
+
+    def put_back(self, name: str, files: Mapping[str, Any]) -> None:
+        """An old copy of a member's files takes the place of its disk; its process must be down."""
+        self.world.note("old copy put back", name)
+        self.world.processes[name].files = dict(files)
+
+    def lose(self, name: str, file: str) -> None:
+        """A file is lost; its process must be down."""
+        self.world.note("file lost", name, file)
+        self.world.processes[name].files.pop(file, None)
+
+    def ask(self, name: str, request: Any, detail: str) -> None:
+        """An operator asks a member for something."""
+        self.world.note("operator asks", name, detail)
+        self.world.ask(name, request)

@@ -1,0 +1,253 @@
+"""What really happened in a world, and what its logs prove of it.
+
+The truth knows nothing of the judge: it is made from the states of the members and the lines that were kept. A thing
+that is true and that the kept lines prove *must* be found; a thing that is true but not proven *may* be found; nothing
+else may be claimed.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+
+from election_core.rows import Finding
+from election_core.simulate.world import DOWN, FROZEN, SECOND, UP, Line, Reign, World
+
+Claim = Callable[[Finding], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """One true thing: the rule it breaks, who, when, in words; ``covers`` tells whether a finding claims just this."""
+
+    rule: str
+    nodes: tuple[str, ...]
+    terms: tuple[int, ...]
+    begin_us: int
+    end_us: int | None
+    provable: bool
+    words: str
+    covers: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A time in which no process that is awake led."""
+
+    before: Reign
+    after: Reign | None
+    begin_us: int
+    end_us: int
+
+    @property
+    def lasted_us(self) -> int:
+        """How long."""
+        return self.end_us - self.begin_us
+
+
+def ends_at(world: World, reign: Reign) -> int:
+    """The end of a reign, or of the world."""
+    return world.now_us if reign.end_us is None else reign.end_us
+
+
+def spans(world: World, condition: str, node: str | None = None) -> list[tuple[str, int, int]]:
+    """``(node, begin, end)`` of all times in which processes were in a condition."""
+    return [
+        (spell.node, spell.begin_us, world.now_us if spell.end_us is None else spell.end_us)
+        for spell in world.spells
+        if spell.condition == condition and node in (None, spell.node)
+    ]
+
+
+def overlap_us(one: tuple[int, int], other: tuple[int, int]) -> int:
+    """How long two times overlap; zero for not at all."""
+    return max(min(one[1], other[1]) - max(one[0], other[0]), 0)
+
+
+def pairs_of_reigns(world: World) -> Iterable[tuple[Reign, Reign]]:
+    """Every two reigns of different nodes, each pair once, the smaller term first."""
+    for number, one in enumerate(world.reigns):
+        for other in world.reigns[number + 1 :]:
+            if one.node != other.node:
+                yield (one, other) if one.term <= other.term else (other, one)
+
+
+def gaps(world: World) -> list[Gap]:
+    """The times without a leader after the first one, frozen leaders not counted."""
+    frozen = spans(world, FROZEN)
+    awake: list[tuple[int, int, Reign]] = []
+    for reign in world.reigns:
+        begin, end = reign.begin_us, ends_at(world, reign)
+        for _, stopped, resumed in (span for span in frozen if span[0] == reign.node):
+            if begin <= stopped < end:
+                awake.append((begin, stopped, reign))
+                begin = min(resumed, end)
+        awake.append((begin, end, reign))
+    found: list[Gap] = []
+    last: tuple[int, Reign] | None = None
+    for begin, end, reign in sorted(awake, key=lambda span: span[:2]):
+        if last is not None and begin > last[0]:
+            found.append(Gap(last[1], reign, last[0], begin))
+        if last is None or end > last[0]:
+            last = (end, reign)
+    if last is not None and last[0] < world.now_us:
+        found.append(Gap(last[1], None, last[0], world.now_us))
+    return found
+
+
+def up_during(world: World, begin_us: int, end_us: int) -> int:
+    """The longest time that one process was up inside an interval."""
+    return max((overlap_us((begin_us, end_us), (begin, end)) for _, begin, end in spans(world, UP)), default=0)
+
+
+def kept(world: World, node: str, *kinds: str) -> list[Line]:
+    """The lines of a node and of these kinds that the appender did not drop."""
+    return [line for line in world.lines if line.kept and line.node == node and line.said and line.said.kind in kinds]
+
+
+def value(line: Line, name: str) -> object:
+    """A value that a line says."""
+    return dict(line.said.values).get(name) if line.said else None
+
+
+def clocks_agree(world: World, bound_us: int) -> bool:
+    """Whether every clock stayed within its bound."""
+    return all(abs(process.clock.ahead(world.now_us)) <= bound_us for process in world.processes.values())
+
+
+# -- what is true of every protocol with leaders -----------------------------------------------------------------------
+
+
+def log_gaps(world: World) -> Iterable[Truth]:
+    """``LOG_GAP``: a frozen process says nothing; a clock that is set forward, or lost lines, look alike."""
+    for node, begin, end in spans(world, FROZEN):
+        resumed = any(condition == UP for condition in _after(world, node, end))
+        led_or_followed = any(line.true_us < begin for line in kept(world, node, "DL_TO_LEADER", "DL_TO_FOLLOWER"))
+        provable = end - begin >= 16 * SECOND and resumed and led_or_followed and not _stepped(world, node)
+        yield Truth(
+            "LOG_GAP",
+            (node,),
+            (),
+            begin,
+            end,
+            provable,
+            f"{node} was frozen for {_seconds(end - begin)}.",
+            _hole_in_log_of(node),
+        )
+    for fault in world.faults:
+        if fault.action == "clock set" and fault.node is not None:
+            words = f"The clock of {fault.node} was set {fault.detail}."
+            yield Truth(
+                "LOG_GAP", (fault.node,), (), fault.true_us, None, False, words, _hole_in_log_of(fault.node)
+            )  # fmt: skip
+    for node in world.names():
+        if any(not line.kept and line.node == node for line in world.lines):
+            words = f"Lines of {node} were lost."
+            yield Truth("LOG_GAP", (node,), (), world.began_us, None, False, words, _hole_in_log_of(node))
+
+
+def _after(world: World, node: str, time_us: int) -> list[str]:
+    return [spell.condition for spell in world.spells if spell.node == node and spell.begin_us == time_us]
+
+
+def _stepped(world: World, node: str) -> bool:
+    return any(fault.action == "clock set" and fault.node == node for fault in world.faults)
+
+
+def _hole_in_log_of(node: str) -> Claim:
+    return lambda finding: finding.nodes == (node,)
+
+
+def leaderless(world: World, provable: Callable[[Gap], bool]) -> Iterable[Truth]:
+    """``LEADERLESS``: gaps in which somebody was up; a claim must be as long as its gap."""
+    for gap in gaps(world):
+        up_us = up_during(world, gap.begin_us, gap.end_us)
+        if up_us == 0:
+            continue
+        terms = (gap.before.term, *((gap.after.term,) if gap.after else ()))
+        nodes = (gap.before.node, *((gap.after.node,) if gap.after else ()))
+        words = f"Nobody led for {_seconds(gap.lasted_us)} after {gap.before.node} (term {gap.before.term})."
+        yield Truth(
+            "LEADERLESS",
+            nodes,
+            terms,
+            gap.begin_us,
+            gap.end_us,
+            provable(gap) and up_us >= 5 * SECOND,
+            words,
+            _as_long_as(gap, clocks_agree(world, SECOND // 2)),
+        )
+
+
+def _as_long_as(gap: Gap, clocks_agree: bool) -> Claim:
+    def covers(finding: Finding) -> bool:
+        after = gap.after.term if gap.after else gap.before.term
+        if not (gap.before.term in finding.terms and after in finding.terms):
+            return False
+        least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
+        return not clocks_agree or least <= gap.lasted_us <= most
+
+    return covers
+
+
+def storms(world: World) -> Iterable[Truth]:
+    """``ELECTION_STORM``: reigns that nobody planned, one after the other."""
+    planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
+    begins = [
+        after.begin_us
+        for before, after in pairwise(sorted(world.reigns, key=lambda reign: reign.begin_us))
+        if before.how_ended != "stopped" and not any(0 <= after.begin_us - time < 10 * SECOND for time in planned)
+    ]
+    if len(begins) >= 3:
+        apart = [begins[0]]
+        for begin in begins[1:]:
+            if begin - apart[-1] >= 13 * SECOND:
+                apart.append(begin)
+        spread = [later - earlier <= 280 * SECOND for earlier, later in pairwise(apart)]
+        provable = len(apart) >= 3 and all(spread) and not any(not line.kept for line in world.lines)
+        words = f"{len(begins)} elections that nobody planned."
+        yield Truth("ELECTION_STORM", (), (), begins[0], begins[-1], provable, words, lambda _: True)
+
+
+def skews(world: World, messages: Iterable[tuple[Line, Line]], bound_us: int) -> Iterable[Truth]:
+    """``CLOCK_SKEW``: clocks that differ by more than their bounds, or were set.
+
+    One message from a clock that is ahead to one that is behind proves the first; what proves a step is left open.
+    """
+    proven = {
+        (cause.node, effect.node)
+        for cause, effect in messages
+        if effect.wall_us // SECOND * SECOND + SECOND - cause.wall_us // SECOND * SECOND < -2 * bound_us
+    }
+    ranges = {name: process.clock.range_ahead(world.now_us) for name, process in world.processes.items()}
+    for ahead, behind in permutations(ranges, 2):
+        most_us = ranges[ahead][1] - ranges[behind][0]
+        if most_us > bound_us:
+            provable = (ahead, behind) in proven and not _stepped(world, ahead) and not _stepped(world, behind)
+            words = f"The clock of {ahead} was up to {_seconds(most_us)} ahead of the clock of {behind}."
+            yield Truth(
+                "CLOCK_SKEW", (ahead, behind), (), world.began_us, None, provable, words,
+                _skew((ahead, behind), most_us),
+            )  # fmt: skip
+    for name, process in world.processes.items():
+        for by_us in process.clock.steps:
+            words = f"The clock of {name} was set by {_seconds(by_us)}."
+            yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, _skew((name,), abs(by_us)))
+
+
+def _skew(nodes: tuple[str, ...], most_us: int) -> Claim:
+    """Two clocks apart, in this order; or one clock that was set, perhaps named beside one that may have been."""
+
+    def covers(finding: Finding) -> bool:
+        named = finding.nodes == nodes if len(nodes) > 1 else nodes[0] in finding.nodes
+        return named and (finding.duration_min_ms or 0) * 1000 <= most_us
+
+    return covers
+
+
+def _seconds(us: int) -> str:
+    return f"{us / SECOND:.1f} s"
+
+
+def downtime(world: World, node: str) -> list[tuple[int, int]]:
+    """The times in which a process did not exist."""
+    return [(begin, end) for _, begin, end in spans(world, DOWN, node)]

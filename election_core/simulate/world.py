@@ -1,0 +1,380 @@
+"""One seeded history: members of a group on machines that can crash, freeze, lose their disks and misread the time.
+
+Everything happens in virtual time, in the order of one queue; everything that is drawn comes from the seed. A world
+writes nothing itself: it keeps the log lines that its processes said, and what really happened.
+"""
+
+from collections.abc import Callable, Generator, Hashable, Mapping
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from random import Random
+from typing import Any, Protocol
+
+from election_core.machine import Act, Answer, Asked, Fired, Heard, Machine, Say, Send, Store, Told, Unanswered, Wait
+from election_core.simulate.clocks import WallClock
+from election_core.simulate.network import HELD_US, Network
+
+SECOND = 1_000_000
+MILLISECOND = 1_000
+
+DOWN, UP, FROZEN = "down", "up", "frozen"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that a process said. ``kept`` is false where the appender dropped it; ``said`` is what it says."""
+
+    node: str
+    stream: str
+    true_us: int
+    wall_us: int
+    level: str
+    text: str
+    said: Say | None
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was done to the world: ``action`` on ``node``, with ``detail`` in words."""
+
+    true_us: int
+    action: str
+    node: str | None
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Reign:
+    """One node as leader of one term, in true time; ``grew`` are the moments at which it committed something."""
+
+    node: str
+    term: int
+    begin_us: int
+    end_us: int | None = None
+    how_ended: str | None = None
+    grew: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Spell:
+    """A time in which a machine's process was in one condition: ``up``, ``down`` or ``frozen``."""
+
+    node: str
+    condition: str
+    begin_us: int
+    end_us: int | None = None
+
+
+class Voice(Protocol):
+    """How a system's process writes its log: ``(stream, level, text)`` of each line."""
+
+    def boot(self, node: str, wall_us: int) -> list[tuple[str, str, str]]:
+        """What a process prints when it starts, before its machine says anything."""
+
+    def stopping(self, node: str, wall_us: int) -> list[tuple[str, str, str]]:
+        """What a process prints when it is told to stop."""
+
+    def said(self, node: str, wall_us: int, say: Say) -> list[tuple[str, str, str]]:
+        """What a process prints for one thing its machine says."""
+
+
+class Play(Protocol):
+    """What a world has to know of a protocol."""
+
+    @property
+    def machine(self) -> Machine[Any, Any]:
+        """The protocol."""
+
+    def voice(self, rng: Random) -> Voice:
+        """The way its processes write their logs."""
+
+    def leads(self, state: Any) -> int | None:
+        """The term or epoch that a member leads, or ``None``."""
+
+    def committed(self, state: Any) -> int:
+        """How far a leader has committed."""
+
+    def write(self, count: int) -> Hashable:
+        """What a client asks for that adds so many entries."""
+
+
+@dataclass(slots=True)
+class Process:
+    """One machine with its process: what dies with it, and what its disk holds."""
+
+    name: str
+    member: Any
+    clock: WallClock
+    condition: str = DOWN
+    life: int = 0
+    state: Any = None
+    files: dict[str, Any] = field(default_factory=dict)
+    timers: dict[str, tuple[int, int]] = field(default_factory=dict)
+    backlog: list[Callable[[], None]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A request that waits for its answer."""
+
+    sender: str
+    life: int
+    to: str
+    message: Hashable
+
+
+class World:
+    """The machines, the queue of what is to happen, and the record of what did."""
+
+    def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
+        self.play, self.rng, self.now_us, self.began_us = play, rng, began_us, began_us
+        self.network = Network(rng)
+        self.processes = {name: Process(name, member, WallClock()) for name, member in members.items()}
+        self.voice = play.voice(rng)
+        self.drops = 0.0
+        self.lines: list[Line] = []
+        self.faults: list[Fault] = []
+        self.reigns: list[Reign] = []
+        self.spells: list[Spell] = [Spell(name, DOWN, began_us) for name in members]
+        self._line_rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
+        self._dropping: dict[tuple[str, str], int] = {}
+        self._queue: list[tuple[int, int, Callable[[], None]]] = []
+        self._number = 0
+        self._calls: dict[int, _Call] = {}
+        self._leading: dict[str, Reign] = {}
+
+    # -- running -----------------------------------------------------------------------------------------------
+
+    def run(self, script: Generator[int, None, None]) -> None:
+        """Play a script, which yields the milliseconds until it wants to act again, to its end."""
+        running = True
+
+        def act() -> None:
+            nonlocal running
+            wait_ms = next(script, None)
+            running = wait_ms is not None
+            if wait_ms is not None:
+                self.at(self.now_us + wait_ms * MILLISECOND, act)
+
+        self.at(self.now_us, act)
+        while running:
+            self.now_us, _, happen = heappop(self._queue)
+            happen()
+        for reign in self._leading.values():
+            reign.how_ended = reign.how_ended or "end"
+
+    def at(self, time_us: int, happen: Callable[[], None]) -> None:
+        """Let something happen at a moment of true time."""
+        self._number += 1
+        heappush(self._queue, (time_us, self._number, happen))
+
+    def names(self) -> list[str]:
+        """All members."""
+        return list(self.processes)
+
+    def note(self, action: str, node: str | None = None, detail: str = "") -> None:
+        """Record what is done to the world."""
+        self.faults.append(Fault(self.now_us, action, node, detail))
+
+    # -- processes ---------------------------------------------------------------------------------------------
+
+    def start(self, name: str) -> None:
+        """A process starts, with what its disk holds."""
+        process = self.processes[name]
+        process.life += 1
+        process.timers.clear()
+        process.backlog.clear()
+        self._condition(process, UP)
+        self._print(name, self.voice.boot(name, self._wall(process)), None)
+        state, acts = self.play.machine.start(process.member, dict(process.files), self._wall(process) // MILLISECOND)
+        self._after(process, state, acts)
+
+    def kill(self, name: str, how: str = "killed") -> None:
+        """A process ends at once."""
+        process = self.processes[name]
+        process.life += 1
+        self._condition(process, DOWN)
+        self._end_reign(name, how)
+        process.state = None
+
+    def stop(self, name: str) -> None:
+        """A process is told to stop, and does so in half a second."""
+        process = self.processes[name]
+        self._print(name, self.voice.stopping(name, self._wall(process)), None)
+        life = process.life
+        self.at(self.now_us + SECOND // 2, lambda: self.kill(name, "stopped") if process.life == life else None)
+
+    def freeze(self, name: str) -> None:
+        """A process gets no time: nothing happens in it, and what comes for it waits."""
+        self._condition(self.processes[name], FROZEN)
+
+    def thaw(self, name: str) -> None:
+        """A frozen process goes on, with everything that waits for it."""
+        process = self.processes[name]
+        self._condition(process, UP)
+        waiting, process.backlog = process.backlog, []
+        for number, happen in enumerate(waiting):
+            self.at(self.now_us + number * MILLISECOND + self.rng.randrange(MILLISECOND), happen)
+
+    def step_clock(self, name: str, by_ms: int) -> None:
+        """Somebody sets a clock: what waits by it comes earlier or later."""
+        process = self.processes[name]
+        process.clock.step(by_ms * MILLISECOND)
+        for timer, (due_us, token) in list(process.timers.items()):
+            moved = max(due_us - by_ms * MILLISECOND, self.now_us)
+            process.timers[timer] = (moved, token)
+            self.at(moved, self._timer(process, timer, token))
+
+    def _condition(self, process: Process, condition: str) -> None:
+        process.condition = condition
+        last = next(spell for spell in reversed(self.spells) if spell.node == process.name)
+        last.end_us = self.now_us
+        self.spells.append(Spell(process.name, condition, self.now_us))
+
+    def _wall(self, process: Process) -> int:
+        return process.clock.at(self.now_us)
+
+    # -- what machines are told --------------------------------------------------------------------------------
+
+    def ask(self, name: str, request: Hashable) -> None:
+        """A client or an operator asks a member for something."""
+        process = self.processes[name]
+        self._tell(process, process.life, Asked(request), None)
+
+    def _tell(self, process: Process, life: int, told: Told, call: int | None) -> None:
+        """Something happens in a process, now, or when it is thawed; never in a later life."""
+        if process.life != life or process.condition == DOWN:
+            return
+        if process.condition == FROZEN:
+            process.backlog.append(lambda: self._tell(process, life, told, call))
+            return
+        now_ms = self._wall(process) // MILLISECOND
+        state, acts = self.play.machine.step(process.member, process.state, now_ms, told)
+        self._after(process, state, acts, call)
+
+    def _after(self, process: Process, state: Any, acts: tuple[Act, ...], call: int | None = None) -> None:
+        before, process.state = process.state, state
+        self._watch_leadership(process.name, before, state)
+        for act in acts:
+            match act:
+                case Send():
+                    self._send(process, act)
+                case Answer(message):
+                    self._answer(process, message, call)
+                case Wait():
+                    self._wait(process, act)
+                case Store(file, content):
+                    process.files[file] = content
+                case Say():
+                    self._print(process.name, self.voice.said(process.name, self._wall(process), act), act)
+
+    def _wait(self, process: Process, wait: Wait) -> None:
+        after_us = self.rng.randrange(wait.at_least_ms * MILLISECOND, wait.below_ms * MILLISECOND)
+        self._number += 1
+        token, due_us = self._number, self.now_us + after_us
+        process.timers[wait.timer] = (due_us, token)
+        self.at(due_us, self._timer(process, wait.timer, token))
+
+    def _timer(self, process: Process, timer: str, token: int) -> Callable[[], None]:
+        life = process.life
+
+        def fire() -> None:
+            due = process.timers.get(timer)
+            if process.life == life and due is not None and due[1] == token and due[0] <= self.now_us:
+                del process.timers[timer]
+                self._tell(process, life, Fired(timer), None)
+
+        return fire
+
+    # -- messages ----------------------------------------------------------------------------------------------
+
+    def _send(self, process: Process, send: Send) -> None:
+        self._number += 1
+        call, life = self._number, process.life
+        self._calls[call] = _Call(process.name, life, send.to, send.message)
+        self._carry(process.name, send.to, lambda: self._deliver(call))
+        if send.answer_within_ms is not None:
+            self.at(self.now_us + send.answer_within_ms * MILLISECOND, lambda: self._give_up(call, refused=False))
+
+    def _answer(self, process: Process, message: Hashable, call: int | None) -> None:
+        if call is not None and call in self._calls:
+            self._carry(process.name, self._calls[call].sender, lambda: self._return(call, process.name, message))
+
+    def _carry(self, sender: str, to: str, arrive: Callable[[], None], held_us: int = 0) -> None:
+        """Take a message over the network; one that meets a cut is tried again, as TCP does, for a while."""
+        delay_us = self.network.delay()
+        if delay_us is None or held_us > HELD_US:
+            return
+
+        def try_it() -> None:
+            if self.network.passes(sender, to):
+                arrive()
+            else:
+                self.at(self.now_us + SECOND // 4, lambda: self._carry(sender, to, arrive, held_us + SECOND // 4))
+
+        self.at(self.now_us + delay_us, try_it)
+
+    def _deliver(self, number: int) -> None:
+        call = self._calls.get(number)
+        if call is None:
+            return
+        to = self.processes[call.to]
+        if to.condition == DOWN:
+            self._carry(call.to, call.sender, lambda: self._give_up(number, refused=True))
+        else:
+            self._tell(to, to.life, Heard(call.sender, call.message), number)
+
+    def _return(self, number: int, sender: str, message: Hashable) -> None:
+        call = self._calls.pop(number, None)
+        if call is not None:
+            self._tell(self.processes[call.sender], call.life, Heard(sender, message), None)
+
+    def _give_up(self, number: int, *, refused: bool) -> None:
+        call = self._calls.pop(number, None)
+        if call is not None:
+            told = Unanswered(call.to, call.message, refused)
+            self._tell(self.processes[call.sender], call.life, told, None)
+
+    # -- the record --------------------------------------------------------------------------------------------
+
+    def leaders(self) -> list[str]:
+        """The members that call themselves leader and are awake, by the term that they lead: the last is the newest."""
+        awake = [
+            reign for name, reign in self._leading.items()
+            if reign.end_us is None and self.processes[name].condition == UP
+        ]  # fmt: skip
+        return [reign.node for reign in sorted(awake, key=lambda reign: (reign.term, reign.begin_us))]
+
+    def _watch_leadership(self, name: str, before: Any, state: Any) -> None:
+        term = self.play.leads(state)
+        reign = self._leading.get(name)
+        if reign is not None and (term is None or reign.term != term):
+            self._end_reign(name, "stepped down")
+            reign = None
+        if term is not None and reign is None:
+            reign = self._leading[name] = Reign(name, term, self.now_us)
+            self.reigns.append(reign)
+        elif reign is not None and before is not None and self.play.committed(state) > self.play.committed(before):
+            reign.grew.append(self.now_us)
+
+    def _end_reign(self, name: str, how: str) -> None:
+        reign = self._leading.pop(name, None)
+        if reign is not None:
+            reign.end_us, reign.how_ended = self.now_us, how
+
+    def _print(self, name: str, lines: list[tuple[str, str, str]], say: Say | None) -> None:
+        wall_us = self._wall(self.processes[name])
+        for stream, level, text in lines:
+            kept = not self._is_dropped(name, stream, level)
+            self.lines.append(Line(name, stream, self.now_us, wall_us, level, text, say, kept))
+
+    def _is_dropped(self, name: str, stream: str, level: str) -> bool:
+        """Appenders drop INFO lines in bursts, never louder ones; each file has a queue of its own."""
+        if not self.drops or level != "INFO":
+            return False
+        left = self._dropping.get((name, stream), 0)
+        if left == 0 and self._line_rng.random() < self.drops:
+            left = self._line_rng.randint(1, 8)
+        self._dropping[name, stream] = max(left - 1, 0)
+        return left > 0
