@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from jobs.inspection import Inspection
     from jobs.published import Published
+    from jobs.simulate import Simulated
 
 OUT = Console(highlight=False, markup=False)
 ERR = Console(stderr=True, highlight=False, markup=False)
@@ -193,6 +194,74 @@ def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> No
 
     for file in files:
         print_inspection(look(file, zone), lines, top)
+
+
+@cli.command()
+@click.option("--scenario", metavar="NAME", help="The story to play; --list names them all.")
+@click.option("--seed", default=1, show_default=True, help="The same seed gives the same logs, byte for byte.")
+@click.option("--out", metavar="DIR", help="Landing zone to write to: logs and truth go to DIR/NAME-SEED/.")
+@click.option("--watch", is_flag=True, help="Tell the story step by step, and explain what is new.")
+@click.option("--judge", "judging", is_flag=True, help="Judge the logs without Spark and compare with the truth.")
+@click.option("--list", "listing", is_flag=True, help="Name all scenarios and what happens in them.")
+def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judging: bool, listing: bool) -> None:
+    """Play an election in a world with known faults, and write the logs that its members would have written.
+
+    Members, clocks, disks and the network are simulated; the rules are those that judge real logs, run forwards. A safe
+    scenario has faults that the protocol must survive, a broken one a bug or an operator's error. truth.jsonl says who
+    really led when, what was done, and which findings the logs prove.
+
+    \b
+    Examples
+      election-replay simulate --list
+      election-replay simulate --scenario dledger-isolated-leader --watch
+      election-replay simulate --scenario dledger-old-copy --seed 7 --out worlds
+      election-replay run --landing worlds --warehouse warehouse
+    """
+    from jobs.simulate import simulate as play
+    from jobs.simulate import write
+
+    if listing:
+        print_scenarios()
+        return
+    if scenario is None or not (out or watch or judging):
+        raise JobError("say what to play and what for: --scenario NAME with --out DIR, --watch or --judge; or --list")
+    simulated = play(scenario, seed)
+    if watch:
+        say(f"{scenario}, seed {seed}: {simulated.scenario.meaning}")
+        for line in simulated.story():
+            say(line)
+    if judging:
+        print_score(simulated)
+    if out:
+        written = write(simulated, out)
+        say(f"{len(written)} files in {written[-1].parent}; what really happened is in {written[-1]}")
+
+
+def print_scenarios() -> None:
+    """All scenarios, safe ones first."""
+    from election_core.simulate.catalogue import SCENARIOS
+
+    grid = Grid("scenario", "kind", "what happens", box=None, pad_edge=False, header_style="bold")
+    for name, one in SCENARIOS.items():
+        grid.add_row(name, "broken" if one.broken else "safe", one.meaning)
+    (OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False)).print(grid)
+
+
+def print_score(simulated: "Simulated") -> None:
+    """The truth, the verdict on the logs, and where they differ. Raises :class:`JobError` if they do."""
+    found = simulated.judged()
+    say("What the logs prove:")
+    for true in found.provable or ():
+        say(f"  {true.rule}: {true.words}")
+    say("What the judge says, by the logs alone:")
+    for finding in found.claimed:
+        say(f"  {finding.severity} {finding.rule}: {finding.summary}")
+    for finding in found.false:
+        say(f"FALSE CLAIM {finding.rule}: {finding.summary}")
+    for true in found.missed:
+        say(f"MISSED {true.rule}: {true.words}")
+    if not found.perfect:
+        raise JobError("the verdict is not the truth")
 
 
 @cli.command()

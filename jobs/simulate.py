@@ -1,0 +1,61 @@
+"""Worlds as files: a landing zone with known faults, and the truth beside it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from election_core.simulate.catalogue import SCENARIOS, told, truths
+from election_core.simulate.judged import Score, findings_of, score
+from election_core.simulate.landing import files, truth_lines
+from election_core.simulate.scenario import Scenario, played
+from election_core.simulate.truth import Truth
+from election_core.simulate.world import World
+from jobs import JobError
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A world that was played; ``cluster`` is its name in a landing zone."""
+
+    scenario: Scenario
+    seed: int
+    world: World
+    truths: list[Truth]
+
+    @property
+    def cluster(self) -> str:
+        """The folder of the cluster."""
+        return f"{self.scenario.name}-{self.seed}"
+
+    def story(self) -> list[str]:
+        """The world as text, step by step."""
+        return list(told(self.scenario, self.world))
+
+    def judged(self) -> Score:
+        """What the core says of the world's logs, compared with the truth."""
+        return score(self.truths, findings_of(self.world, self.cluster))
+
+
+def simulate(name: str, seed: int) -> Simulated:
+    """Play a scenario. Raises :class:`JobError` when there is none of that name."""
+    scenario = SCENARIOS.get(name)
+    if scenario is None:
+        raise JobError(f"there is no scenario {name}: election-replay simulate --list names them all")
+    world = played(scenario, seed)
+    return Simulated(scenario, seed, world, truths(scenario, world))
+
+
+def write(simulated: Simulated, out: str) -> list[Path]:
+    """Write logs and truth below ``out/<cluster>``. Raises :class:`JobError` where something is there already."""
+    folder = Path(out) / simulated.cluster
+    if folder.exists():
+        raise JobError(f"{folder} is there already: remove it, or take another seed or folder")
+    written = []
+    for path, content in files(simulated.world):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        written.append(file)
+    lines = truth_lines(simulated.scenario, simulated.seed, simulated.world, simulated.truths)
+    truth = folder / "truth.jsonl"
+    truth.write_text("".join(f"{line}\n" for line in lines))
+    return [*written, truth]
