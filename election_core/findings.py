@@ -11,6 +11,8 @@ protocol dealt with it.
 import hashlib
 from dataclasses import dataclass
 
+from election_core.clock import UNBOUNDED
+
 PROVEN = "proven"
 DEFINITE = "definite"
 POSSIBLE = "possible"
@@ -444,6 +446,8 @@ def seconds(us: int) -> str:
 
 
 def between(least_us: int, most_us: int) -> str:
-    """A range of durations for a sentence: ``6 s to 8 s``."""
+    """A range of durations for a sentence: ``6 s to 8 s``; clocks that cannot be compared know no most."""
     least, most = seconds(max(least_us, 0)), seconds(most_us)
+    if most_us >= UNBOUNDED:
+        return f"at least {least}"
     return least if least == most else f"{least} to {most}"

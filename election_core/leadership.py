@@ -334,7 +334,8 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: Sequence
         if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -SECOND:
             end = Moment(hole.begin.at, hole.end.by, hole.begin.source)
     log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
-    if not log_stops and end.by - end.at <= 2 * SECOND:
+    said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
+    if said_itself or (not log_stops and end.by - end.at <= 2 * SECOND):
         return _End(end, end, tenure)
     relevant = [
         moment

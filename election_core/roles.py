@@ -58,7 +58,11 @@ def spans(steps: Sequence[Step], lives: Sequence[Life], first_role: str) -> Iter
     all_lives = list(lives)
     by_life: dict[int, list[Step]] = {}
     for step in steps:
-        by_life.setdefault(life_at(all_lives, step.at), []).append(step)
+        # A role first seen in a later line began somewhere before it, but in the life of that line.
+        number = life_at(all_lives, max(step.at, step.by - SECOND))
+        start = all_lives[number].start if all_lives else None
+        begun = step if start is None else replace(step, at=max(step.at, min(start, step.by)))
+        by_life.setdefault(number, []).append(begun)
     for number, life in enumerate(all_lives):
         own = by_life.get(number, [])
         if life.start is not None and (not own or own[0].at > life.start):

@@ -231,6 +231,7 @@ class DledgerLog:
     _open: Campaign | None = None
     _cause: str | None = None
     _transfer_at: int | None = None
+    _role_seen_at: int | None = None
     _last_at: int | None = None
     _last_status: tuple[int, int | None, int] | None = None
 
@@ -358,6 +359,7 @@ class DledgerLog:
         if self._is_leader():
             self._led_until[self.steps[-1].term] = event.by
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
+        self._role_seen_at = event.at
 
     def _on_to_candidate(self, event: Logged) -> None:
         if event.from_term is not None and event.term is not None and event.from_term > event.term:
@@ -473,13 +475,16 @@ class DledgerLog:
         self._note_progress(event, role)
         known = self.steps[-1] if self.steps else None
         if known is not None and (known.role, known.term) == (role, event.term):
+            self._role_seen_at = event.at
             return
         if known is not None and event.at - known.at < STATUS_SETTLES:
             return
-        since = self._last_at if self._last_at is not None and known is not None else event.at
+        # The change came after the last line that shows the role before; others may have come after the change.
+        since = self._role_seen_at if self._role_seen_at is not None and known is not None else event.at
         seen = replace(event, at=min(since, event.at))
         leader = (event.node or self.node) if role == LEADER else None
         self._step(seen, role, event.term, leader, "status")
+        self._role_seen_at = event.at
 
     def _note_progress(self, event: Logged, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
@@ -620,6 +625,7 @@ class DledgerLog:
             self._open = None
         self._cause = None
         self._heard_term = 0
+        self._role_seen_at = event.at
         self._doubtful.clear()
         self._replies.clear()
         self._owed, self._last_round = 0, None
