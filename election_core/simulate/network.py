@@ -1,4 +1,7 @@
-"""The network of a world: delay, loss, cuts in one or both directions."""
+"""The network of a world: delay, loss that TCP makes good late, cuts in one or both directions.
+
+The protocols run over TCP: a lost packet makes a message late; only a cut, or the death of a process, loses one.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,25 +10,23 @@ from random import Random
 
 HELD_US = 15_000_000
 """How long TCP keeps trying through a cut: what was sent before is delivered late, or never."""
+RESENT_US = (200_000, 3_000_000)
+"""How late a message is whose packets were lost once or more."""
 
 
 @dataclass(slots=True)
 class Network:
-    """``delay_us`` is the range of a delay; one in ``1/slow`` takes up to a second, one in ``1/loss`` never arrives."""
+    """``delay_us`` is the range of a delay; the part ``lost`` of all messages has to be sent again."""
 
     rng: Random
     delay_us: tuple[int, int] = (500, 6000)
-    slow: float = 0.0
-    loss: float = 0.0
+    lost: float = 0.0
     cuts: set[tuple[str, str]] = field(default_factory=set)
 
-    def delay(self) -> int | None:
-        """The time that a message takes, in microseconds, or ``None`` for one that is lost."""
-        if self.loss and self.rng.random() < self.loss:
-            return None
-        if self.slow and self.rng.random() < self.slow:
-            return self.rng.randrange(self.delay_us[1], 1_000_000)
-        return self.rng.randrange(*self.delay_us)
+    def delay(self) -> int:
+        """The time that a message takes, in microseconds."""
+        resent = self.lost > 0 and self.rng.random() < self.lost
+        return self.rng.randrange(*(RESENT_US if resent else self.delay_us))
 
     def passes(self, sender: str, to: str) -> bool:
         """Whether anything gets from one to the other now."""

@@ -303,9 +303,9 @@ class World:
 
     def _carry(self, sender: str, to: str, arrive: Callable[[], None], held_us: int = 0) -> None:
         """Take a message over the network; one that meets a cut is tried again, as TCP does, for a while."""
-        delay_us = self.network.delay()
-        if delay_us is None or held_us > HELD_US:
+        if held_us > HELD_US:
             return
+        delay_us = self.network.delay()
 
         def try_it() -> None:
             if self.network.passes(sender, to):
