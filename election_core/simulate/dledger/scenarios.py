@@ -10,6 +10,7 @@ from election_core.protocols.dledger.decisions import (
     ALREADY_VOTED,
     REVOTE_IMMEDIATELY,
     ROUND_RESULTS,
+    TERM_NOT_READY,
     VOTE_CHECKS,
     Ballot,
     RoundResult,
@@ -336,17 +337,14 @@ def _without(*answers: str) -> Rules:
     return Rules(vote_checks=tuple(check for check in VOTE_CHECKS if check.answer not in answers))
 
 
-def _ghost_leader() -> Rules:
-    """A candidate whose vote is another's tells itself that there is a leader."""
+def _self_doubt() -> Rules:
+    """A candidate whose vote is another's tells itself that it is not ready for the term that it is in."""
 
     def fits(ballot: Ballot) -> bool:
-        return ballot.voted_otherwise and (ballot.own or ballot.leader is not None)
+        return ballot.term > ballot.own_term or (ballot.own and ballot.voted_otherwise)
 
-    return Rules(vote_checks=_with_row(VoteCheck(ALREADY_HAS_LEADER, fits)))
-
-
-def _with_row(row: VoteCheck) -> tuple[VoteCheck, ...]:
-    return tuple(row if check.answer == row.answer else check for check in VOTE_CHECKS)
+    row = VoteCheck(TERM_NOT_READY, fits)
+    return Rules(vote_checks=(row, *(check for check in VOTE_CHECKS if check.answer != TERM_NOT_READY)))
 
 
 def _too_eager() -> Rules:
@@ -396,11 +394,11 @@ BROKEN: tuple[Scenario, ...] = (
         rules=Rules(silence_ms=1500),
     ),
     _story(
-        "ghost-leader",
-        "a bug: voters tell of leaders that do not exist",
+        "self-doubt",
+        "a bug: a candidate calls itself not ready for its own term",
         _kill_leader,
         broken=True,
-        rules=_ghost_leader(),
+        rules=_self_doubt(),
     ),
     _story("too-eager", "a bug: a lost round is asked again at once", _kill_leader, broken=True, rules=_too_eager()),
     _story(

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from election_core.protocols.dledger.decisions import ACCEPT, HEARTBEAT_INTERVAL_MS, PASSED, REVOTE_IMMEDIATELY
+from election_core.protocols.dledger.decisions import (
+    ACCEPT,
+    HEARTBEAT_INTERVAL_MS,
+    PASSED,
+    REVOTE_IMMEDIATELY,
+    TERM_NOT_READY,
+)
 from election_core.quorum import majority
 from election_core.rows import Finding
 from election_core.simulate.truth import (
@@ -232,8 +238,8 @@ def _wrong_rounds(world: World) -> Iterator[Truth]:
 def _wrong_answers(world: World) -> Iterator[Truth]:
     for line in world.lines:
         own = line.said and line.said.kind == "DL_VOTE_REPLY" and value(line, "voter") == line.node
-        if own and value(line, "answer") == "REJECT_ALREADY_HAS_LEADER":
-            yield _line_breaks("WRONG_VOTE_RESULT", line, f"{line.node} told itself that there is a leader.")
+        if own and value(line, "answer") == TERM_NOT_READY:
+            yield _line_breaks("WRONG_VOTE_RESULT", line, f"{line.node} told itself that it is not ready for its term.")
 
 
 def _impatience(world: World) -> Iterator[Truth]:
