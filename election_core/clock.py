@@ -77,6 +77,11 @@ class Clocks:
             trusted.pop(source, None)
         self._ahead = self._combine(proven, trusted, stepped | self._steps.keys())
 
+    @property
+    def put_back(self) -> frozenset[str]:
+        """The clocks that were put back: their times are not compared with those of others."""
+        return frozenset(self._steps)
+
     def compared(self) -> tuple[int, int]:
         """How many ordered pairs of sources a message compares, and how many none does."""
         pairs = len(self._sources) * (len(self._sources) - 1)

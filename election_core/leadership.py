@@ -304,6 +304,8 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     target = after.begin if after else group.end
     if after is None and any(tenure.open for tenure in earlier):
         return None
+    if any(tenure.source in group.clocks.put_back for tenure in earlier):
+        return None  # when it led cannot be told
     ends = [_effective_end(group, tenure, target, heard) for tenure in earlier]
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
@@ -560,9 +562,13 @@ def availability(
 def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator[RuleCoverage]:
     """Coverage of the rules about availability and about what limits a verdict."""
     changes = max(len(group.tenures) - 1, 0)
-    unclear = sum(1 for tenure in group.tenures[:-1] if tenure.end.by - tenure.end.at > 2 * SECOND)
+    put_back = group.clocks.put_back
+    blurred = (t for t in group.tenures[:-1] if t.end.by - t.end.at > 2 * SECOND or t.source in put_back)
+    unclear = sum(1 for _ in blurred)
     unclear = max(min(unclear, changes - len(found)), 0)
     why = "the end of a tenure is known only between its last sign and the next start"
+    if put_back:
+        why += "; a clock that was put back does not tell when its machine led"
     sure = sum(1 for gap in found if gap.least >= SECOND)
     unclear = max(unclear, len(found) - sure)
     yield coverage(group, "LEADERLESS", max(changes - sure - unclear, 0), sure, unclear, why)

@@ -81,6 +81,26 @@ def test_a_step_of_a_clock_is_reported() -> None:
     assert least < 0 < most, "nothing can be said across these two clocks"
 
 
+def test_a_step_is_no_fault_of_the_other_clocks() -> None:
+    """The fewest clocks that explain the messages are named, by what the messages contradict each other and no more."""
+    world = {"a": 0, "b": 0, "c": 0}
+    before = messages_in(world, [("a", "b", 10 * SECOND, 0), ("a", "c", 10 * SECOND, 0), ("b", "c", 10 * SECOND, 0)])
+    set_back = {**world, "a": -50 * SECOND}
+    after = messages_in(set_back, [("b", "a", 80 * SECOND, 0), ("c", "a", 80 * SECOND, 0), ("c", "b", 80 * SECOND, 0)])
+    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), [*before, *after])
+    assert [(skew.ahead, skew.behind, skew.or_else) for skew in clocks.skews] == [("a", "a", ())]
+    assert 47 * SECOND <= clocks.skews[0].at_least_us <= 50 * SECOND
+    assert clocks.most_ahead("b", "c") <= SECOND, "the others still compare"
+
+
+def test_a_step_of_one_of_two_clocks_is_blamed_on_none() -> None:
+    """Two machines that contradict each other and nobody else: either may have stepped."""
+    question = messages_in({"a": 0, "b": 0, "c": 0}, [("a", "b", 10 * SECOND, 0)])
+    answer = messages_in({"a": -50 * SECOND, "b": 0, "c": 0}, [("b", "a", 80 * SECOND, 0)])
+    (skew,) = Clocks({"a": 400_000, "b": 400_000}, [*question, *answer]).skews
+    assert (skew.ahead, skew.behind, skew.or_else) == ("a", "a", ("b",))
+
+
 def test_one_machine_needs_no_bounds() -> None:
     """Two moments of one clock are apart by what it shows."""
     clocks = Clocks({"a": 10 * SECOND}, [])
