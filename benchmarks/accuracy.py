@@ -29,9 +29,8 @@ In safe worlds nothing is claimed above information but time that was really los
 world that is judged wrongly is named below with the command that repeats it. This page is made by
 `python -m benchmarks.accuracy > docs/accuracy.md`.
 
-What the worlds do not hold: a clock that is set back to before its process started (such a log reads as two lives of
-the process), messages that TCP loses for good while both ends live, more than three members, and all protocols that
-are not named below: they have no machine yet.
+What the worlds do not hold: messages that TCP loses for good while both ends live, groups of more than three members,
+and all protocols that are not named below: they have no machine yet.
 """
 
 

@@ -51,12 +51,12 @@ def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:
         time = dialect.time_of(line, zone)
         if time is None:
             continue
-        source.seen(stream, time[0])
+        event_id = f"{source.source_node}/{stream}:{number}"
+        source.seen(stream, time[0], event_id)
         event = dialect.parse(Record(line, (), stream, zone))
         if event is not None and event.kind in INTERESTING:
             columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
             by = event.event_time + event.time_resolution_ms * 1000
-            event_id = f"{source.source_node}/{stream}:{number}"
             source.on(Logged(event_id, stream, event.kind, event.event_time, by, **columns))
 
 

@@ -1,14 +1,16 @@
 """A simulated group tells the same story in the same words as a real one."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from election_core.dialects import Record, dialect_for
+from election_core.events import Event
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.judged import logs_of
 from election_core.simulate.scenario import Script, Stage, played
 from election_core.simulate.world import World
-from tests.election_core import story
 
 ROLES = (
     "DL_LISTEN",
@@ -48,12 +50,24 @@ def slow(world: World) -> None:
 def kinds(logs: dict[tuple[str, str], list[str]], since: float = 0) -> list[tuple[str, ...]]:
     """What each elector did, from ``since`` on; many answers in a row are one, and so are equal lines."""
     found = []
-    for (node, stream), lines in logs.items():
+    for (_, stream), lines in logs.items():
         if stream == "broker_default.log":
-            events = [event for event in story.events(node, stream, lines) if event.at >= since]
-            own = [e.kind for e in events if e.kind in ROLES or (since and e.kind == ANSWERS and e.peer is not None)]
+            own = [e.kind for e in events(stream, lines) if e.event_time >= since and tells(e, answers=since > 0)]
             found.append(tuple(kind for kind, _ in groupby(own)))
     return sorted(found)
+
+
+def events(stream: str, lines: list[str]) -> Iterator[Event]:
+    dialect = dialect_for(stream)
+    assert dialect is not None
+    for line in lines:
+        event = dialect.parse(Record(line, (), stream, dialect.utc_offset_minutes))
+        if event is not None:
+            yield event
+
+
+def tells(event: Event, *, answers: bool) -> bool:
+    return event.kind in ROLES or (answers and event.kind == ANSWERS and event.peer is not None)
 
 
 def test_killed_leader(corpora: Path) -> None:
