@@ -399,6 +399,7 @@ class DledgerLog:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         self._close_campaign(event, "lost")
         self._cause = None
+        self._last_round = None  # a follower forgets what its last round led to
         self._failed_rounds = 0
 
     def _on_heartbeat_timeout(self, event: Logged) -> None:
@@ -624,6 +625,7 @@ class DledgerLog:
             self._open.outcome = "abandoned"
             self._open = None
         self._cause = None
+        self._current_term = None  # what the file says, which need not be the last term of the old process
         self._heard_term = 0
         self._role_seen_at = event.at
         self._doubtful.clear()
