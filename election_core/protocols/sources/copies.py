@@ -12,15 +12,15 @@ from itertools import combinations
 
 from election_core import facts
 from election_core.facts import Fact
-from election_core.lives import SECOND
+from election_core.lives import SECOND, SILENCE
 from election_core.protocols.sources.log import PROTOCOL
 
 ENOUGH = 3
 """So many facts must begin alike, and none may differ. Fewer could be chance: two processes under one name that were
 started together and told of the same election in the same second."""
 
-_START_UP = 2 * SECOND
-"""What a log says that begins in the middle is not the first line about it."""
+_START_UP = SILENCE
+"""What a log says that begins in the middle is not the first line about it; a status line comes every few seconds."""
 _COUNTS = {facts.CHECKED, facts.COMMITTED, facts.KEPT_ROLE, facts.PERMISSION, facts.ALIVE, facts.SILENCE}
 """Facts that sum up a log; they depend on where it begins and ends."""
 _BEGINNING = (
