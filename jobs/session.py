@@ -13,12 +13,17 @@ from pathlib import Path
 from delta import configure_spark_with_delta_pip
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.conf import SparkConf
+from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from jobs import JobError
 
 JAVA_WANTED = 17
+PYTHON_PACKAGES = (".zip", ".egg")
+"""What Spark puts on Python's path. It would add the jars that it fetches, and then every task of a Python worker reads
+the directories of all of them anew: a third of a second each."""
+
 LOG4J = Path(__file__).parent.parent / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
     f"install a JDK {JAVA_WANTED} or newer (for example `apt install openjdk-17-jdk-headless` "
@@ -37,13 +42,15 @@ def spark_session(
     """
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    chosen = SparkConf().get("spark.master", None) or master or "local[*]"
+    configured = submitted()
+    chosen = configured.get("spark.master", None) or master or "local[*]"
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(chosen)
-    for key, value in settings(shuffle_partitions).items():
+    for key, value in settings(shuffle_partitions, configured).items():
         builder = builder.config(key, value)
     try:
+        SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
         with jvm_output(quiet):
             return configure_spark_with_delta_pip(builder).getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
@@ -68,9 +75,15 @@ def jvm_output(quiet: bool) -> Iterator[None]:
         os.close(nowhere)
 
 
-def settings(shuffle_partitions: int) -> dict[str, str]:
-    """Spark's settings, each with the reason where it is not plain."""
-    configured = SparkConf()
+def submitted() -> SparkConf:
+    """What ``spark-submit`` was given, if it started this process; it is known to its JVM alone."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()
+    return SparkConf()
+
+
+def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
+    """Spark's settings, each with the reason where it is not plain; what is ``configured`` goes first."""
     chosen = {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

@@ -1,7 +1,10 @@
 """Java is looked for before Spark is, and its absence is said in one sentence."""
 
+import os
+import subprocess
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from jobs import JobError
@@ -36,3 +39,24 @@ def test_old_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(JobError, match="is Java 11: install a JDK 17"):
         require_java()
+
+
+@pytest.mark.slow
+def test_what_spark_submit_is_told_counts(tmp_path: Path) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(
+        "from jobs.session import spark_session\n"
+        "spark = spark_session('job', master='local[3]', shuffle_partitions=8)\n"
+        "print(spark.sparkContext.master, spark.conf.get('spark.sql.shuffle.partitions'))\n"
+    )
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    given = ("--master", "local[1]", "--conf", "spark.sql.shuffle.partitions=5")
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [submit, *given, script],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "local[1] 5" in done.stdout.splitlines(), done.stderr[-2000:]
