@@ -81,17 +81,24 @@ class Blocks:
     def __iter__(self) -> Iterator[Block]:
         while True:
             if end := self.rest.rfind(b"\n") + 1:
-                data, self.rest = self.rest[:end], self.rest[end:]
-                yield self._advance(data, end)
+                yield self._cut(b"", self.rest, end)
             elif len(self.rest) > HELD_BYTES:
                 if (block := self._giant_line()) is None:
                     return
                 yield block
-            elif chunk := next(self._chunks, b""):
-                self.rest += chunk
-            else:
+            elif not (chunk := next(self._chunks, b"")):
                 self.waiting = len(self.rest)
                 return
+            elif end := chunk.rfind(b"\n") + 1:
+                yield self._cut(self.rest, chunk, end)
+            else:
+                self.rest += chunk
+
+    def _cut(self, before: bytes, chunk: bytes, end: int) -> Block:
+        """``before`` and ``chunk`` up to ``end`` as a block, copied once; what follows is the rest."""
+        self.rest = chunk[end:]
+        data = b"".join((before, memoryview(chunk)[:end]))
+        return self._advance(data, len(data))
 
     def _giant_line(self) -> Block | None:
         """Pass over a line too long to be held, keeping its beginning; ``None`` when the file ends in it."""

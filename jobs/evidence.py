@@ -48,8 +48,12 @@ STEP = 20
 SECONDS = r"(\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d)"
 """The time of a line."""
 
+SECOND_LENGTH = len("2026-03-01 10:00:00")
+
 Row = tuple[str, tuple[Any, ...]]
 """A table's name and the values of one of its rows, in the order of its columns."""
+
+Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 fields_of = attrgetter(*(column.name for column in MEANING))
 EPOCH_ENTRIES = [column.name for column in MEANING].index("epoch_entries")
@@ -116,6 +120,7 @@ class Evidence:
         self.progress = progress
         self.counts = Counts()
         self._held = lines_of(Block(b"", 0))
+        self._next: Block | None = None
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
         self._readings: dict[int | None, Reading] = {}
@@ -124,24 +129,31 @@ class Evidence:
         self._last_time: int | None = None
 
     def take(self, block: Block) -> Iterator[Row]:
-        """Rows of the next lines; the last record is held back, as more of it may follow."""
+        """Rows of the lines before these, but for the last record: these may go on with it."""
         if self.dialect is None:
             self._count(block.data.count(b"\n") + (not block.data.endswith(b"\n")))
             return
+        if self._next is not None:
+            yield from self._records(self._next, self.dialect, last=False)
+        self._next = block
+
+    def finish(self) -> Iterator[Row]:
+        """Rows of all lines that are left."""
+        if self.dialect is not None and self._next is not None:
+            yield from self._records(self._next, self.dialect, last=True)
+            self._next = None
+
+    def _records(self, block: Block, dialect: Dialect, *, last: bool) -> Iterator[Row]:
+        """Rows of what is held and the block, whose last record is held unless it is the ``last`` block."""
         lines = pl.concat([self._held, lines_of(block)])
         if self.progress.lines == 0:
             lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
-        starts = lines["text"].str.contains(self.dialect.record_start)
-        begins = starts.arg_true()
-        end = begins[-1] if len(begins) and lines.height - begins[-1] < HELD_LINES else lines.height
+        begins = lines["text"].str.contains(dialect.record_start).arg_true().to_numpy()
+        end = lines.height
+        if not last and len(begins) and end - begins[-1] < HELD_LINES:
+            end = int(begins[-1])
         self._held = lines[end:]
-        yield from self._rows(lines[:end], starts[:end], self.dialect)
-
-    def finish(self) -> Iterator[Row]:
-        """Rows of the last record."""
-        if self.dialect is not None:
-            lines, self._held = self._held, self._held.clear()
-            yield from self._rows(lines, lines["text"].str.contains(self.dialect.record_start), self.dialect)
+        yield from self._rows(lines[:end], begins[begins < end], dialect)
 
     def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Row]:
         """Rows of a metadata snapshot, whose lines are its records; a broken one is one quarantined line."""
@@ -183,38 +195,39 @@ class Evidence:
         self.counts.total += lines
         self.progress.lines += lines
 
-    def _rows(self, lines: pl.DataFrame, starts: pl.Series, dialect: Dialect) -> Iterator[Row]:
+    def _rows(self, lines: pl.DataFrame, begins: Indices, dialect: Dialect) -> Iterator[Row]:
+        """Rows of whole records, which begin on the lines ``begins``."""
         first = self.progress.lines + 1
         self._count(lines.height)
-        hits = starts & lines["text"].str.contains_any(list(dialect.needles))
-        broken = (lines["length"] > LINE_BYTES) | (lines["unreadable"] & hits)
-        for at in broken.arg_true().to_list():
-            reason = "not text" if lines["unreadable"][at] else f"line longer than {LINE_BYTES} bytes"
-            yield self.quarantine(first + at, reason, lines["text"][at], lines["length"][at])
-        begins = starts.arg_true().to_numpy()
-        dated = (starts & ~broken & ~lines["unreadable"]).arg_true()
-        texts, numbers = lines["text"].gather(dated), dated.to_list()
-        buckets = self._zoned(texts, numbers, first, dialect) if self._times else buckets_of(texts)
-        ticks, late = self._ticks(buckets, numbers)
+        text, lengths, unreadable = lines["text"], lines["length"].to_numpy(), lines["unreadable"].to_numpy()
+        wanted = begins[text.gather(begins).str.contains_any(list(dialect.needles)).to_numpy()]
+        long = lengths > LINE_BYTES
+        for at in np.union1d(np.flatnonzero(long), wanted[unreadable[wanted]]).tolist():
+            reason = "not text" if unreadable[at] else f"line longer than {LINE_BYTES} bytes"
+            yield self.quarantine(first + at, reason, text[at], int(lengths[at]))
+        bad = long | unreadable
+        dated, readable = begins[~bad[begins]], set(wanted[~bad[wanted]].tolist())
+        texts = text.gather(dated)
+        buckets = self._zoned(texts, dated, first, dialect) if self._times else buckets_of(texts)
+        ticks, late = self._ticks(buckets, dated)
         if late is not None:
             yield from self._tick(*late, dialect)
-        lengths = lines["length"].to_numpy()
-        readable = set((hits & ~broken).arg_true().to_list())
         candidates = sorted(readable | ticks)
+        ends = np.append(begins, lines.height)[np.searchsorted(begins, candidates, side="right")].tolist()
         taken = -1
-        for at, text in zip(candidates, lines["text"].gather(candidates).to_list(), strict=True):
+        for at, end, line in zip(candidates, ends, text.gather(candidates).to_list(), strict=True):
             rows: list[Row] = []
             if at in readable:
-                rows = list(self._record(first + at, text, lengths[at], continuation(lines, begins, at), dialect))
+                rows = list(self._record(first + at, line, lengths[at], continuation(text, at, end), dialect))
             if not rows and at in ticks:
-                rows = list(self._tick(first + at, text, dialect))
+                rows = list(self._tick(first + at, line, dialect))
             taken = at if rows else taken
             yield from rows
         if len(dated):
-            last = dated[-1]
+            last = int(dated[-1])
             self.progress.last_line_no = first + last
-            self.progress.last_line = None if last == taken else lines["text"][last]
-            time = self._time_of(first + last, lines["text"][last], dialect)
+            self.progress.last_line = None if last == taken else text[last]
+            time = self._time_of(first + last, text[last], dialect)
             self._last_time = time[0] if time else self._last_time
             self._readings = {first + last: self._reading(first + last)}
 
@@ -222,10 +235,10 @@ class Evidence:
         """The zone of a line's time."""
         return self._readings.get(line_no, self._fixed)
 
-    def _zoned(self, texts: pl.Series, numbers: Sequence[int], first: int, dialect: Dialect) -> pl.Series:
+    def _zoned(self, texts: pl.Series, numbers: Indices, first: int, dialect: Dialect) -> pl.Series:
         """Read the local times of dated lines in their order; the tens of seconds that they lie in, UTC."""
         buckets: list[int | None] = []
-        for at, text in zip(numbers, texts.to_list(), strict=True):
+        for at, text in zip(numbers.tolist(), texts.to_list(), strict=True):
             local = local_seconds(text)
             if local is None or self._times is None:
                 buckets.append(None)
@@ -236,7 +249,7 @@ class Evidence:
         self.progress.zone_state = self._times.state if self._times else None
         return pl.Series(buckets, dtype=pl.Int64)
 
-    def _ticks(self, buckets: pl.Series, numbers: Sequence[int]) -> tuple[set[int], tuple[int, str] | None]:
+    def _ticks(self, buckets: pl.Series, numbers: Indices) -> tuple[set[int], tuple[int, str] | None]:
         """Places of the lines to tick, and number and text of the line before all of these if it is one."""
         before = self.progress.tick_bucket
         known = buckets.cum_max().shift(1, fill_value=before).fill_null(strategy="forward")
@@ -247,7 +260,7 @@ class Evidence:
             new = (buckets > known.fill_null(-1)).fill_null(value=False).arg_true().to_list()
             if new:
                 self.progress.tick_bucket = max(buckets.max(), before or 0)  # type: ignore[type-var, assignment]
-        ticks = {numbers[at] for at in new} | {numbers[at - 1] for at in new if at}
+        ticks = {int(numbers[at]) for at in new} | {int(numbers[at - 1]) for at in new if at}
         late = None
         if new and new[0] == 0 and self.progress.last_line is not None and self.progress.last_line_no:
             late = (self.progress.last_line_no, self.progress.last_line)
@@ -302,11 +315,6 @@ class Evidence:
         yield LOG_LINES, (*where, at.path, line_no, text, at.batch)
 
 
-def buckets_of(texts: pl.Series) -> pl.Series:
-    """The tens of seconds that lines lie in, as written: yyyymmddhhmms."""
-    return texts.str.extract(TEN_SECONDS).str.replace_all(r"\D", "").cast(pl.Int64, strict=False)
-
-
 def local_seconds(text: str) -> int | None:
     """The first time in a line, in seconds since 1970 as if it were UTC; ``None`` where there is no possible one."""
     found = re.search(SECONDS, text)
@@ -354,20 +362,32 @@ def meaning(event: Event) -> tuple[Any, ...]:
     return (*values[:EPOCH_ENTRIES], tuple(map(astuple, event.epoch_entries)), *values[EPOCH_ENTRIES + 1 :])
 
 
-def continuation(lines: pl.DataFrame, begins: np.ndarray[Any, Any], at: int) -> tuple[str, ...]:
-    """The undated lines after line ``at``, as far as they are kept; ``begins`` are the lines that begin a record."""
-    following = int(np.searchsorted(begins, at, side="right"))
-    end = begins[following] if following < len(begins) else lines.height
+def buckets_of(texts: pl.Series) -> pl.Series:
+    """The tens of seconds that lines lie in, as written: yyyymmddhhmms.
+
+    Most lines begin with their time, which they share with their neighbours: it is read once for all of these.
+    """
+    runs = texts.str.head(SECOND_LENGTH).rle_id()
+    firsts = texts.gather(runs.is_first_distinct().arg_true())
+    times = firsts.str.extract(TEN_SECONDS)
+    if times.ne_missing(firsts.str.head(SECOND_LENGTH - 1)).any():
+        times, runs = texts.str.extract(TEN_SECONDS), pl.int_range(len(texts), eager=True)
+    return times.str.replace_all(r"\D", "").cast(pl.Int64, strict=False).gather(runs)
+
+
+def continuation(text: pl.Series, at: int, end: int) -> tuple[str, ...]:
+    """The undated lines after line ``at`` of a record that ends before line ``end``, as far as they are kept."""
     if end == at + 1:
         return ()
-    kept = lines["text"][at + 1 : min(end, at + 1 + CONTINUATION_LINES)]
-    return tuple(text[:TEXT_CHARACTERS] for text in kept.to_list())
+    kept = text[at + 1 : min(end, at + 1 + CONTINUATION_LINES)]
+    return tuple(line[:TEXT_CHARACTERS] for line in kept.to_list())
 
 
 def lines_of(block: Block) -> pl.DataFrame:
     """The lines of a block: text without line end, length in bytes as written, and whether it could be decoded."""
     data, unreadable = decoded(block.data)
     offsets = line_offsets(data)
+    as_written = offsets if data is block.data else line_offsets(block.data)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     texts = pl.Series(pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers), dtype=pl.String)
     shortened = block.length - len(block.data)  # only a block of one line is ever shortened
@@ -376,13 +396,13 @@ def lines_of(block: Block) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "text": texts.str.strip_chars_end("\r\n"),
-            "length": np.diff(line_offsets(block.data)) + shortened,
+            "length": np.diff(as_written) + shortened,
             "unreadable": flags,
         }
     )
 
 
-def line_offsets(data: bytes) -> np.ndarray[Any, np.dtype[np.int64]]:
+def line_offsets(data: bytes) -> Indices:
     """Where each line begins, and where the last one ends."""
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
     tail = [len(data)] if data and not data.endswith(b"\n") else []
