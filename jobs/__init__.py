@@ -3,6 +3,7 @@
 ``land``            log files -> bronze lines and silver events
 ``replay``          silver events -> gold tables, published by one row in ``gold.runs``
 ``map_partitions``  the one place where Spark hands rows to Python and gets rows back
+``data_files``      the rows of a landing, which executors write beside the tables for one commit each
 ``cli``             the command line over all of it
 """
 

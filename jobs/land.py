@@ -1,38 +1,51 @@
 """Landing: log files -> ``bronze.log_lines``, ``bronze.quarantine``, ``silver.events`` and ``bronze.landed_files``.
 
-Every landing has a number. Its rows are made once, then written table by table in place of whatever an earlier,
-killed attempt at the same number left; ``landed_files`` comes last, and only with it the landing counts. A landing
-that finds nothing new writes nothing.
+Every landing has a number. Executors write its rows into data files, once; then the driver commits them table by
+table in place of whatever an earlier, killed attempt at the same number left. ``landed_files`` comes last, and only
+with it the landing counts. A landing that finds nothing new writes nothing. Of two landings that run beside each other
+one stops at its first commit, as the tables are no longer what it began with.
 """
 
 import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from heapq import heapreplace
 from typing import Any
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.storagelevel import StorageLevel
+from pyspark.sql import SparkSession
 
 from election_core.dialects import CANONICAL, NAMED, Dialect
 from jobs.blocks import head
 from jobs.config import Config
-from jobs.evidence import HEAD_BYTES, Head, Row, dialect_of, head_of
-from jobs.landing import LANDED, LANDED_STATES, TASK_SCHEMA, Known, Task, land_task, task_of
+from jobs.evidence import HEAD_BYTES, Head, dialect_of, head_of
+from jobs.landing import LANDED, LANDED_STATES, Known, Task, land_tasks
 from jobs.listing import LogFile, absolute, log_files, open_landing
-from jobs.map_partitions import map_partitions, rows_of
 from jobs.warehouse import Warehouse
 
 EVIDENCE = ("log_lines", "quarantine", "events")
 """The tables that a landing writes before ``landed_files``."""
 
+SEEN_COLUMNS = ("cluster", "source_node", "stream", "file_bytes", "modified_at", "bytes_waiting")
+"""The columns of ``landed_files`` that tell a file that was seen."""
+
+STATE_COLUMNS = ("batch", "cluster", "source_node", "stream", "status", "head", *(one.name for one in fields(Known)))
+"""Its columns that tell how far a file is landed."""
+
 HEADS_AT_ONCE = 16
-TASKS_PER_CORE = 4
+
+HANDS_PER_CORE = 4
+"""So many, at least, that a slow one holds nobody up; each writes one file a table."""
+
+HAND_BYTES = 256 << 20
+"""So much, at most: progress shows, and a repeated hand costs little."""
+
+FILE_WEIGHT = 256 << 10
+"""What opening a file costs, in bytes read meanwhile."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -56,7 +69,7 @@ def new_files(landing: str, warehouse: Warehouse, config: Config) -> list[LogFil
     """
     warehouse.refuse_foreign_folder()
     files = log_files(landing, config.layout, config.metadata_layout)
-    return unseen(files, warehouse.rows("landed_files"))
+    return unseen(files, warehouse.rows(LANDED.name, SEEN_COLUMNS))
 
 
 def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
@@ -64,23 +77,18 @@ def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: War
     if not files:
         return Landing()
     warehouse.create()
-    landed = warehouse.rows("landed_files")
+    versions = {table: warehouse.version(table) for table in (*EVIDENCE, LANDED.name)}
+    landed = warehouse.rows(LANDED.name, STATE_COLUMNS)
     batch = 1 + max((row["batch"] for row in landed), default=0)
-    landing = absolute(landing)
-    tasks = tasks_of(files, landed, landing, config, batch)
-    rows = landed_rows(spark, tasks, landing).persist(StorageLevel.MEMORY_AND_DISK)
-
-    def write(table: str) -> None:
-        warehouse.replace(rows_of(rows, table), table, f"batch = {batch}", f"landing {batch}")
-
-    try:
-        counts = totals(rows)
-        with ThreadPoolExecutor(len(EVIDENCE)) as pool:
-            list(pool.map(write, EVIDENCE))
-        write(LANDED.name)
-    finally:
-        rows.unpersist()
-    return Landing(batch, len(files), sum(file.size for file in files), **counts)
+    landing, root = absolute(landing), warehouse.root
+    hands = dealt(tasks_of(files, landed, landing, config, batch), spark.sparkContext.defaultParallelism)
+    done = spark.sparkContext.parallelize(hands, len(hands)).map(lambda hand: land_tasks(hand, landing, root)).collect()
+    for table, version in versions.items():
+        warehouse.replace_batch([file for data_files, _ in done for file in data_files], table, batch, version)
+    sums: Counter[str] = Counter()
+    for _, counted in done:
+        sums.update(counted)
+    return Landing(batch, len(files), sum(file.size for file in files), **sums)
 
 
 def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
@@ -186,24 +194,22 @@ def zone_fields(zone: int | str) -> dict[str, Any]:
     return {"utc_offset_minutes": 0 if named else zone, "time_zone": zone if named else None}
 
 
-def landed_rows(spark: SparkSession, tasks: list[Task], landing: str) -> DataFrame:
-    """The rows of all tables that the tasks make."""
+def dealt(tasks: list[Task], cores: int) -> list[list[Task]]:
+    """The tasks in hands of about as many bytes, some for each core; ``tasks`` come with the largest first."""
+    size = sum(map(weight, tasks))
+    count = min(len(tasks), max(HANDS_PER_CORE * cores, size // HAND_BYTES))
+    lightest = [(0, number) for number in range(count)]
+    hands: list[list[Task]] = [[] for _ in lightest]
+    for task in tasks:
+        held, number = lightest[0]
+        hands[number].append(task)
+        heapreplace(lightest, (held + weight(task), number))
+    return hands
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
-        for batch in batches:
-            for row in batch.to_pylist():
-                yield from land_task(task_of(row), landing)
 
-    table = pa.Table.from_pylist([asdict(task) for task in tasks], TASK_SCHEMA)
-    slots = min(len(tasks), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    return map_partitions(spark.createDataFrame(table).repartition(slots), read, (*EVIDENCE, LANDED.name))
-
-
-def totals(rows: DataFrame) -> dict[str, int]:
-    """The line counts of a landing."""
-    names = ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
-    sums = rows_of(rows, LANDED.name).agg(*(F.sum(name).alias(name) for name in names)).first()
-    return {name: int(sums[name]) for name in names} if sums else {}
+def weight(task: Task) -> int:
+    """How much work a task is, in bytes: opening a file costs something too."""
+    return sum(FILE_WEIGHT + file.size for file in task.files)
 
 
 def micros(time: datetime | None) -> int | None:

@@ -10,24 +10,31 @@ A last line without a line end may be half of a line, and half a line may read l
 if the file has not changed by then, it is taken as it is.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
-import pyarrow as pa
 from pyarrow import fs
 
 from election_core.dialects import NAMED
 from election_core.dialects.rocketmq_metadata import LARGEST_FILE, is_known, snapshot_time
 from jobs.blocks import Blocks
+from jobs.data_files import DataFile, write_data_files
 from jobs.evidence import Evidence, Place, Progress, Row, digest
 from jobs.listing import LogFile, open_landing
+from jobs.map_partitions import prepare_worker
 from schemas import TABLES
 
 LANDED = TABLES["landed_files"]
 LANDED_STATES = ("landed", "grown")
 """The kinds of rows in ``landed_files`` that say how far a file is landed."""
+
+SUMMED = {
+    name: LANDED.names.index(name) for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
+}
+"""The columns of ``landed_files`` that a landing sums up, and their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,35 +84,19 @@ class Task:
     known: tuple[Known, ...]
 
 
-ARROW: dict[Any, pa.DataType] = {
-    str: pa.string(),
-    str | None: pa.string(),
-    int: pa.int64(),
-    int | None: pa.int64(),
-    bool: pa.bool_(),
-}
+def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> tuple[list[DataFile], Counter[str]]:
+    """Land the tasks of one batch into data files below ``warehouse``; the files, and the sums of :data:`SUMMED`."""
+    prepare_worker()
+    sums: Counter[str] = Counter()
 
+    def rows() -> Iterator[Row]:
+        for task in tasks:
+            for table, values in land_task(task, landing):
+                if table == LANDED.name:
+                    sums.update({name: values[at] for name, at in SUMMED.items()})
+                yield table, values
 
-def struct_of(kind: type) -> pa.StructType:
-    """A dataclass of plain values as an Arrow struct; other fields are left out."""
-    return pa.struct([(one.name, ARROW[one.type]) for one in fields(kind) if one.type in ARROW])
-
-
-TASK_SCHEMA = pa.schema(
-    [
-        *struct_of(Task),
-        ("files", pa.list_(struct_of(LogFile))),
-        ("known", pa.list_(struct_of(Known))),
-    ]
-)
-"""A :class:`Task` as Spark carries it to the executors."""
-
-
-def task_of(row: dict[str, Any]) -> Task:
-    """A row of :data:`TASK_SCHEMA` as a task."""
-    files = tuple(LogFile(**file) for file in row["files"])
-    known = tuple(Known(**one) for one in row["known"])
-    return Task(**{**row, "files": files, "known": known})
+    return write_data_files(rows(), warehouse, tasks[0].batch), sums
 
 
 def land_task(task: Task, landing: str) -> Iterator[Row]:

@@ -1,16 +1,19 @@
 """The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
 
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from deltalake import DeltaTable, Field, Schema
-from deltalake.exceptions import TableNotFoundError
+from deltalake import CommitProperties, DeltaTable, Field, Schema
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.transaction import AddAction
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from jobs import JobError
+from jobs.data_files import PARTITION, DataFile
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
@@ -102,6 +105,33 @@ class Warehouse:
         if where is not None:
             writer = writer.option("replaceWhere", where)
         writer.save(self.location(table))
+
+    def replace_batch(self, files: Iterable[DataFile], table: str, batch: int, version: int) -> None:
+        """Make those of ``files`` that are its own all that ``table`` holds of ``batch``, on top of ``version``.
+
+        Raises :class:`JobError` when another job has written to the table since that version: two landings at once.
+        """
+        now = int(time.time() * 1000)
+        adds = [
+            AddAction(one.path, one.size, {PARTITION: str(batch)}, now, data_change=True, stats=one.stats)
+            for one in files
+            if one.table == table
+        ]
+        opened = DeltaTable(self.location(table), version=version)
+        note = CommitProperties(custom_metadata={"userMetadata": f"landing {batch}"}, max_commit_retries=0)
+        try:
+            opened.create_write_transaction(
+                adds,
+                mode="overwrite",
+                schema=opened.schema(),
+                partition_by=[PARTITION],
+                partition_filters=[(PARTITION, "=", str(batch))],
+                commit_properties=note,
+            )
+        except CommitFailedError as error:
+            raise JobError(
+                f"another job has written to {self.location(table)} since this landing began: run it again"
+            ) from error
 
     def append(self, rows: DataFrame, table: str, note: str) -> None:
         """Add ``rows``."""

@@ -102,7 +102,7 @@ def test_a_killed_landing_leaves_no_trace(
     before = content(warehouse, (*GOLD, "events"))
     gone = zone.write("broker.log", leads(7, term=99))
     with monkeypatch.context() as patch:
-        patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, "landed_files"))
+        patch.setattr(Warehouse, "replace_batch", dying_at(Warehouse.replace_batch, "landed_files"))
         with pytest.raises(KeyboardInterrupt):
             land_only(spark, zone, warehouse)
     replay(spark, warehouse)
