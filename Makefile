@@ -13,10 +13,10 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint java bench-landing clean
+.PHONY: help setup demo check test lint java bench-landing bench-many-files clean
 
 help: ## list what can be done
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## build the virtual environment in .venv (the other targets do it when needed)
 
@@ -55,6 +55,9 @@ test: java lint ## the same, and all other tests: real logs, real Spark, real De
 
 bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as one line of JSON
 	@$(BIN)/python -m benchmarks.landing
+
+bench-many-files: java $(READY) ## landing of 10,000 small files: seconds and megabytes, as one line of JSON
+	@$(BIN)/python -m benchmarks.many_files
 
 clean: ## remove what the other targets made
 	rm -rf .venv demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
