@@ -1,7 +1,9 @@
 """Thin Spark jobs around the election core: land, replay, publish, read.
 
 ``land``            log files -> bronze lines and silver events
-``replay``          silver events -> gold tables, published by one row in ``gold.runs``
+``replay``          silver events -> gold tables
+``validate``        the gates: what must hold before anything is published
+``publish``         one row in ``gold.runs`` that makes readers see it
 ``map_partitions``  the one place where Spark hands rows to Python and gets rows back
 ``data_files``      the rows of a landing, which executors write beside the tables for one commit each
 ``cli``             the command line over all of it

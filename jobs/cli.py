@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,13 +21,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from jobs.inspection import Inspection
+    from jobs.listing import LogFile
+    from jobs.publish import Outcome
     from jobs.published import Published
+    from jobs.replay import Replay, Selection
     from jobs.simulate import Simulated
 
 OUT = Console(highlight=False, markup=False)
 ERR = Console(stderr=True, highlight=False, markup=False)
 WIDE = 10_000
 """Columns of a table that is printed into a file or a pipe: no line is broken."""
+
+GATE_FAILED = 3
+"""Exit code when what must hold for the tables does not; what holds is published."""
 
 Command = Callable[..., Any]
 
@@ -54,6 +60,13 @@ def spark_options(command: Command) -> Command:
     )
 
 
+def cluster_option(command: Command) -> Command:
+    """``--cluster``, as often as wanted."""
+    return click.option("--cluster", multiple=True, metavar="NAME", help="Only this cluster; may be given again.")(
+        command
+    )
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="election-replay")
 @click.option("--debug", is_flag=True, help="Show stack traces and Spark's own messages; works on every command.")
@@ -76,7 +89,8 @@ def cli(debug: bool) -> None:
 def run(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None) -> None:
     """Land what is new, replay it, publish the result.
 
-    Repeating it lands only what is new; with nothing new it changes nothing.
+    Repeating it lands only what is new; with nothing new it changes nothing. A cluster whose tables do not pass their
+    gates keeps its published state; then the exit code is 3.
 
     \b
     Example
@@ -91,30 +105,37 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
         spark = started(settings, master, debug)
         land_stage(spark, landing, tables, settings)
-        replay_stage(spark, tables, settings)
+        done = replay_stage(spark, tables, settings)
     else:
+        done = None
         OUT.print("Nothing new has come since the last run: nothing was changed.")
-    summary(warehouse)
+    if tables.published():
+        summary(warehouse)
+    gates(tables, done)
 
 
 @cli.command()
 @landing_option
 @warehouse_option
 @spark_options
+@cluster_option
 @click.pass_obj
-def land(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None) -> None:
+def land(
+    debug: bool, landing: str, warehouse: str, config: str | None, master: str | None, cluster: tuple[str, ...]
+) -> None:
     """Read new log lines into the bronze and silver tables, without judging them.
 
     \b
-    Example
+    Examples
       election-replay land --landing /data/logs --warehouse /data/warehouse
+      election-replay land --landing /data/logs --warehouse /data/warehouse --cluster payments
     """
     from jobs.land import new_files
     from jobs.warehouse import Warehouse
 
     settings, tables = load(config), Warehouse(warehouse)
-    if new_files(landing, tables, settings):
-        land_stage(started(settings, master, debug), landing, tables, settings)
+    if of_clusters(new_files(landing, tables, settings), cluster):
+        land_stage(started(settings, master, debug), landing, tables, settings, cluster)
     else:
         OUT.print("No new log file, and none has grown: nothing was changed.")
 
@@ -122,23 +143,97 @@ def land(debug: bool, landing: str, warehouse: str, config: str | None, master: 
 @cli.command()
 @warehouse_option
 @spark_options
+@cluster_option
+@click.option("--from", "since", metavar="NIGHT", help="Only clusters with events on this day (UTC) or later.")
+@click.option("--to", "until", metavar="NIGHT", help="Only clusters with events on this day (UTC) or earlier.")
+@click.option("--unpublished", is_flag=True, help="Write the tables; `publish` makes readers see them.")
 @click.pass_obj
-def replay(debug: bool, warehouse: str, config: str | None, master: str | None) -> None:
+def replay(
+    debug: bool,
+    warehouse: str,
+    config: str | None,
+    master: str | None,
+    cluster: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    unpublished: bool,
+) -> None:
     """Judge what is landed and publish the result.
 
+    What is asked for by cluster or night is judged anew, whether it is new or not; a cluster is always judged whole.
+    A cluster whose tables do not pass their gates keeps its published state; then the exit code is 3.
+
     \b
-    Example
+    Examples
       election-replay replay --warehouse /data/warehouse
+      election-replay replay --warehouse /data/warehouse --cluster payments --from 2026-03-01 --to 2026-03-03
     """
-    from jobs.replay import nothing_new
+    from jobs.replay import EVERYTHING, Selection, nothing_new
     from jobs.warehouse import Warehouse
 
     settings, tables = load(config), Warehouse(warehouse)
-    if nothing_new(tables, settings.listed()):
+    selection = Selection(cluster or None, day(since), day(until))
+    if nothing_new(tables, settings.listed()) and selection == EVERYTHING:
+        done = None
         OUT.print("Nothing was landed since the last run: nothing was changed.")
     else:
-        replay_stage(started(settings, master, debug), tables, settings)
+        done = replay_stage(started(settings, master, debug), tables, settings, selection, publishing=not unpublished)
+    if tables.published() and not unpublished:
+        summary(warehouse)
+    gates(tables, done)
+
+
+@cli.command()
+@warehouse_option
+@click.option("--layer", multiple=True, type=click.Choice(["bronze", "silver", "gold"]), help="Default: all.")
+@cluster_option
+@click.option("--as-of", metavar="TIME", help="Warn of sources whose last line is 26 hours older than this.")
+@click.option("--docs/--no-docs", default=True, show_default=True, help="Write data docs, as pages to be read.")
+def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], as_of: str | None, docs: bool) -> None:
+    """Check the newest tables against everything that must hold for them; exit code 3 when a gate fails.
+
+    The results are rows of gold.validations, and pages of Great Expectations in WAREHOUSE/data_docs.
+
+    \b
+    Examples
+      election-replay validate --warehouse /data/warehouse
+      election-replay validate --warehouse /data/warehouse --layer gold --cluster payments
+    """
+    from jobs.data_docs import data_docs
+    from jobs.validate import check, chosen_tables, complaints, record
+    from jobs.warehouse import Warehouse
+
+    tables = Warehouse(warehouse)
+    names = chosen_tables(tables, layer)
+    checks = check(tables, names, cluster or None, moment(as_of))
+    validation = record(tables, checks)
+    page = data_docs(tables, checks) if docs else None
+    for line in complaints(checks):
+        say(line)
+    held = sum(one.holds for one in checks)
+    say(f"{held:,} of {len(checks):,} expectations of {len(names)} tables hold; validation {validation}")
+    if page:
+        say(f"Data docs: {page}")
+    leave(any(one.stops for one in checks))
+
+
+@cli.command()
+@warehouse_option
+def publish(warehouse: str) -> None:
+    """Publish what `replay --unpublished` wrote, but for the clusters whose tables do not pass their gate.
+
+    \b
+    Example
+      election-replay publish --warehouse /data/warehouse
+    """
+    from jobs.publish import publish as publish_job
+    from jobs.publish import waiting
+    from jobs.warehouse import Warehouse
+
+    tables = Warehouse(warehouse)
+    done = publish_job(tables, waiting(tables))
     summary(warehouse)
+    gates(tables, done)
 
 
 @cli.command()
@@ -295,7 +390,12 @@ def started(config: Config, master: str | None, debug: bool) -> "SparkSession":
     return spark
 
 
-def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config) -> None:
+def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
+    """The files of these clusters; all, if none is named."""
+    return [file for file in files if not clusters or file.cluster in clusters]
+
+
+def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config, clusters: Sequence[str] = ()) -> None:
     """Land, with a line about it."""
     from jobs.land import land as land_job
     from jobs.land import new_files
@@ -303,7 +403,7 @@ def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config)
 
     with stage(OUT, "land", spark) as report:
         began = time.monotonic()
-        done = land_job(spark, new_files(landing, tables, config), landing, tables, config)
+        done = land_job(spark, of_clusters(new_files(landing, tables, config), clusters), landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")
             return
@@ -312,20 +412,53 @@ def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config)
         report(f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine")
 
 
-def replay_stage(spark: "SparkSession", tables: Any, settings: Config) -> None:
+def replay_stage(
+    spark: "SparkSession",
+    tables: Any,
+    settings: Config,
+    selection: "Selection | None" = None,
+    *,
+    publishing: bool = True,
+) -> "Replay":
     """Replay, with a line about it."""
     from jobs.progress import rate, stage
+    from jobs.replay import EVERYTHING
     from jobs.replay import replay as replay_job
 
     with stage(OUT, "replay", spark) as report:
         began = time.monotonic()
-        done = replay_job(spark, tables, settings.listed())
-        if done.run_id is None:
-            report("nothing new to judge")
-            return
-        report(f"{len(done.clusters):,} clusters")
-        report(rate(done.events, time.monotonic() - began, "events"))
-        report(f"published as run {done.run_id}")
+        done = replay_job(spark, tables, settings.listed(), selection or EVERYTHING, publishing=publishing)
+        if not done.clusters:
+            report("nothing to judge")
+        else:
+            report(f"{len(done.clusters):,} clusters")
+            report(rate(done.events, time.monotonic() - began, "events"))
+        report(f"published as run {done.run_id}" if done.run_id else "nothing published")
+    return done
+
+
+def gates(tables: Any, done: "Replay | Outcome | None") -> None:
+    """Say what failed at the gates; end with their exit code when they hold clusters back."""
+    from jobs.validate import complaints
+
+    if done is None or all(check.holds for check in done.checks):
+        return
+    say("")
+    for line in complaints(done.checks):
+        say(line)
+    stops = any(check.stops for check in done.checks)
+    if stops:
+        from jobs.data_docs import data_docs
+
+        page = data_docs(tables, done.checks)
+        say(f"Not published: the newest events of {', '.join(done.held)}" + (f". Data docs: {page}" if page else ""))
+    leave(stops)
+
+
+def leave(failed: bool) -> None:
+    """End the command with the exit code of failed gates, if they did."""
+    if failed:
+        click.get_current_context().exit(GATE_FAILED)
 
 
 def published(warehouse: str) -> "Published":
@@ -363,6 +496,14 @@ def moment(text: str | None) -> datetime | None:
     except ValueError:
         raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def day(text: str | None) -> date | None:
+    """A day as typed. Raises :class:`JobError` for anything else."""
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise JobError(f"{text} is no day: write it like 2026-03-01") from None
 
 
 def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
@@ -452,7 +593,7 @@ def readable(error: BaseException) -> str:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong command line."""
+    """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong line, 3 for a failed gate."""
     given = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in given
     order = ["--debug"] * debug + [word for word in given if word != "--debug"]

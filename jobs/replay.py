@@ -1,17 +1,17 @@
 """Replay: silver events -> facts of every node -> verdicts of every group -> gold tables, then one row in ``runs``.
 
-That row publishes them: it names the version of every table. Two passes go through the core, both by
-:func:`~jobs.map_partitions.map_partitions`. The fold sees the whole log of one node, in program order; the judge sees
-the facts of one replica group. Only clusters with new events are replayed, and all of them when the rules have
-changed.
+That row publishes them: it names the version of every table; see :mod:`jobs.publish`. Two passes go through the core,
+both by :func:`~jobs.map_partitions.map_partitions`. The fold sees the whole log of one node, in program order; the
+judge sees the facts of one replica group. Only clusters with new events are replayed, and all of them when the rules
+have changed.
 """
 
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from operator import attrgetter
 from typing import Any
 
@@ -25,11 +25,12 @@ from election_core import replay as core
 from election_core.rows import TABLE_OF
 from jobs import JobError
 from jobs.map_partitions import Row, map_partitions, rows_of
-from jobs.session import code_version
-from jobs.warehouse import Warehouse, any_of, only_row
+from jobs.publish import Judged, hold_back, publish, stands, write_run
+from jobs.validate import LANDED, Check, check, record, stopped
+from jobs.warehouse import Warehouse, any_of
 from schemas import TABLES
 
-FACTS, RUNS = TABLES["facts"], TABLES["runs"]
+FACTS = TABLES["facts"]
 GOLD = tuple(TABLE_OF.values())
 PROGRAM_ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_time", "fingerprint", "line_no")
 WRITERS = 3
@@ -37,12 +38,32 @@ WRITERS = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Selection:
+    """Which clusters to judge: those named, and of them those with events of the nights (days UTC, both included).
+
+    ``None`` is no limit. A cluster is always judged whole. What is selected is judged anew, whether it is new or not.
+    """
+
+    clusters: tuple[str, ...] | None = None
+    since: date | None = None
+    until: date | None = None
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
-    """What one replay did; ``run_id`` is ``None`` when there was nothing new to publish."""
+    """What one replay did; ``run_id`` is ``None`` when it published nothing.
+
+    ``held`` are the clusters whose newest events are not published, ``checks`` what the gates found.
+    """
 
     run_id: str | None
     clusters: tuple[str, ...] = ()
     events: int = 0
+    held: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
 NO_INVENTORY: core.Inventory = {}
@@ -55,26 +76,69 @@ def nothing_new(warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) 
     """
     if not (last_batch := warehouse.last_batch()):
         raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
-    return batch_published(warehouse, warehouse.published(), inventory) == last_batch
+    published = warehouse.published()
+    return batch_published(warehouse, published, inventory) == last_batch and not (published and published["held"])
 
 
-def replay(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) -> Replay:
-    """Replay what is new and publish it, unless :func:`nothing_new`."""
-    if nothing_new(warehouse, inventory):
+def replay(
+    spark: SparkSession,
+    warehouse: Warehouse,
+    inventory: core.Inventory = NO_INVENTORY,
+    selection: Selection = EVERYTHING,
+    *,
+    publishing: bool = True,
+) -> Replay:
+    """Replay what is new, or what is selected, and publish it as far as its gates hold.
+
+    With ``publishing`` false the tables are written and their run is noted as judged; readers see nothing of it.
+    """
+    if selection == EVERYTHING and nothing_new(warehouse, inventory):
         return Replay(None)
-    started = datetime.now(UTC)
-    last_batch = warehouse.last_batch()
-    since = batch_published(warehouse, warehouse.published(), inventory)
+    started, last_batch, before = datetime.now(UTC), warehouse.last_batch(), warehouse.published()
+    since = batch_published(warehouse, before, inventory)
     warehouse.create()
+    landed = warehouse.landed(spark, "events", last_batch)
+    pending = {*clusters_in(landed.where(F.col("batch") > since)), *(before["held"] if before else ())}
+    asked = pending if selection == EVERYTHING else set(selected(landed, selection))
+    checks = check(warehouse, LANDED, asked)
+    record(warehouse, checks)
+    clusters = sorted(asked - stopped(checks, asked))
+    held = sorted((pending | asked).difference(clusters))
+    if not clusters and since == last_batch and before and held == sorted(before["held"]):
+        return Replay(None, held=tuple(held), checks=tuple(checks))
     run_id = f"{started:%Y%m%dT%H%M%S.%fZ}-{last_batch}"
-    new = warehouse.landed(spark, "events", last_batch).where(F.col("batch") > since)
-    clusters = sorted(row["cluster"] for row in new.select("cluster").distinct().collect())
-    events = warehouse.landed(spark, "events", last_batch).where(F.col("cluster").isin(clusters))
-    where = any_of("cluster", clusters) if since and clusters else None
-    if clusters or not since:
-        write_gold(spark, events, warehouse, where, run_id, inventory)
-    publish(spark, warehouse, run_id, started, last_batch, clusters, nights_of(new), inventory)
-    return Replay(run_id, tuple(clusters), events.count())
+    events = landed.where(F.col("cluster").isin(clusters))
+    everything = not since and not held
+    if clusters or everything:
+        write_gold(spark, events, warehouse, None if everything else any_of("cluster", clusters), run_id, inventory)
+    if not since:
+        hold_back(warehouse, held)
+    nights = tuple(nights_of(events.where(F.col("batch") > since)))
+    judged = Judged(run_id, started, last_batch, nights, tuple(clusters), inventory_version(inventory), tuple(held))
+    if not publishing:
+        write_run(warehouse, judged, "judged", held)
+        return Replay(None, judged.clusters, events.count(), judged.held, tuple(checks))
+    done = publish(warehouse, judged)
+    return Replay(done.run_id, judged.clusters, events.count(), done.held, (*checks, *done.checks))
+
+
+def clusters_in(events: DataFrame) -> list[str]:
+    """The clusters that events are of."""
+    return sorted(row["cluster"] for row in events.select("cluster").distinct().collect())
+
+
+def selected(events: DataFrame, selection: Selection) -> list[str]:
+    """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
+    if selection.clusters is not None:
+        events = events.where(F.col("cluster").isin(list(selection.clusters)))
+    if selection.since is not None:
+        events = events.where(F.to_date("event_time") >= F.lit(selection.since))
+    if selection.until is not None:
+        events = events.where(F.to_date("event_time") <= F.lit(selection.until))
+    found = clusters_in(events)
+    if not found:
+        raise JobError("no event is landed of the clusters and nights that were asked for")
+    return found
 
 
 def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, inventory: core.Inventory) -> int:
@@ -86,9 +150,7 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
         return 0
     if published["inventory_version"] != inventory_version(inventory):
         return 0
-    judged = (FACTS.name, *GOLD)
-    stand = all(warehouse.version(name) == published["versions"].get(name) for name in judged)
-    return int(published["batch"]) if stand else 0
+    return int(published["batch"]) if stands(warehouse, published) else 0
 
 
 def inventory_version(inventory: core.Inventory) -> str:
@@ -165,35 +227,6 @@ def nights_of(events: DataFrame) -> list[Any]:
     """The days of the events, UTC."""
     days = events.select(F.to_date("event_time").alias("day")).distinct().sort("day")
     return [row["day"] for row in days.collect()]
-
-
-def publish(
-    spark: SparkSession,
-    warehouse: Warehouse,
-    run_id: str,
-    started: datetime,
-    batch: int,
-    clusters: Iterable[str],
-    nights: list[Any],
-    inventory: core.Inventory,
-) -> None:
-    """Write the one row that makes the new versions of all tables visible together."""
-    versions = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
-    values = {
-        "run_id": run_id,
-        "started_at": started,
-        "published_at": max(started, datetime.now(UTC)),
-        "status": "published",
-        "batch": batch,
-        "nights": nights,
-        "clusters": len(list(clusters)),
-        "versions": versions,
-        "counts": {name: warehouse.count(name) for name in (FACTS.name, *GOLD)},
-        "code_version": code_version(),
-        "rules_version": RULES_VERSION,
-        "inventory_version": inventory_version(inventory),
-    }
-    warehouse.append(only_row(spark, RUNS, values).coalesce(1), RUNS.name, run_id)
 
 
 def main() -> None:

@@ -1,16 +1,16 @@
 """The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from deltalake import CommitProperties, DeltaTable, Field, Schema
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from deltalake.transaction import AddAction
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from jobs import JobError
 from jobs.data_files import PARTITION, DataFile
@@ -56,11 +56,16 @@ class Warehouse:
         """The number of the last landing that was finished; 0 if there is none."""
         return max((row["batch"] for row in self.rows("landed_files", ["batch"])), default=0)
 
-    def published(self) -> dict[str, Any] | None:
-        """The last row of ``gold.runs``: what readers see; ``None`` if nothing is published."""
+    def runs(self) -> list[dict[str, Any]]:
+        """All rows of ``gold.runs``."""
         rows = self.rows("runs")
         for row in rows:
             row["versions"], row["counts"] = dict(row["versions"]), dict(row["counts"])
+        return rows
+
+    def published(self) -> dict[str, Any] | None:
+        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published."""
+        rows = [row for row in self.runs() if row["status"] == "published"]
         return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
 
     def create(self) -> None:
@@ -133,10 +138,10 @@ class Warehouse:
                 f"another job has written to {self.location(table)} since this landing began: run it again"
             ) from error
 
-    def append(self, rows: DataFrame, table: str, note: str) -> None:
-        """Add ``rows``."""
-        shaped = in_shape(rows, TABLES[table])
-        shaped.write.format("delta").mode("append").option("userMetadata", note).save(self.location(table))
+    def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
+        """Add a few rows, without Spark."""
+        shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
+        write_deltalake(self.location(table), shaped, mode="append")
 
 
 def delta_schema(table: Table) -> Schema:
@@ -156,16 +161,6 @@ def in_shape(rows: DataFrame, table: Table) -> DataFrame:
     return rows.select(*table.names)
 
 
-def spark_schema(table: Table) -> StructType:
-    """The table's columns for Spark."""
-    return cast("StructType", StructType.fromDDL(table.ddl()))
-
-
 def any_of(column: str, values: Iterable[str]) -> str:
     """The SQL condition that ``column`` is one of ``values``."""
     return f"{column} IN ({', '.join(sql_text(value) for value in sorted(values))})"
-
-
-def only_row(spark: SparkSession, table: Table, values: Mapping[str, Any]) -> DataFrame:
-    """One row of ``table`` as a frame."""
-    return spark.createDataFrame([tuple(values[name] for name in table.names)], spark_schema(table))

@@ -15,8 +15,9 @@ from schemas import (
     runs,
     sync_state_sets,
     terms,
+    validations,
 )
-from schemas.model import Column, Table
+from schemas.model import Column, Expectation, Table
 
 TABLES: dict[str, Table] = {
     module.TABLE.name: module.TABLE
@@ -35,8 +36,9 @@ TABLES: dict[str, Table] = {
         findings,
         rule_coverage,
         runs,
+        validations,
     )
 }
 """Every table by name, from bronze to gold."""
 
-__all__ = ["TABLES", "Column", "Table"]
+__all__ = ["TABLES", "Column", "Expectation", "Table"]

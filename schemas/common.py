@@ -52,6 +52,7 @@ LINE_NO = Column(
     type=BIGINT,
     comment="Number of the line in its decompressed file, from 1; of a metadata snapshot, number of the record.",
     nullable=False,
+    at_least=1,
 )
 EVENT_ID = Column(
     name="event_id",
@@ -64,6 +65,7 @@ BATCH = Column(
     type=BIGINT,
     comment="Number of the landing that wrote the row; the landing counts once landed_files has it.",
     nullable=False,
+    at_least=1,
 )
 START_EVENT_ID = Column(name="start_event_id", type=STRING, comment="Event that proves the start.")
 END_EVENT_ID = Column(name="end_event_id", type=STRING, comment="Event that proves the end.")

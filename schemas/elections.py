@@ -11,6 +11,7 @@ from schemas.common import (
     start_time,
 )
 from schemas.model import BIGINT, STRING, STRINGS, Column, Table
+from schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="elections",
@@ -31,7 +32,11 @@ TABLE = Table(
         Column(name="votes_needed", type=BIGINT, comment="Votes needed to win."),
         Column(name="voters", type=STRINGS, comment="Members that granted their vote.", nullable=False),
         Column(name="decided_by", type=STRING, comment="The controller that decided; null: the voters did."),
-        START_EVENT_ID,
+        key(START_EVENT_ID),
         END_EVENT_ID,
+    ),
+    expectations=(
+        in_order("elections", ("start_time", "end_time")),
+        proofs_exist("elections", "start_event_id", "end_event_id"),
     ),
 )

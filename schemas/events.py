@@ -1,7 +1,7 @@
 """``silver.events``: one canonical row for each line that says something; see ``election_core.events``."""
 
 from schemas.common import BATCH, CLUSTER, EVENT_ID, FINGERPRINT, LINE_NO, SOURCE_NODE, STREAM, key
-from schemas.model import BIGINT, BOOLEAN, EPOCH_ENTRIES, STRING, STRINGS, TIMESTAMP, Column, Table
+from schemas.model import BIGINT, BOOLEAN, EPOCH_ENTRIES, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
 
 SOURCE = (
     key(EVENT_ID),
@@ -27,6 +27,7 @@ SOURCE = (
         type=BIGINT,
         comment="How far the clock that wrote the line may be off.",
         nullable=False,
+        at_least=0,
         unit="ms",
     ),
 )
@@ -46,6 +47,7 @@ MEANING = (
         type=BIGINT,
         comment="Length of the logged unit of time.",
         nullable=False,
+        at_least=0,
         unit="ms",
     ),
     Column(name="level", type=STRING, comment="Log level as written."),
@@ -114,4 +116,19 @@ TABLE = Table(
     comment="Log lines in canonical form, one row for each line of interest. Unknown is null, never a guess.",
     partitioned_by=("batch",),
     columns=(*SOURCE, *MEANING, BATCH),
+    expectations=(
+        Expectation(
+            name="one_line_an_event",
+            says="The line behind every event is kept.",
+            failing="SELECT * FROM events ANTI JOIN log_lines USING (cluster, event_id)",
+        ),
+        Expectation(
+            name="time_order",
+            says="From one event of a file to the next, time does not go back by more than an hour.",
+            failing="SELECT * FROM (SELECT cluster, source_node, source_file, line_no, event_id, event_time, "
+            "lag(event_time) OVER (PARTITION BY cluster, source_node, stream, fingerprint ORDER BY line_no) AS before "
+            "FROM events) WHERE event_time < before - INTERVAL 1 HOUR",
+            severity="warning",
+        ),
+    ),
 )

@@ -2,6 +2,7 @@
 
 from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, SOURCE_NODE
 from schemas.model import BIGINT, BOOLEAN, STRING, STRINGS, TIMESTAMP, Column, Table
+from schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="facts",
@@ -65,5 +66,9 @@ TABLE = Table(
         Column(name="version_timestamp", type=BIGINT, comment="Timestamp of a DataVersion.", unit="ms since 1970"),
         Column(name="counter", type=BIGINT, comment="Counter of a DataVersion."),
         Column(name="evidence", type=STRINGS, comment="Events that prove the fact.", nullable=False),
+    ),
+    expectations=(
+        in_order("facts", ("since", "since_by"), ("until", "until_by")),
+        proofs_exist("facts", "since_event", "until_event"),
     ),
 )

@@ -1,7 +1,8 @@
 """``gold.findings``: what a reviewer must know, with the evidence."""
 
 from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, end_time, start_time
-from schemas.model import BIGINT, BIGINTS, STRING, STRINGS, Column, Table
+from schemas.model import BIGINT, BIGINTS, STRING, STRINGS, Column, Expectation, Table
+from schemas.proofs import in_order, listed_proofs_exist
 
 TABLE = Table(
     name="findings",
@@ -20,12 +21,19 @@ TABLE = Table(
         REPLICA_GROUP,
         PROTOCOL,
         Column(name="rule", type=STRING, comment="Catalogue id; `election-replay rules` explains it.", nullable=False),
-        Column(name="severity", type=STRING, comment="info, warning or critical.", nullable=False),
+        Column(
+            name="severity",
+            type=STRING,
+            comment="info, warning or critical.",
+            nullable=False,
+            one_of=("info", "warning", "critical"),
+        ),
         Column(
             name="certainty",
             type=STRING,
             comment="proven: whatever the clocks were; definite: for every clock reading inside the bounds; possible.",
             nullable=False,
+            one_of=("proven", "definite", "possible"),
         ),
         Column(name="nodes", type=STRINGS, comment="Members concerned, sorted.", nullable=False),
         Column(name="terms", type=BIGINTS, comment="Terms or epochs concerned, sorted.", nullable=False),
@@ -48,5 +56,20 @@ TABLE = Table(
         Column(name="offset_before", type=BIGINT, comment="Offset before."),
         Column(name="offset_after", type=BIGINT, comment="Offset after."),
         Column(name="rounds", type=BIGINT, comment="Rounds of voting."),
+    ),
+    expectations=(
+        in_order(
+            "findings",
+            ("start_time", "end_time"),
+            ("overlap_min_ms", "overlap_max_ms"),
+            ("duration_min_ms", "duration_max_ms"),
+        ),
+        listed_proofs_exist("findings"),
+        Expectation(
+            name="causes_exist",
+            says="The finding that another one follows from is there.",
+            failing="SELECT echo.* FROM findings AS echo ANTI JOIN findings AS root "
+            "ON root.cluster = echo.cluster AND root.finding_id = echo.implied_by WHERE echo.implied_by IS NOT NULL",
+        ),
     ),
 )

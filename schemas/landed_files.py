@@ -1,7 +1,23 @@
 """``bronze.landed_files``: what was read of every log file, landing by landing."""
 
 from schemas.common import BATCH, CLUSTER, FINGERPRINT, PATH, SOURCE_NODE, STREAM, key
-from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
+from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Expectation, Table
+
+_FILE = "cluster, source_node, stream, fingerprint"
+
+
+def _counted(name: str, count: str, table: str) -> Expectation:
+    """The rows of ``table`` are as many as ``count`` says, file by file and landing by landing."""
+    at = f"{_FILE}, batch"
+    return Expectation(
+        name=name,
+        says=f"Of each file and landing, {table} holds as many rows as {count} says.",
+        failing=f"SELECT {at}, path, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
+        f"(SELECT {at}, min(path) AS path, sum({count})::BIGINT AS told FROM landed_files GROUP BY {at}) FULL JOIN "
+        f"(SELECT {at}, count(*) AS found FROM {table} GROUP BY {at}) USING ({at}) "
+        "WHERE coalesce(told, 0) <> coalesce(found, 0)",
+    )
+
 
 TABLE = Table(
     name="landed_files",
@@ -27,12 +43,14 @@ TABLE = Table(
             comment="landed: new file; grown: its new tail; seen_before: known content, nothing to land; "
             "older_copy: shorter than what is landed already, with the same beginning.",
             nullable=False,
+            one_of=("landed", "grown", "seen_before", "older_copy"),
         ),
         Column(
             name="file_bytes",
             type=BIGINT,
             comment="Size of the file as it lies in the landing zone.",
             nullable=False,
+            at_least=0,
             unit="bytes",
         ),
         Column(
@@ -53,12 +71,14 @@ TABLE = Table(
             comment="Lines read by this landing: the sum of the next three. The lines of a metadata snapshot are its "
             "records: its version and the entries of its table; a broken one, or one of no interest, is one line.",
             nullable=False,
+            at_least=0,
         ),
         Column(
             name="lines_event",
             type=BIGINT,
             comment="Of these, lines that became a row of silver.events.",
             nullable=False,
+            at_least=0,
         ),
         Column(
             name="lines_ignored",
@@ -72,12 +92,14 @@ TABLE = Table(
             type=BIGINT,
             comment="Of these, lines that could not be read: the rows of bronze.quarantine.",
             nullable=False,
+            at_least=0,
         ),
         Column(
             name="bytes_landed",
             type=BIGINT,
             comment="Decompressed bytes landed so far, by this and earlier landings.",
             nullable=False,
+            at_least=0,
             unit="bytes",
         ),
         Column(
@@ -85,6 +107,7 @@ TABLE = Table(
             type=BIGINT,
             comment="Bytes of a last line without end; the next landing takes it, grown or not.",
             nullable=False,
+            at_least=0,
             unit="bytes",
         ),
         Column(
@@ -92,6 +115,7 @@ TABLE = Table(
             type=BIGINT,
             comment="Lines landed so far, by this and earlier landings.",
             nullable=False,
+            at_least=0,
         ),
         Column(
             name="content_hash",
@@ -127,5 +151,44 @@ TABLE = Table(
             comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
         ),
         Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
+    ),
+    expectations=(
+        Expectation(
+            name="counts_add_up",
+            says="The lines of a file are its events, its ignored lines and its quarantined lines.",
+            failing="SELECT * FROM landed_files WHERE lines_total <> lines_event + lines_ignored + lines_quarantined",
+        ),
+        _counted("events_are_there", "lines_event", "events"),
+        _counted("lines_are_there", "lines_event", "log_lines"),
+        _counted("quarantined_are_there", "lines_quarantined", "quarantine"),
+        Expectation(
+            name="no_landing_is_missing",
+            says="The lines that all landings of a file read are the lines landed of it; damaged files aside.",
+            failing=f"SELECT {_FILE}, min(path) AS path, sum(lines_total)::BIGINT AS lines_read, "
+            f"max(lines_landed) AS lines_landed FROM landed_files GROUP BY {_FILE} "
+            "HAVING bool_and(problem IS NULL) AND sum(lines_total) <> max(lines_landed)",
+        ),
+        Expectation(
+            name="fresh",
+            says="No source is more than 26 hours behind: its last line against the last of its cluster, or against "
+            "the time that --as-of gives.",
+            failing="SELECT cluster, source_node, last_line, wanted FROM (SELECT *, "
+            "coalesce(getvariable('as_of')::TIMESTAMPTZ, max(last_line) OVER (PARTITION BY cluster)) AS wanted FROM ("
+            "SELECT cluster, source_node, max(coalesce(last_line_time, file_time)) AS last_line FROM landed_files "
+            "GROUP BY cluster, source_node)) WHERE last_line < wanted - INTERVAL 26 HOURS",
+            severity="warning",
+        ),
+        Expectation(
+            name="usual_volume",
+            says="The newest landing of a source read neither ten times more lines than its earlier ones nor ten "
+            "times fewer (median; from the sixth landing on).",
+            failing="SELECT cluster, source_node, batch, lines, usual FROM (SELECT *, median(lines) OVER earlier "
+            "AS usual, count(*) OVER earlier AS landings, max(batch) OVER (PARTITION BY cluster, source_node) AS "
+            "newest FROM (SELECT cluster, source_node, batch, sum(lines_total)::BIGINT AS lines FROM landed_files "
+            "GROUP BY cluster, source_node, batch) WINDOW earlier AS (PARTITION BY cluster, source_node ORDER BY "
+            "batch ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) WHERE batch = newest AND landings >= 5 "
+            "AND (lines > 10 * usual OR lines * 10 < usual)",
+            severity="warning",
+        ),
     ),
 )

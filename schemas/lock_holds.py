@@ -12,6 +12,7 @@ from schemas.common import (
     start_time,
 )
 from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
+from schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="lock_holds",
@@ -38,6 +39,7 @@ TABLE = Table(
             name="lock_mode",
             type=STRING,
             comment="strict (a quorum of the broker set must grant) or non_strict; null: no log says it.",
+            one_of=("strict", "non_strict"),
         ),
         Column(
             name="granted",
@@ -61,25 +63,33 @@ TABLE = Table(
             comment="How much later than start_time the entry may have been made.",
             nullable=False,
             unit="ms",
+            at_least=0,
         ),
         Column(
             name="end_uncertainty_ms",
             type=BIGINT,
             comment="How much later than end_time the entry may have ended.",
             unit="ms",
+            at_least=0,
         ),
         Column(
             name="start_cause",
             type=STRING,
             comment="new, taken_expired, or seen (the log shows a holder whose start it does not have).",
             nullable=False,
+            one_of=("new", "taken_expired", "seen"),
         ),
         Column(
             name="end_cause",
             type=STRING,
             comment="released, expired, process_ended, unseen (its end is not in the log); null: it still stood.",
+            one_of=("released", "expired", "process_ended", "unseen"),
         ),
         START_EVENT_ID,
         END_EVENT_ID,
+    ),
+    expectations=(
+        in_order("lock_holds", ("start_time", "end_time"), ("start_time", "certain_until")),
+        proofs_exist("lock_holds", "start_event_id", "end_event_id"),
     ),
 )

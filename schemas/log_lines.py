@@ -1,7 +1,7 @@
 """``bronze.log_lines``: the lines of interest, as written."""
 
 from schemas.common import BATCH, CLUSTER, EVENT_ID, FINGERPRINT, LINE_NO, PATH, SOURCE_NODE, STREAM, key
-from schemas.model import STRING, Column, Table
+from schemas.model import STRING, Column, Expectation, Table
 
 TABLE = Table(
     name="log_lines",
@@ -23,5 +23,12 @@ TABLE = Table(
             nullable=False,
         ),
         BATCH,
+    ),
+    expectations=(
+        Expectation(
+            name="one_event_a_line",
+            says="Every line that is kept became an event.",
+            failing="SELECT * FROM log_lines ANTI JOIN events USING (cluster, event_id)",
+        ),
     ),
 )

@@ -2,6 +2,7 @@
 
 from schemas.common import CLUSTER, EVENT_ID, PROTOCOL, REPLICA_GROUP, SOURCE_NODE, key
 from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
+from schemas.proofs import proofs_exist
 
 TABLE = Table(
     name="metadata_versions",
@@ -19,6 +20,7 @@ TABLE = Table(
             type=STRING,
             comment="consumer_offset, delay_offset, topic_config, subscription_group or timer_checkpoint.",
             nullable=False,
+            one_of=("consumer_offset", "delay_offset", "topic_config", "subscription_group", "timer_checkpoint"),
             key=True,
         ),
         Column(
@@ -43,4 +45,5 @@ TABLE = Table(
         ),
         key(EVENT_ID),
     ),
+    expectations=(proofs_exist("metadata_versions", "event_id"),),
 )

@@ -33,7 +33,10 @@ EPOCH_ENTRIES = Type(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column. ``key`` columns together name a row; ``unit`` is set where a number or text has one."""
+    """One column. ``key`` columns together name a row; ``unit`` is set where a number or text has one.
+
+    ``one_of`` are all values that a closed column may have; ``at_least`` is the smallest that a number may be.
+    """
 
     name: str
     type: Type
@@ -41,6 +44,8 @@ class Column:
     nullable: bool = True
     key: bool = False
     unit: str | None = None
+    one_of: tuple[str, ...] = ()
+    at_least: int | None = None
 
     @property
     def ddl(self) -> str:
@@ -55,14 +60,33 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """Something that must hold for a table before it is published.
+
+    ``says`` is the sentence that must be true. ``failing`` is a SELECT of the rows that make it false, in the SQL of
+    ``election-replay sql``, over the tables by their names; it has a column ``cluster``. ``severity`` is ``critical``
+    (the cluster is not published) or ``warning`` (it is said).
+    """
+
+    name: str
+    says: str
+    failing: str
+    severity: str = "critical"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One Delta table at ``<warehouse>/<layer>/<name>``."""
+    """One Delta table at ``<warehouse>/<layer>/<name>``.
+
+    ``expectations`` are what its columns do not say; :func:`schemas.expectations.suite` adds what they do.
+    """
 
     name: str
     layer: str
     comment: str
     columns: tuple[Column, ...]
     partitioned_by: tuple[str, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
 
     @property
     def path(self) -> str:

@@ -28,6 +28,7 @@ TABLE = Table(
             type=BIGINT,
             comment="Full length of the line.",
             nullable=False,
+            at_least=0,
             unit="bytes",
         ),
         BATCH,

@@ -12,7 +12,11 @@ from schemas.common import (
     optional,
     start_time,
 )
-from schemas.model import BIGINT, STRING, Column, Table
+from schemas.model import BIGINT, STRING, Column, Expectation, Table
+from schemas.proofs import in_order, proofs_exist
+
+_NODE = "cluster, replica_group, protocol, node, source_node"
+_IN_TURN = f"(PARTITION BY {_NODE} ORDER BY start_time, end_time NULLS LAST, term)"
 
 TABLE = Table(
     name="role_intervals",
@@ -30,6 +34,7 @@ TABLE = Table(
             type=STRING,
             comment="leader, acting_leader, follower, candidate, observer, down or unknown.",
             nullable=False,
+            one_of=("leader", "acting_leader", "follower", "candidate", "observer", "down", "unknown"),
             key=True,
         ),
         Column(name="term", type=BIGINT, comment="Term or master epoch; null: not known.", key=True),
@@ -42,16 +47,47 @@ TABLE = Table(
             comment="How much later than start_time the role may have begun.",
             nullable=False,
             unit="ms",
+            at_least=0,
         ),
         Column(
             name="end_uncertainty_ms",
             type=BIGINT,
             comment="How much later than end_time the role may have ended.",
             unit="ms",
+            at_least=0,
         ),
         Column(name="start_cause", type=STRING, comment="Why the role began, and whether it is seen or assumed."),
         Column(name="end_cause", type=STRING, comment="Why the role ended, and whether it is seen or assumed."),
-        START_EVENT_ID,
+        key(START_EVENT_ID),
         END_EVENT_ID,
+    ),
+    expectations=(
+        in_order("role_intervals", ("start_time", "end_time")),
+        proofs_exist("role_intervals", "start_event_id", "end_event_id"),
+        Expectation(
+            name="one_open_interval",
+            says="A node's own log leaves at most one of its roles open.",
+            failing=f"SELECT {_NODE}, list(role) AS roles, list(start_event_id) AS start_events FROM role_intervals "
+            f"WHERE end_time IS NULL GROUP BY {_NODE} HAVING count(*) > 1",
+        ),
+        Expectation(
+            name="no_overlap",
+            says="The roles of a node, by its own log, follow one another: none begins before the last has ended.",
+            failing=f"SELECT * FROM (SELECT *, lead(start_time) OVER {_IN_TURN} AS next_start, "
+            f"lead(role) OVER {_IN_TURN} AS next_role FROM role_intervals WHERE source_node IS NOT NULL) "
+            "WHERE coalesce(end_time, 'infinity') > next_start",
+        ),
+        Expectation(
+            name="terms_never_fall",
+            says="From one role of a node to the next in the same life, by its own log, the term does not fall, "
+            "unless a finding says that it did.",
+            failing=f"SELECT * FROM (SELECT *, lag(term) OVER {_IN_TURN} AS term_before, "
+            f"lag(start_time) OVER {_IN_TURN} AS start_before, lag(role) OVER {_IN_TURN} AS role_before, "
+            f"lag(end_cause) OVER {_IN_TURN} AS cause_before FROM role_intervals WHERE source_node IS NOT NULL) "
+            "AS turn ANTI JOIN (SELECT * FROM findings WHERE rule IN ('TERM_REGRESSION', 'EPOCH_REGRESSION')) AS told "
+            "ON told.cluster = turn.cluster AND told.replica_group = turn.replica_group "
+            "WHERE term < term_before AND start_before < start_time AND role_before NOT IN ('down', 'unknown') "
+            "AND coalesce(cause_before, '') NOT IN ('died', 'stopped')",
+        ),
     ),
 )

@@ -13,9 +13,15 @@ TABLE = Table(
         key(REPLICA_GROUP),
         key(PROTOCOL),
         Column(name="rule", type=STRING, comment="Catalogue id.", nullable=False, key=True),
-        Column(name="conforms", type=BIGINT, comment="Times that the rule was kept.", nullable=False),
-        Column(name="violates", type=BIGINT, comment="Times that the rule was broken.", nullable=False),
-        Column(name="undecidable", type=BIGINT, comment="Times that the log does not say enough.", nullable=False),
+        Column(name="conforms", type=BIGINT, comment="Times that the rule was kept.", nullable=False, at_least=0),
+        Column(name="violates", type=BIGINT, comment="Times that the rule was broken.", nullable=False, at_least=0),
+        Column(
+            name="undecidable",
+            type=BIGINT,
+            comment="Times that the log does not say enough.",
+            nullable=False,
+            at_least=0,
+        ),
         Column(name="why_undecidable", type=STRING, comment="What the log does not say."),
     ),
 )

@@ -1,6 +1,6 @@
 """``gold.runs``: what is published. The last row is the commit point of everything that readers see."""
 
-from schemas.model import BIGINT, COUNTS, DATES, STRING, TIMESTAMP, Column, Table
+from schemas.model import BIGINT, COUNTS, DATES, STRING, STRINGS, TIMESTAMP, Column, Table
 
 TABLE = Table(
     name="runs",
@@ -9,8 +9,20 @@ TABLE = Table(
     columns=(
         Column(name="run_id", type=STRING, comment="Name of the run.", nullable=False, key=True),
         Column(name="started_at", type=TIMESTAMP, comment="When the replay began.", nullable=False, unit="UTC"),
-        Column(name="published_at", type=TIMESTAMP, comment="When it was published.", nullable=False, unit="UTC"),
-        Column(name="status", type=STRING, comment="published.", nullable=False),
+        Column(
+            name="published_at",
+            type=TIMESTAMP,
+            comment="When it was published; null: it is only judged.",
+            unit="UTC",
+        ),
+        Column(
+            name="status",
+            type=STRING,
+            comment="published: what readers see; judged: it waits for its gates.",
+            nullable=False,
+            key=True,
+            one_of=("published", "judged"),
+        ),
         Column(
             name="batch",
             type=BIGINT,
@@ -22,6 +34,12 @@ TABLE = Table(
             name="clusters",
             type=BIGINT,
             comment="Clusters that were replayed; the others kept their rows.",
+            nullable=False,
+        ),
+        Column(
+            name="held",
+            type=STRINGS,
+            comment="Clusters that have newer events than it shows: a gate held them back, or they were not asked for.",
             nullable=False,
         ),
         Column(

@@ -2,6 +2,7 @@
 
 from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, START_EVENT_ID, end_time, key, start_time
 from schemas.model import BIGINT, STRING, STRINGS, Column, Table
+from schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="sync_state_sets",
@@ -25,5 +26,9 @@ TABLE = Table(
         start_time("When the set was decided.", is_key=True),
         end_time("When the next one was; null: it still holds."),
         START_EVENT_ID,
+    ),
+    expectations=(
+        in_order("sync_state_sets", ("start_time", "end_time")),
+        proofs_exist("sync_state_sets", "start_event_id"),
     ),
 )

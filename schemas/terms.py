@@ -10,7 +10,8 @@ from schemas.common import (
     key,
     start_time,
 )
-from schemas.model import BIGINT, STRING, Column, Table
+from schemas.model import BIGINT, STRING, Column, Expectation, Table
+from schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="terms",
@@ -26,8 +27,29 @@ TABLE = Table(
         start_time("Earliest moment at which the leader was seen, or the first election of the term.", is_key=True),
         end_time("Latest moment of the term; null: it still lasts."),
         Column(name="cause", type=STRING, comment="Why an election began."),
-        Column(name="certainty", type=STRING, comment="proven, definite or possible.", nullable=False),
+        Column(
+            name="certainty",
+            type=STRING,
+            comment="proven, definite or possible.",
+            nullable=False,
+            one_of=("proven", "definite", "possible"),
+        ),
         START_EVENT_ID,
         END_EVENT_ID,
+    ),
+    expectations=(
+        in_order("terms", ("start_time", "end_time")),
+        proofs_exist("terms", "start_event_id", "end_event_id"),
+        Expectation(
+            name="terms_never_fall",
+            says="A term begins after all smaller ones, unless a finding says that terms went back; a log that begins "
+            "late may show a term late.",
+            failing="SELECT * FROM (SELECT *, max(term) OVER (PARTITION BY cluster, replica_group, protocol "
+            "ORDER BY start_time RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 1 MINUTE PRECEDING) AS larger_before "
+            "FROM terms WHERE replica_group <> 'unidentified') AS turn ANTI JOIN (SELECT * FROM findings WHERE rule "
+            "IN ('TERM_REGRESSION', 'EPOCH_REGRESSION')) AS told ON told.cluster = turn.cluster "
+            "AND told.replica_group = turn.replica_group WHERE term < larger_before",
+            severity="warning",
+        ),
     ),
 )

@@ -72,3 +72,9 @@ def test_a_table_is_complete(table: Table) -> None:
 
 def test_the_documentation_is_up_to_date() -> None:
     assert docs.PAGE.read_text(encoding="utf-8") == docs.render(), "run `python -m schemas.docs`"
+
+
+@EVERY
+def test_the_values_of_a_closed_column_are_in_its_comment(table: Table) -> None:
+    for column in table.columns:
+        assert all(value in column.comment for value in column.one_of), column.name

@@ -1,0 +1,113 @@
+"""What the gates found as validations of Great Expectations, with its data docs: pages for people.
+
+Great Expectations gets one frame and one suite a table: a row for each cluster, a column for each expectation, with
+the number of rows that break it, which has to be 0. Its import takes seconds, so it is paid where somebody will look:
+by ``validate``, and when a gate fails.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from jobs.validate import Check
+from jobs.warehouse import Warehouse
+from schemas import TABLES
+
+if TYPE_CHECKING:
+    from great_expectations.data_context import EphemeralDataContext
+    from great_expectations.expectations import ExpectColumnValuesToBeBetween
+
+NOBODY = "(rows without a cluster)"
+
+
+def data_docs(warehouse: Warehouse, checks: Sequence[Check]) -> Path | None:
+    """Write the pages of what was found; the path of the first. ``None`` where the warehouse is no local folder."""
+    if "://" in warehouse.root:
+        return None
+    folder = Path(warehouse.root) / "data_docs"
+    shutil.rmtree(folder, ignore_errors=True)
+    context = context_with_pages(folder)
+    clusters = sorted({row["cluster"] for row in warehouse.rows("landed_files", ["cluster"])})
+    for table, found in groupby(checks, key=lambda check: check.table):
+        validate(context, table, list(found), clusters)
+    context.build_data_docs()
+    return folder / "index.html"
+
+
+def context_with_pages(folder: Path) -> "EphemeralDataContext":
+    """Great Expectations with nothing but a site of pages; it calls nobody."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    import great_expectations as gx
+    from great_expectations.data_context.types.base import ProgressBarsConfig
+
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    for site in list(context.get_site_names()):
+        context.delete_data_docs_site(site)
+    context.add_data_docs_site(
+        "gates",
+        {
+            "class_name": "SiteBuilder",
+            "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
+            "store_backend": {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(folder.absolute())},
+        },
+    )
+    context.data_sources.add_pandas("failing rows")
+    return context
+
+
+def validate(context: "EphemeralDataContext", table: str, checks: Sequence[Check], clusters: Iterable[str]) -> None:
+    """Let Great Expectations judge one table, with its failing rows only where there are some."""
+    import great_expectations as gx
+
+    name = TABLES[table].path.replace("/", ".")
+    source = context.data_sources.get("failing rows")
+    batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all clusters")
+    suite = context.suites.add(gx.ExpectationSuite(name=name, expectations=[expectation(one) for one in checks]))
+    definition = context.validation_definitions.add(gx.ValidationDefinition(name=name, data=batch, suite=suite))
+    failing = [check for check in checks if not check.holds]
+    details = {
+        "result_format": "COMPLETE",
+        "unexpected_index_column_names": ["cluster", *(examples_of(check) for check in failing)],
+    }
+    definition.run(
+        batch_parameters={"dataframe": frame(checks, clusters)},
+        result_format=details if failing else "BOOLEAN_ONLY",
+    )
+
+
+def expectation(check: Check) -> "ExpectColumnValuesToBeBetween":
+    """No cluster has a row that breaks it."""
+    import great_expectations as gx
+
+    return gx.expectations.ExpectColumnValuesToBeBetween(
+        column=check.expectation.name,
+        min_value=0,
+        max_value=0,
+        severity=check.expectation.severity,
+        description=f"{check.expectation.name}: {check.expectation.says}",
+        meta={"rows": check.rows, "version": check.version, "failing_rows": check.expectation.failing},
+    )
+
+
+def frame(checks: Sequence[Check], clusters: Iterable[str]) -> pd.DataFrame:
+    """How many rows of each cluster break each expectation, and some of these rows."""
+    failing = {cluster or NOBODY for check in checks for cluster in check.failed}
+    table = pd.DataFrame({"cluster": sorted(failing.union(clusters))})
+    for check in checks:
+        failed = {cluster or NOBODY: count for cluster, count in check.failed.items()}
+        table[check.expectation.name] = [failed.get(cluster, 0) for cluster in table["cluster"]]
+        if not check.holds:
+            examples = {cluster or NOBODY: "; ".join(rows) for cluster, rows in check.examples.items()}
+            table[examples_of(check)] = [examples.get(cluster, "") for cluster in table["cluster"]]
+    return table
+
+
+def examples_of(check: Check) -> str:
+    """The column with examples of an expectation's failing rows."""
+    return f"rows that break {check.expectation.name}"

@@ -1,0 +1,144 @@
+"""Publishing: one row in ``gold.runs`` makes the new versions of all tables visible together.
+
+Before it is written the tables pass through their gates. A cluster that does not is held back: its rows of the judged
+tables are put back to what is published of it, so that the versions that the run names show its old state and the new
+state of all others. The next replay judges it again.
+"""
+
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow.compute as pc
+from deltalake import DeltaTable, write_deltalake
+
+from election_core import RULES_VERSION
+from jobs import JobError
+from jobs.session import code_version
+from jobs.validate import JUDGED, Check, check, record, stopped
+from jobs.warehouse import Warehouse
+from schemas import TABLES
+
+RUNS = TABLES["runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a replay wrote, before it is published. ``held`` are clusters that have newer events than it judged."""
+
+    run_id: str
+    started_at: datetime
+    batch: int
+    nights: tuple[Any, ...]
+    clusters: tuple[str, ...]
+    inventory_version: str
+    held: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What publishing came to: the run that readers see, the clusters that are held back, and why."""
+
+    run_id: str
+    held: tuple[str, ...]
+    checks: tuple[Check, ...]
+
+
+def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
+    """Publish what a replay wrote, but for the clusters that do not pass their gate."""
+    checks = check(warehouse, JUDGED, judged.clusters)
+    record(warehouse, checks)
+    failing = stopped(checks, judged.clusters)
+    hold_back(warehouse, failing)
+    held = tuple(sorted({*judged.held, *failing}))
+    write_run(warehouse, judged, "published", held)
+    return Outcome(judged.run_id, held, tuple(checks))
+
+
+def hold_back(warehouse: Warehouse, clusters: Collection[str]) -> None:
+    """Put the judged rows of ``clusters`` back to what is published of them."""
+    if not clusters:
+        return
+    published = warehouse.published()
+    versions = published["versions"] if published else {}
+    chosen = f"cluster IN ({', '.join(quoted(one) for one in sorted(clusters))})"
+    for name in JUDGED:
+        location = warehouse.location(name)
+        DeltaTable(location).delete(chosen)
+        if name in versions:
+            before = DeltaTable(location, version=versions[name]).to_pyarrow_dataset()
+            rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
+            if rows.num_rows:
+                write_deltalake(location, rows, mode="append")
+
+
+def quoted(text: str) -> str:
+    """``text`` as a literal in the SQL of Delta's own reader."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[str]) -> None:
+    """Write the row that says what a run judged and, when its status is ``published``, makes readers see it."""
+    shown = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
+    row = {
+        "run_id": judged.run_id,
+        "started_at": judged.started_at,
+        "published_at": max(judged.started_at, datetime.now(UTC)) if status == "published" else None,
+        "status": status,
+        "batch": judged.batch,
+        "nights": list(judged.nights),
+        "clusters": len(judged.clusters),
+        "held": sorted(held),
+        "versions": list(shown.items()),
+        "counts": [(name, warehouse.count(name)) for name in JUDGED],
+        "code_version": code_version(),
+        "rules_version": RULES_VERSION,
+        "inventory_version": judged.inventory_version,
+    }
+    warehouse.append([row], RUNS.name)
+
+
+def waiting(warehouse: Warehouse) -> Judged:
+    """What the last replay wrote without publishing it.
+
+    Raises :class:`JobError` when nothing waits, or when the tables are no longer what that replay wrote.
+    """
+    last = max(warehouse.runs(), key=lambda row: (row["started_at"], row["status"] == "published"), default=None)
+    if last is None or last["status"] != "judged":
+        raise JobError("nothing waits to be published: run `election-replay replay --unpublished` first")
+    if not stands(warehouse, last):
+        raise JobError(
+            "the tables have changed since they were judged: run `election-replay replay --unpublished` again"
+        )
+    return Judged(
+        run_id=last["run_id"],
+        started_at=last["started_at"],
+        batch=last["batch"],
+        nights=tuple(last["nights"]),
+        clusters=tuple(cluster for cluster in clusters_of(warehouse) if cluster not in last["held"]),
+        inventory_version=last["inventory_version"],
+        held=tuple(last["held"]),
+    )
+
+
+def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
+    """Whether the judged tables still are what a run says."""
+    return all(warehouse.version(name) == run["versions"].get(name) for name in JUDGED)
+
+
+def clusters_of(warehouse: Warehouse) -> list[str]:
+    """Every cluster of which something is landed."""
+    return sorted({row["cluster"] for row in warehouse.rows("landed_files", ["cluster"])})
+
+
+def main() -> None:
+    """Run as a job of its own: ``spark-submit jobs/publish.py --warehouse DIR``."""
+    from jobs.cli import main as command_line
+
+    sys.exit(command_line(["publish", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

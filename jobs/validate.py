@@ -1,0 +1,219 @@
+"""Gates: what must hold for the tables before they are published.
+
+What must hold stands in ``schemas/``, beside the columns. Each expectation is one SELECT of the rows that break it, so
+that a gate can be read, and asked again with ``election-replay sql --newest``. DuckDB counts those rows cluster by
+cluster over the newest versions of the tables, and only where it found some are they fetched to be named. The same
+expectations as suites of Great Expectations over Spark take seconds a table where this takes milliseconds, so that a
+small run would mostly wait for its gates; :mod:`jobs.data_docs` hands the counts to Great Expectations for its
+checkpoint and its pages.
+"""
+
+import json
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from tempfile import gettempdir
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from election_core.dialects import KINDS
+from election_core.findings import CATALOGUE
+from election_core.rows import TABLE_OF
+from jobs import JobError
+from jobs.warehouse import Warehouse
+from schemas import TABLES, Expectation
+from schemas.expectations import one_of, suite
+
+LANDED = ("landed_files", "log_lines", "quarantine", "events")
+"""What a landing writes: checked before it is replayed."""
+
+JUDGED = ("facts", *TABLE_OF.values())
+"""What a replay writes: checked before it is published."""
+
+EXAMPLES = 5
+"""Failing rows of a cluster that are shown."""
+
+CORE_SETS = {
+    ("events", "kind"): tuple(KINDS),
+    ("findings", "rule"): tuple(rule.rule for rule in CATALOGUE),
+    ("rule_coverage", "rule"): tuple(rule.rule for rule in CATALOGUE),
+}
+"""Closed sets that belong to the election core, which ``schemas`` does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation, looked at. ``failed`` is how many rows of which cluster break it; ``examples`` are some."""
+
+    table: str
+    version: int | None
+    expectation: Expectation
+    rows: int
+    failed: dict[str | None, int] = field(default_factory=dict)
+    examples: dict[str | None, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no row breaks it."""
+        return not self.failed
+
+    @property
+    def stops(self) -> bool:
+        """Whether it keeps clusters from being published."""
+        return bool(self.failed) and self.expectation.severity == "critical"
+
+
+def expectations_of(table: str) -> tuple[Expectation, ...]:
+    """Everything that must hold for a table."""
+    shape = TABLES[table]
+    known = (one_of(shape, column, values) for (name, column), values in CORE_SETS.items() if name == table)
+    return (*suite(shape), *known)
+
+
+def chosen_tables(warehouse: Warehouse, layers: Collection[str]) -> list[str]:
+    """The tables of some layers, of all by default. Raises :class:`JobError` when nothing was ever landed."""
+    if not warehouse.last_batch():
+        raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
+    return [name for name in (*LANDED, *JUDGED) if not layers or TABLES[name].layer in layers]
+
+
+def check(
+    warehouse: Warehouse,
+    tables: Iterable[str] = (*LANDED, *JUDGED),
+    clusters: Collection[str] | None = None,
+    as_of: datetime | None = None,
+) -> list[Check]:
+    """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
+
+    Sources are to be no staler than ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be checked.
+    """
+    newest = Newest(warehouse, clusters, as_of)
+    return [check for table in tables for check in newest.checks(table)]
+
+
+class Newest:
+    """The newest versions of all tables, of finished landings, as views of a database in memory."""
+
+    def __init__(
+        self, warehouse: Warehouse, clusters: Collection[str] | None = None, as_of: datetime | None = None
+    ) -> None:
+        self._versions = warehouse.versions()
+        self._database = duckdb.connect()
+        for setting in ("TimeZone = 'UTC'", "python_enable_replacements = false"):
+            self._database.execute(f"SET {setting}")
+        self._database.execute("SET temp_directory = ?", [gettempdir()])
+        self._database.execute("SET VARIABLE as_of = ?", [as_of])
+        self._database.execute("SET VARIABLE clusters = ?", [None if clusters is None else sorted(clusters)])
+        self._database.execute("SET VARIABLE last_batch = ?", [warehouse.last_batch()])
+        for name, table in TABLES.items():
+            rows = table.arrow_schema().empty_table()
+            if name in self._versions:
+                rows = DeltaTable(warehouse.location(name), version=self._versions[name]).to_pyarrow_dataset()
+            self._database.register(f"all_{name}", rows)
+            self._database.execute(f"CREATE VIEW {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
+
+    @staticmethod
+    def _where(table: str, clusters: Collection[str] | None) -> str:
+        """What of a table counts: no landing that was killed, and only the clusters that are asked for."""
+        conditions = []
+        if "batch" in TABLES[table].names and table != "runs":
+            conditions.append("batch <= getvariable('last_batch')")
+        if "cluster" in TABLES[table].names and clusters is not None:
+            conditions.append("list_contains(getvariable('clusters'), cluster)")
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> pa.Table:
+        """The answer to a SELECT."""
+        return self._database.sql(sql, params=list(values)).to_arrow_table()
+
+    def checks(self, table: str) -> Iterable[Check]:
+        """Every expectation of a table, looked at."""
+        [rows] = self.query(f"SELECT count(*) AS n FROM {table}")["n"].to_pylist()
+        for expectation in expectations_of(table):
+            try:
+                failed = self._failed(expectation)
+                examples = {cluster: self._examples(expectation, cluster) for cluster in failed}
+            except duckdb.Error as error:
+                raise JobError(f"could not check {expectation.name} of {table}: {error}") from error
+            yield Check(table, self._versions.get(table), expectation, rows, failed, examples)
+
+    def _failed(self, expectation: Expectation) -> dict[str | None, int]:
+        found = self.query(
+            f"SELECT cluster, count(*) AS n FROM ({expectation.failing}) GROUP BY cluster ORDER BY cluster"
+        )
+        return {row["cluster"]: row["n"] for row in found.to_pylist()}
+
+    def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
+        some = (
+            f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
+        )
+        return tuple(as_json(row) for row in self.query(some, [cluster]).to_pylist())
+
+
+def as_json(row: dict[str, Any]) -> str:
+    """A row as JSON, without its nulls."""
+    told = {name: value for name, value in row.items() if value is not None}
+    return json.dumps(told, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
+
+
+def stopped(checks: Iterable[Check], clusters: Iterable[str]) -> set[str]:
+    """Those of ``clusters`` that must not be published; all, where failing rows name no cluster."""
+    failing = {cluster for check in checks if check.stops for cluster in check.failed}
+    return set(clusters) if None in failing else failing.intersection(clusters)
+
+
+def record(warehouse: Warehouse, checks: Iterable[Check]) -> str:
+    """Write what was found into ``gold.validations``; the id of the validation."""
+    now = datetime.now(UTC)
+    validation_id = f"{now:%Y%m%dT%H%M%S.%fZ}"
+    rows = [row for check in checks for row in rows_of(check, validation_id, now)]
+    warehouse.append(rows, "validations")
+    return validation_id
+
+
+def rows_of(check: Check, validation_id: str, now: datetime) -> Iterable[dict[str, Any]]:
+    """The rows of ``gold.validations`` for one check."""
+    for cluster, failed in (check.failed or {None: 0}).items():
+        yield {
+            "validation_id": validation_id,
+            "validated_at": now,
+            "layer": TABLES[check.table].layer,
+            "table_name": check.table,
+            "table_version": check.version,
+            "expectation": check.expectation.name,
+            "says": check.expectation.says,
+            "severity": check.expectation.severity,
+            "cluster": cluster,
+            "success": check.holds,
+            "rows_checked": check.rows,
+            "rows_failed": failed,
+            "examples": list(check.examples.get(cluster, ())),
+            "query": check.expectation.failing,
+        }
+
+
+def complaints(checks: Iterable[Check]) -> Iterable[str]:
+    """What fails, as lines for a person: the table, the cluster, what must hold, and failing rows."""
+    for check in checks:
+        word = "failed" if check.stops else "warning"
+        path = TABLES[check.table].path
+        for cluster, failed in check.failed.items():
+            where = "every cluster" if cluster is None else f"cluster {cluster}"
+            yield f"{word} {path} {check.expectation.name}, {where}: {failed:,} rows. {check.expectation.says}"
+            for example in check.examples[cluster]:
+                yield f"    {example}"
+
+
+def main() -> None:
+    """Run as a job of its own: ``spark-submit jobs/validate.py --warehouse DIR``."""
+    from jobs.cli import main as command_line
+
+    sys.exit(command_line(["validate", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""What must hold for a table: what its columns say, and what is written beside them, as one list."""
+
+from collections.abc import Iterator
+
+from schemas.model import Column, Expectation, Table, sql_text
+
+PLACE = ("source_node", "path", "source_file", "line_no")
+"""Columns that lead a person to a row; a failing row shows them."""
+
+
+def suite(table: Table) -> tuple[Expectation, ...]:
+    """Everything that must hold for ``table``."""
+    return (*derived(table), *table.expectations)
+
+
+def derived(table: Table) -> Iterator[Expectation]:
+    """What follows from the columns: keys, nulls, closed sets and smallest values."""
+    if table.key:
+        yield one_row_a_key(table)
+    wanted = [column.name for column in table.columns if not column.nullable]
+    if wanted:
+        yield Expectation(
+            name="no_missing_values",
+            says="Columns that are never null have a value.",
+            failing=rows_where(table, " OR ".join(f"{name} IS NULL" for name in wanted)),
+        )
+    for column in table.columns:
+        if column.one_of:
+            yield one_of(table, column.name, column.one_of)
+        if column.at_least is not None:
+            yield at_least(table, column)
+
+
+def one_row_a_key(table: Table) -> Expectation:
+    """No two rows have the same key."""
+    shown = [name for name in PLACE if name in table.names and name not in table.key]
+    columns = [cluster_of(table), *(name for name in table.key if name != "cluster")]
+    seen = [*columns, *(f"any_value({name}) AS {name}" for name in shown), "count(*) AS times"]
+    return Expectation(
+        name="one_row_a_key",
+        says=f"No two rows have the same {', '.join(table.key)}.",
+        failing=f"SELECT {', '.join(seen)} FROM {table.name} GROUP BY {', '.join(table.key)} HAVING count(*) > 1",
+    )
+
+
+def one_of(table: Table, column: str, values: tuple[str, ...]) -> Expectation:
+    """The column has only known values."""
+    known = ", ".join(sql_text(value) for value in values)
+    return Expectation(
+        name=f"known_{column}",
+        says=f"{column} is one of its {len(values)} known values.",
+        failing=rows_where(table, f"{column} NOT IN ({known})"),
+    )
+
+
+def at_least(table: Table, column: Column) -> Expectation:
+    """The column is not smaller than it can be."""
+    return Expectation(
+        name=f"least_{column.name}",
+        says=f"{column.name} is at least {column.at_least}.",
+        failing=rows_where(table, f"{column.name} < {column.at_least}"),
+    )
+
+
+def rows_where(table: Table, condition: str) -> str:
+    """The rows for which ``condition`` is true."""
+    names = ["*"] if "cluster" in table.names else [cluster_of(table), "*"]
+    return f"SELECT {', '.join(names)} FROM {table.name} WHERE {condition}"
+
+
+def cluster_of(table: Table) -> str:
+    """The cluster of a row; null in tables that speak of all clusters."""
+    if "cluster" not in table.names:
+        return "NULL AS cluster"
+    return "cluster" if "cluster" in table.key else "any_value(cluster) AS cluster"

@@ -1,0 +1,31 @@
+"""Expectations that several tables share: times in order, proofs that exist."""
+
+from schemas.model import Expectation
+
+
+def in_order(table: str, *pairs: tuple[str, str]) -> Expectation:
+    """Of each pair of columns the first is never larger than the second."""
+    return Expectation(
+        name="in_order",
+        says=", ".join(f"{first} is not after {second}" for first, second in pairs) + ".",
+        failing=f"SELECT * FROM {table} WHERE " + " OR ".join(f"{first} > {second}" for first, second in pairs),
+    )
+
+
+def proofs_exist(table: str, *columns: str) -> Expectation:
+    """The events that the columns name are in ``silver.events``, in the same cluster."""
+    return _exist(table, " UNION ALL ".join(f"SELECT *, {name} AS proof FROM {table}" for name in columns), columns)
+
+
+def listed_proofs_exist(table: str, column: str = "evidence") -> Expectation:
+    """The same for a column that lists events."""
+    return _exist(table, f"SELECT *, unnest({column}) AS proof FROM {table}", (column,))
+
+
+def _exist(table: str, proofs: str, columns: tuple[str, ...]) -> Expectation:
+    return Expectation(
+        name="proofs_exist",
+        says=f"Every event that {' or '.join(columns)} of {table} names is in events.",
+        failing=f"SELECT named.* FROM ({proofs}) AS named ANTI JOIN events "
+        "ON events.cluster = named.cluster AND events.event_id = named.proof WHERE named.proof IS NOT NULL",
+    )
