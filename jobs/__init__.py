@@ -4,6 +4,7 @@
 ``replay``          silver events -> gold tables
 ``validate``        the gates: what must hold before anything is published
 ``publish``         one row in ``gold.runs`` that makes readers see it
+``upkeep``          fewer and only needed files
 ``map_partitions``  the one place where Spark hands rows to Python and gets rows back
 ``data_files``      the rows of a landing, which executors write beside the tables for one commit each
 ``cli``             the command line over all of it

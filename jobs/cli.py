@@ -231,9 +231,39 @@ def publish(warehouse: str) -> None:
     from jobs.warehouse import Warehouse
 
     tables = Warehouse(warehouse)
-    done = publish_job(tables, waiting(tables))
+    judged = waiting(tables)
+    done = publish_job(tables, judged) if judged else None
+    if done is None:
+        OUT.print("Nothing waits to be published: nothing was changed.")
     summary(warehouse)
     gates(tables, done)
+
+
+@cli.command()
+@warehouse_option
+@click.option(
+    "--keep-days",
+    type=click.IntRange(min=0),
+    default=30,
+    show_default=True,
+    help="How long an earlier run stays readable. The newest always does.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")
+def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
+    """Join small files, and remove those that no published run needs.
+
+    \b
+    Examples
+      election-replay upkeep --warehouse /data/warehouse --dry-run
+      election-replay upkeep --warehouse /data/warehouse --keep-days 7
+    """
+    from jobs.upkeep import upkeep as upkeep_job
+    from jobs.warehouse import Warehouse
+
+    would = "would be " if dry_run else ""
+    for one in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
+        work = f"{one.joined:,} {would}joined, {one.removed:,} old ones {would}removed"
+        say(f"{one.table}: {one.files:,} files, " + ("left alone: not all published" if one.left_alone else work))
 
 
 @cli.command()

@@ -90,7 +90,7 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
         "batch": judged.batch,
         "nights": list(judged.nights),
         "clusters": len(judged.clusters),
-        "held": sorted(held),
+        "held": sorted(held) or None,
         "versions": list(shown.items()),
         "counts": [(name, warehouse.count(name)) for name in JUDGED],
         "code_version": code_version(),
@@ -100,27 +100,41 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
     warehouse.append([row], RUNS.name)
 
 
-def waiting(warehouse: Warehouse) -> Judged:
-    """What the last replay wrote without publishing it.
+def waiting(warehouse: Warehouse) -> Judged | None:
+    """What the last replay wrote without publishing it; ``None`` if nothing waits.
 
-    Raises :class:`JobError` when nothing waits, or when the tables are no longer what that replay wrote.
+    Raises :class:`JobError` when nothing was ever judged, or when the tables are no longer what that replay wrote.
     """
-    last = max(warehouse.runs(), key=lambda row: (row["started_at"], row["status"] == "published"), default=None)
-    if last is None or last["status"] != "judged":
-        raise JobError("nothing waits to be published: run `election-replay replay --unpublished` first")
+    last = last_run(warehouse)
+    if last is None:
+        raise JobError(f"nothing is judged in {warehouse.root}: run `election-replay replay --unpublished` first")
+    if last["status"] == "published":
+        return None
     if not stands(warehouse, last):
         raise JobError(
             "the tables have changed since they were judged: run `election-replay replay --unpublished` again"
         )
+    held = tuple(last["held"] or ())
     return Judged(
         run_id=last["run_id"],
         started_at=last["started_at"],
         batch=last["batch"],
         nights=tuple(last["nights"]),
-        clusters=tuple(cluster for cluster in clusters_of(warehouse) if cluster not in last["held"]),
+        clusters=tuple(cluster for cluster in clusters_of(warehouse) if cluster not in held),
         inventory_version=last["inventory_version"],
-        held=tuple(last["held"]),
+        held=held,
     )
+
+
+def waits(warehouse: Warehouse) -> bool:
+    """Whether a replay waits to be published."""
+    last = last_run(warehouse)
+    return last is not None and last["status"] == "judged" and stands(warehouse, last)
+
+
+def last_run(warehouse: Warehouse) -> dict[str, Any] | None:
+    """The last thing that happened to the judged tables, as a row of ``gold.runs``."""
+    return max(warehouse.runs(), key=lambda row: (row["started_at"], row["status"] == "published"), default=None)
 
 
 def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:

@@ -31,9 +31,9 @@ class Published:
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
-        versions = {**run["versions"], "runs": warehouse.version("runs")}
-        for name, version in versions.items():
-            if name in TABLES:
+        newest = {name: warehouse.version(name) for name in ("runs", "validations")}
+        for name, version in {**run["versions"], **newest}.items():
+            if name in TABLES and version is not None:
                 dataset = DeltaTable(warehouse.location(name), version=version).to_pyarrow_dataset()
                 self._database.register(name, dataset)
         self._database.execute("SET enable_external_access = false")

@@ -25,7 +25,7 @@ from election_core import replay as core
 from election_core.rows import TABLE_OF
 from jobs import JobError
 from jobs.map_partitions import Row, map_partitions, rows_of
-from jobs.publish import Judged, hold_back, publish, stands, write_run
+from jobs.publish import Judged, hold_back, publish, stands, waits, write_run
 from jobs.validate import LANDED, Check, check, record, stopped
 from jobs.warehouse import Warehouse, any_of
 from schemas import TABLES
@@ -77,7 +77,7 @@ def nothing_new(warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) 
     if not (last_batch := warehouse.last_batch()):
         raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
     published = warehouse.published()
-    return batch_published(warehouse, published, inventory) == last_batch and not (published and published["held"])
+    return batch_published(warehouse, published, inventory) == last_batch and not held_by(published)
 
 
 def replay(
@@ -96,15 +96,17 @@ def replay(
         return Replay(None)
     started, last_batch, before = datetime.now(UTC), warehouse.last_batch(), warehouse.published()
     since = batch_published(warehouse, before, inventory)
+    if selection != EVERYTHING and waits(warehouse):
+        raise JobError("a replay of everything waits to be published: publish it first, then judge a part anew")
     warehouse.create()
     landed = warehouse.landed(spark, "events", last_batch)
-    pending = {*clusters_in(landed.where(F.col("batch") > since)), *(before["held"] if before else ())}
+    pending = {*clusters_in(landed.where(F.col("batch") > since)), *held_by(before)}
     asked = pending if selection == EVERYTHING else set(selected(landed, selection))
     checks = check(warehouse, LANDED, asked)
     record(warehouse, checks)
     clusters = sorted(asked - stopped(checks, asked))
     held = sorted((pending | asked).difference(clusters))
-    if not clusters and since == last_batch and before and held == sorted(before["held"]):
+    if not clusters and since == last_batch and held == held_by(before):
         return Replay(None, held=tuple(held), checks=tuple(checks))
     run_id = f"{started:%Y%m%dT%H%M%S.%fZ}-{last_batch}"
     events = landed.where(F.col("cluster").isin(clusters))
@@ -120,6 +122,11 @@ def replay(
         return Replay(None, judged.clusters, events.count(), judged.held, tuple(checks))
     done = publish(warehouse, judged)
     return Replay(done.run_id, judged.clusters, events.count(), done.held, (*checks, *done.checks))
+
+
+def held_by(published: Mapping[str, Any] | None) -> list[str]:
+    """The clusters that have newer events than a run shows."""
+    return sorted(published["held"] or ()) if published else []
 
 
 def clusters_in(events: DataFrame) -> list[str]:

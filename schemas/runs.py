@@ -39,8 +39,8 @@ TABLE = Table(
         Column(
             name="held",
             type=STRINGS,
-            comment="Clusters that have newer events than it shows: a gate held them back, or they were not asked for.",
-            nullable=False,
+            comment="Clusters that have newer events than it shows: a gate held them back, or they were not asked for; "
+            "null: none.",
         ),
         Column(
             name="versions",

@@ -114,14 +114,17 @@ def test_what_is_judged_waits_until_it_is_published(
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
     land_all(spark, zone, warehouse)
-    with pytest.raises(JobError, match="nothing waits"):
-        publish(warehouse, waiting(warehouse))
+    with pytest.raises(JobError, match="nothing is judged"):
+        waiting(warehouse)
     replay(spark, warehouse, publishing=False)
     assert warehouse.published() is None
-    assert publish(warehouse, waiting(warehouse)).held == ()
+    with pytest.raises(JobError, match="waits to be published"):
+        replay(spark, warehouse, selection=Selection(clusters=("c1",)))
+    judged = waiting(warehouse)
+    assert judged is not None
+    assert publish(warehouse, judged).held == ()
     assert terms(warehouse) == {"c1": [1]}
-    with pytest.raises(JobError, match="nothing waits"):
-        publish(warehouse, waiting(warehouse))
+    assert waiting(warehouse) is None
 
     other.write_text(leads(0, 1))
     land_all(spark, zone, warehouse)

@@ -89,11 +89,15 @@ def test_tables_without_rows_pass(tmp_path: Path) -> None:
     assert failing(empty) == set()
 
 
-def change(table: str, update: Mapping[str, str], where: str | None = None) -> Callable[[Warehouse], None]:
-    """A defect: columns of some rows are set to SQL expressions."""
+def change(table: str, update: Callable[[Row], Row], **chosen: Any) -> Callable[[Warehouse], None]:
+    """A defect: in the rows with these values some others are changed."""
 
     def apply(warehouse: Warehouse) -> None:
-        DeltaTable(warehouse.location(table)).update(dict(update), predicate=where)
+        rows = warehouse.rows(table)
+        DeltaTable(warehouse.location(table)).delete()
+        fits = [all(row[name] == value for name, value in chosen.items()) for row in rows]
+        assert any(fits)
+        warehouse.append([row | update(row) if fit else row for row, fit in zip(rows, fits, strict=True)], table)
 
     return apply
 
@@ -133,16 +137,16 @@ DEFECTS = {
         {("landed_files", "events_are_there"), ("landed_files", "lines_are_there")},
     ),
     "counts that do not add up": (
-        change("landed_files", {"lines_ignored": "lines_ignored + 1"}, "stream = 'broker.log'"),
+        change("landed_files", lambda row: {"lines_ignored": row["lines_ignored"] + 1}, stream="broker.log"),
         {("landed_files", "counts_add_up")},
     ),
     "a landing is missing": (
-        change("landed_files", {"lines_landed": "lines_landed + 7"}, "stream = 'broker.log'"),
+        change("landed_files", lambda row: {"lines_landed": row["lines_landed"] + 7}, stream="broker.log"),
         {("landed_files", "no_landing_is_missing")},
     ),
-    "an unheard-of kind": (change("events", {"kind": "'NONSENSE'"}, "line_no = 1"), {("events", "known_kind")}),
+    "an unheard-of kind": (change("events", lambda _: {"kind": "NONSENSE"}, line_no=1), {("events", "known_kind")}),
     "a line number that cannot be": (
-        change("log_lines", {"line_no": "0"}, "line_no = 1"),
+        change("log_lines", lambda _: {"line_no": 0}, line_no=1),
         {("log_lines", "least_line_no")},
     ),
     "a line is lost": (
@@ -159,16 +163,19 @@ DEFECTS = {
         {("role_intervals", "one_open_interval"), ("role_intervals", "no_overlap")},
     ),
     "a falling term": (
-        change("role_intervals", {"term": "0"}, "term = 2"),
+        change("role_intervals", lambda _: {"term": 0}, term=2),
         {("role_intervals", "terms_never_fall")},
     ),
     "a role that ends before it begins": (
-        change("role_intervals", {"end_time": "start_time - INTERVAL '1 second'"}, "term = 1"),
+        change("role_intervals", lambda _: {"end_time": at(-1)}, term=1),
         {("role_intervals", "in_order")},
     ),
-    "an unknown role": (change("role_intervals", {"role": "'king'"}, "term = 1"), {("role_intervals", "known_role")}),
+    "an unknown role": (
+        change("role_intervals", lambda _: {"role": "king"}, term=1),
+        {("role_intervals", "known_role")},
+    ),
     "a proof that is nowhere": (
-        change("role_intervals", {"start_event_id": "'gone'"}, "term = 1"),
+        change("role_intervals", lambda _: {"start_event_id": "gone"}, term=1),
         {("role_intervals", "proofs_exist")},
     ),
     "evidence that is nowhere": (
@@ -176,10 +183,13 @@ DEFECTS = {
         {("findings", "proofs_exist")},
     ),
     "a cause that is nowhere": (
-        change("findings", {"implied_by": "'gone'"}, "finding_id = 'f2'"),
+        change("findings", lambda _: {"implied_by": "gone"}, finding_id="f2"),
         {("findings", "causes_exist")},
     ),
-    "an unknown rule": (change("findings", {"rule": "'NO_RULE'"}, "finding_id = 'f1'"), {("findings", "known_rule")}),
+    "an unknown rule": (
+        change("findings", lambda _: {"rule": "NO_RULE"}, finding_id="f1"),
+        {("findings", "known_rule")},
+    ),
     "a finding twice": (twice("findings"), {("findings", "one_row_a_key")}),
 }
 
@@ -196,14 +206,14 @@ def test_a_defect_is_stopped_by_its_gate(warehouse: Warehouse, defect: str) -> N
 
 
 def test_a_falling_term_that_a_finding_tells_passes(warehouse: Warehouse) -> None:
-    change("role_intervals", {"term": "0"}, "term = 2")(warehouse)
+    change("role_intervals", lambda _: {"term": 0}, term=2)(warehouse)
     warehouse.append([finding("f3", [], rule="TERM_REGRESSION")], "findings")
     assert failing(warehouse) == set()
 
 
 def test_a_falling_term_in_a_new_life_passes(warehouse: Warehouse) -> None:
-    change("role_intervals", {"term": "0"}, "term = 2")(warehouse)
-    change("role_intervals", {"end_cause": "'died'"}, "term = 1")(warehouse)
+    change("role_intervals", lambda _: {"term": 0}, term=2)(warehouse)
+    change("role_intervals", lambda _: {"end_cause": "died"}, term=1)(warehouse)
     assert failing(warehouse) == set()
 
 
