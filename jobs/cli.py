@@ -5,6 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from jobs import JobError
-from jobs.config import Config, load
+from jobs.config import DEFAULT_FILE, Config, load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -300,6 +301,28 @@ def incident(warehouse: str, cluster: str, group: str, since: str | None, until:
 
     for line in text(published(warehouse), cluster, group, moment(since), moment(until)):
         say(line)
+
+
+@cli.group()
+def config() -> None:
+    """The settings of the pipeline."""
+
+
+@config.command("check")
+@click.option("--config", "file", metavar="FILE", help="Settings; default conf/pipeline.yaml if it is there.")
+def config_check(file: str | None) -> None:
+    """Read the settings and say what is in force; a mistake is told by file, line and key.
+
+    \b
+    Example
+      election-replay config check --config conf/pipeline.yaml
+    """
+    found, usual = load(file), Config()
+    for one in fields(found):
+        value = getattr(found, one.name)
+        say(f"{one.name}: {value}" + (" (default)" if value == getattr(usual, one.name) else ""))
+    place = file or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
+    say(f"{place} is sound" if place else "no settings file: these are the defaults")
 
 
 @cli.command()

@@ -10,9 +10,13 @@ import yaml
 from election_core.replay import Inventory
 from election_core.witness import Listed
 from jobs import JobError
+from jobs.yaml_lines import at, yaml_with_lines
 from jobs.zones import is_zone
 
 T = TypeVar("T")
+
+LEAST = {"clock_bound_ms": 0, "shuffle_partitions": 1}
+"""The smallest values of numbers that have one."""
 
 DEFAULT_FILE = Path("conf/pipeline.yaml")
 """Where the settings are looked for when no file is named."""
@@ -94,7 +98,7 @@ def load(path: str | Path | None = None) -> Config:
         return Config()
     file = Path(path or DEFAULT_FILE)
     try:
-        found = yaml.safe_load(file.read_text(encoding="utf-8"))
+        found = yaml_with_lines(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise JobError(f"cannot read the settings {file}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -133,19 +137,24 @@ def settings(kind: type[T], values: dict[str, Any], where: str) -> T:
     kinds = {one.name: str(one.type) for one in fields(kind)}  # type: ignore[arg-type]
     for name, value in values.items():
         if name not in kinds:
-            raise JobError(f"{where}: unknown key {name}; known are {', '.join(sorted(kinds))}")
+            raise JobError(f"{at(where, name)}: unknown key {name}; known are {', '.join(sorted(kinds))}")
         wanted = str if kinds[name].find("str") >= 0 else int
         if name not in LISTS and value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
-            raise JobError(f"{where}: {name} must be {'a text' if wanted is str else 'a whole number'}")
+            raise JobError(f"{at(where, name)}: {name} must be {'a text' if wanted is str else 'a whole number'}")
     given = {name: value for name, value in values.items() if value is not None}
     for one in fields(kind):  # type: ignore[arg-type]
         if one.default is MISSING and one.default_factory is MISSING and one.name not in given:
             raise JobError(f"{where}: {one.name} is missing")
-    for name in given.keys() & {"clock_bound_ms", "shuffle_partitions"}:
-        if given[name] < 0 or (name == "shuffle_partitions" and given[name] == 0):
-            raise JobError(f"{where}: {name} must be positive")
+    refuse_too_small(given, where)
     refuse_bad_zone(given, where)
     return kind(**given)
+
+
+def refuse_too_small(given: dict[str, Any], where: str) -> None:
+    """Raise :class:`JobError` for a number below its :data:`LEAST`."""
+    for name in given:
+        if name in LEAST and given[name] < LEAST[name]:
+            raise JobError(f"{at(where, name)}: {name} must be at least {LEAST[name]}")
 
 
 def refuse_bad_zone(given: dict[str, Any], where: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from election_core.witness import Listed
 from jobs import JobError
+from jobs.cli import main
 from jobs.config import Config, load
 
 SHIPPED = Path(__file__).parents[2] / "conf" / "pipeline.yaml"
@@ -69,10 +70,13 @@ def test_the_inventory_names_members(tmp_path: Path) -> None:
         ("layuot: x", "unknown key layuot"),
         ("clock_bound_ms: soon", "clock_bound_ms must be a whole number"),
         ("clock_bound_ms: true", "clock_bound_ms must be a whole number"),
-        ("clock_bound_ms: -1", "clock_bound_ms must be positive"),
-        ("shuffle_partitions: 0", "shuffle_partitions must be positive"),
+        ("clock_bound_ms: -1", "clock_bound_ms must be at least 0"),
+        ("shuffle_partitions: 0", "shuffle_partitions must be at least 1"),
         ("layout: 3", "layout must be a text"),
         ("sources: 3", "sources must be a list"),
+        ("# one\n\nlayuot: x", "p.yaml, line 3: unknown key layuot"),
+        ("sources:\n  - cluster: a\n    node: 7\n", "p.yaml: sources, line 3: node must be a text"),
+        ("layout: a\nlayout: b", "layout stands here twice"),
         ("sources: [{cluter: a}]", "unknown key cluter"),
         ("sources: [x]", "expected keys and values"),
         ("time_zone: Europe/Berln", "Europe/Berln is no zone"),
@@ -96,3 +100,16 @@ def test_a_mistake_is_named_with_its_file(tmp_path: Path, text: str, expected: s
     with pytest.raises(JobError, match=expected) as error:
         load(file)
     assert "p.yaml" in str(error.value)
+
+
+def test_config_check_says_what_is_in_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("clock_bound_ms: 50\nsources:\n  - {cluster: pay, clock_bound_ms: 5}\n")
+    assert main(["config", "check", "--config", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "clock_bound_ms: 50" in said
+    assert "shuffle_partitions: 8 (default)" in said
+    assert "p.yaml is sound" in said
+    file.write_text("clock_bound: 50\n")
+    assert main(["config", "check", "--config", str(file)]) == 1
+    assert "p.yaml, line 1: unknown key clock_bound" in capsys.readouterr().err
