@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint java bench-landing bench-many-files clean
+.PHONY: help setup demo check test lint java bench-landing bench-many-files airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +59,23 @@ bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as o
 bench-many-files: java $(READY) ## landing of 10,000 small files: seconds and megabytes, as one line of JSON
 	@$(BIN)/python -m benchmarks.many_files
 
+# Airflow's Spark provider brings a pyspark of its own, which clashes with ours: Airflow lives in .venv-airflow.
+AIRFLOW_READY := .venv-airflow/.ready
+
+$(AIRFLOW_READY): airflow_dags/requirements.txt airflow_dags/constraints.txt
+	@echo "Setting up .venv-airflow: about 1 GB of packages, once"
+	@$(PYTHON) -m venv --clear .venv-airflow
+	@.venv-airflow/bin/python -m pip install --quiet --disable-pip-version-check -c airflow_dags/constraints.txt -r airflow_dags/requirements.txt
+	@touch $@
+
+airflow-test: java $(READY) $(AIRFLOW_READY) ## the DAGs: their policies, and real runs through spark-submit
+	@. airflow_dags/environment.sh && export AIRFLOW_HOME=$$(mktemp -d) && airflow_ready && \
+	  pytest -q -c airflow_dags/pytest.ini --rootdir . tests/airflow_dags; status=$$?; rm -rf "$$AIRFLOW_HOME"; exit $$status
+
+airflow-up: java $(READY) $(AIRFLOW_READY) ## a local Airflow with the DAGs, over examples/landing, at http://127.0.0.1:8080
+	@. airflow_dags/environment.sh && airflow_ready && exec airflow standalone
+
 clean: ## remove what the other targets made
-	rm -rf .venv demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
+	rm -rf .venv .venv-airflow .airflow demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
@@ -19,8 +19,9 @@ from jobs.warehouse import Warehouse
 from schemas import TABLES
 
 if TYPE_CHECKING:
-    from great_expectations.data_context import EphemeralDataContext
-    from great_expectations.expectations import ExpectColumnValuesToBeBetween
+    from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
+    from great_expectations.datasource.fluent.pandas_datasource import PandasDatasource
+    from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
 
 NOBODY = "(rows without a cluster)"
 
@@ -66,7 +67,7 @@ def validate(context: "EphemeralDataContext", table: str, checks: Sequence[Check
     import great_expectations as gx
 
     name = TABLES[table].path.replace("/", ".")
-    source = context.data_sources.get("failing rows")
+    source = cast("PandasDatasource", context.data_sources.get("failing rows"))
     batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all clusters")
     suite = context.suites.add(gx.ExpectationSuite(name=name, expectations=[expectation(one) for one in checks]))
     definition = context.validation_definitions.add(gx.ValidationDefinition(name=name, data=batch, suite=suite))
@@ -83,13 +84,14 @@ def validate(context: "EphemeralDataContext", table: str, checks: Sequence[Check
 
 def expectation(check: Check) -> "ExpectColumnValuesToBeBetween":
     """No cluster has a row that breaks it."""
-    import great_expectations as gx
+    from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
+    from great_expectations.expectations.metadata_types import FailureSeverity
 
-    return gx.expectations.ExpectColumnValuesToBeBetween(
+    return ExpectColumnValuesToBeBetween(
         column=check.expectation.name,
         min_value=0,
         max_value=0,
-        severity=check.expectation.severity,
+        severity=FailureSeverity(check.expectation.severity),
         description=f"{check.expectation.name}: {check.expectation.says}",
         meta={"rows": check.rows, "version": check.version, "failing_rows": check.expectation.failing},
     )

@@ -163,7 +163,7 @@ def as_json(row: dict[str, Any]) -> str:
 def stopped(checks: Iterable[Check], clusters: Iterable[str]) -> set[str]:
     """Those of ``clusters`` that must not be published; all, where failing rows name no cluster."""
     failing = {cluster for check in checks if check.stops for cluster in check.failed}
-    return set(clusters) if None in failing else failing.intersection(clusters)
+    return {cluster for cluster in clusters if None in failing or cluster in failing}
 
 
 def record(warehouse: Warehouse, checks: Iterable[Check]) -> str:

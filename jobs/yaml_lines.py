@@ -20,13 +20,13 @@ def mapping_with_lines(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]
     """A mapping with :class:`Key` for the keys that are texts."""
     found: dict[Any, Any] = {}
     for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+        key = loader.construct_object(key_node, deep=True)
         if isinstance(key, str):
             key = Key(key)
             key.line = key_node.start_mark.line + 1
         if key in found:
             raise yaml.constructor.ConstructorError(None, None, f"{key} stands here twice", key_node.start_mark)
-        found[key] = loader.construct_object(value_node, deep=True)  # type: ignore[no-untyped-call]
+        found[key] = loader.construct_object(value_node, deep=True)
     return found
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ARCHIVES = Path(__file__).parent / "corpora"
+
+collect_ignore = [] if find_spec("airflow") else ["airflow_dags"]
+"""The DAGs are tested in Airflow's own environment, by ``make airflow-test``."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

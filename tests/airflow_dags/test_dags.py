@@ -1,0 +1,119 @@
+"""The DAGs as Airflow reads them: wiring, schedules, policies, and the exact command lines."""
+
+import ast
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.task.trigger_rule import TriggerRule
+
+FOLDER = Path(__file__).parents[2] / "airflow_dags"
+STEPS = ["land", "validate_landed", "replay", "validate_judged", "publish"]
+
+
+@pytest.fixture(scope="module")
+def bag() -> DagBag:
+    return DagBag(str(FOLDER))
+
+
+def test_they_parse(bag: DagBag) -> None:
+    assert bag.import_errors == {}
+    assert set(bag.dags) == {"election_replay_nightly", "election_replay_backfill", "election_replay_upkeep"}
+
+
+def test_they_import_nothing_of_ours() -> None:
+    for path in FOLDER.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                top = name.split(".")[0]
+                assert top == "airflow" or top in sys.stdlib_module_names, f"{path.name} imports {name}"
+
+
+def test_every_task_has_a_pool_a_limit_and_a_voice(bag: DagBag) -> None:
+    for dag in bag.dags.values():
+        assert dag.doc_md
+        assert dag.max_active_runs == 1
+        assert not dag.catchup
+        for task in dag.tasks:
+            assert task.pool == "election_replay", task.task_id
+            assert task.execution_timeout == timedelta(hours=6)
+            assert task.on_failure_callback
+
+
+def test_the_nightly_way(bag: DagBag) -> None:
+    dag = bag.dags["election_replay_nightly"]
+    assert {task.task_id for task in dag.tasks} == {*STEPS, "upkeep", "complete"}
+    for before, after in zip(STEPS, [*STEPS[1:], "upkeep"], strict=True):
+        assert after in dag.get_task(before).downstream_task_ids
+    assert dag.get_task("complete").upstream_task_ids == {*STEPS, "upkeep"}
+    assert dag.get_task("complete").trigger_rule == TriggerRule.ALL_SUCCESS
+    assert [task.task_id for task in dag.leaves] == ["complete"], "what fails must show in the run's own state"
+
+
+def test_a_failed_gate_stops_nothing_but_a_failed_step_does(bag: DagBag) -> None:
+    dag = bag.dags["election_replay_nightly"]
+    for step, gate, after in (("land", "validate_landed", "replay"), ("replay", "validate_judged", "publish")):
+        task = dag.get_task(after)
+        assert task.upstream_task_ids == {step, gate}
+        assert task.trigger_rule == TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
+        assert dag.get_task(gate).upstream_task_ids == {step}
+        assert dag.get_task(gate).trigger_rule == TriggerRule.ALL_SUCCESS
+
+
+def test_gates_are_not_tried_again_but_steps_are(bag: DagBag) -> None:
+    dag = bag.dags["election_replay_nightly"]
+    assert {task.task_id: task.retries for task in dag.tasks} == {
+        "land": 2,
+        "validate_landed": 0,
+        "replay": 2,
+        "validate_judged": 0,
+        "publish": 0,
+        "upkeep": 0,
+        "complete": 2,
+    }
+
+
+def test_a_night_is_a_data_interval(bag: DagBag) -> None:
+    assert "CronDataIntervalTimetable" in type(bag.dags["election_replay_nightly"].timetable).__name__
+    assert "CronDataIntervalTimetable" in type(bag.dags["election_replay_upkeep"].timetable).__name__
+
+
+def test_tables_are_assets(bag: DagBag) -> None:
+    dag = bag.dags["election_replay_nightly"]
+    assert [asset.name for asset in dag.get_task("land").outlets] == ["election_replay.silver.events"]
+    published = {asset.name for asset in dag.get_task("publish").outlets}
+    assert {"election_replay.gold.findings", "election_replay.gold.terms"} <= published
+
+
+def test_the_command_line_of_a_step(bag: DagBag) -> None:
+    task = bag.dags["election_replay_nightly"].get_task("land")
+    command = task._get_hook()._build_spark_submit_command(task.application)
+    assert command[0].endswith("/spark-submit")
+    assert command[command.index("--properties-file") + 1].endswith("conf/spark/local.conf")
+    assert command[-5].endswith("/jobs/land.py")
+    assert command[-4:] == ["--warehouse", "/data/warehouse", "--landing", "/data/landing"]
+
+
+@pytest.mark.parametrize(
+    ("given", "land", "replay"),
+    [
+        ({}, [], []),
+        (
+            {"from": "2026-03-01", "to": "2026-03-03", "clusters": ["a", "b c"]},
+            ["--cluster", "a", "--cluster", "b c"],
+            ["--from", "2026-03-01", "--to", "2026-03-03", "--cluster", "a", "--cluster", "b c"],
+        ),
+    ],
+)
+def test_a_backfill_hands_its_parameters_on(bag: DagBag, given: dict, land: list[str], replay: list[str]) -> None:
+    dag = bag.dags["election_replay_backfill"]
+    context = {"params": dag.params.dump() | given, **dag.user_defined_macros}
+    for task_id, fixed, wanted in (("land", "--landing", land), ("replay", "--unpublished", replay)):
+        task = dag.get_task(task_id)
+        rendered = task.render_template(task.application_args, context, dag.get_template_env())
+        assert fixed in rendered
+        assert rendered[len(rendered) - len(wanted) :] == wanted
