@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -301,6 +302,27 @@ def incident(warehouse: str, cluster: str, group: str, since: str | None, until:
 
     for line in text(published(warehouse), cluster, group, moment(since), moment(until)):
         say(line)
+
+
+@cli.command()
+@warehouse_option
+@click.option("--out", metavar="FILE", help="Write the text there, all at once, instead of printing it.")
+def metrics(warehouse: str, out: str | None) -> None:
+    """Tell what is published as OpenMetrics: rows, lines, findings, held clusters, failing gates, last lines.
+
+    \b
+    Example
+      election-replay metrics --warehouse W --out /var/lib/node_exporter/election_replay.prom
+    """
+    from jobs.metrics import metrics as text
+
+    told = "\n".join(text(published(warehouse))) + "\n"
+    if out is None:
+        sys.stdout.write(told)
+        return
+    made = Path(f"{out}.new")
+    made.write_text(told, encoding="utf-8")
+    made.replace(out)
 
 
 @cli.group()
