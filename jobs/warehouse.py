@@ -41,12 +41,16 @@ class Warehouse:
         return {name: version for name, version in found.items() if version is not None}
 
     def rows(self, table: str, columns: Iterable[str] | None = None) -> list[dict[str, Any]]:
-        """All rows of a small table, without Spark; none if the table is not there."""
+        """All rows of a small table, without Spark; none if the table is not there.
+
+        A column that an older release did not write is null.
+        """
         if self.version(table) is None:
             return []
         names = list(columns or TABLES[table].names)
-        found: list[dict[str, Any]] = DeltaTable(self.location(table)).to_pyarrow_dataset().to_table(names).to_pylist()
-        return found
+        dataset = DeltaTable(self.location(table)).to_pyarrow_dataset()
+        found = dataset.to_table([name for name in names if name in dataset.schema.names]).to_pylist()
+        return [dict.fromkeys(names) | row for row in found]
 
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""
@@ -69,13 +73,15 @@ class Warehouse:
         return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
 
     def create(self) -> None:
-        """Create the tables that are missing, with their comments.
+        """Create the tables that are missing, with their comments, and the columns that an older release did not have.
 
         Raises :class:`JobError` when the folder holds something else.
         """
         self.refuse_foreign_folder()
         for table in TABLES.values():
-            if self.version(table.name) is None:
+            if self.version(table.name) is not None:
+                self.add_missing_columns(table)
+            else:
                 DeltaTable.create(
                     self.location(table.name),
                     delta_schema(table),
@@ -84,6 +90,14 @@ class Warehouse:
                     name=table.name,
                     description=table.comment,
                 )
+
+    def add_missing_columns(self, table: Table) -> None:
+        """Give a table of an older release the columns that it lacks; they are null in its rows."""
+        here = DeltaTable(self.location(table.name))
+        there = {field.name for field in here.schema().fields}
+        missing = [field for field in delta_schema(table).fields if field.name not in there]
+        if missing:
+            here.alter.add_columns([Field(one.name, one.type, nullable=True, metadata=one.metadata) for one in missing])
 
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""

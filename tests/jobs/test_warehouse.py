@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
@@ -11,6 +12,7 @@ from pyspark.sql.types import StructType
 from jobs import JobError
 from jobs.warehouse import Warehouse, any_of
 from schemas import TABLES, Table
+from tests.jobs.zone import EPOCH
 
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
 
@@ -62,3 +64,18 @@ def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
 
 def test_names_are_quoted_in_conditions() -> None:
     assert any_of("cluster", ["b", "it's"]) == "cluster IN ('b', 'it\\'s')"
+
+
+def test_a_table_of_an_older_release_gets_its_new_columns(tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    runs = TABLES["runs"].arrow_schema()
+    older = pa.schema([field for field in runs if field.name != "held"])
+    row = {"run_id": "r1", "status": "published", "published_at": EPOCH, "started_at": EPOCH, "batch": 1, "nights": []}
+    rest = {"clusters": 1, "versions": [], "counts": [], "code_version": "1", "rules_version": "1"}
+    write_deltalake(warehouse.location("runs"), pa.Table.from_pylist([row | rest], older))
+    published = warehouse.published()
+    assert published is not None
+    assert published["held"] is None
+    warehouse.create()
+    warehouse.append([published | {"run_id": "r2", "held": ["c1"], "versions": [], "counts": []}], "runs")
+    assert {run["run_id"]: run["held"] for run in warehouse.runs()} == {"r1": None, "r2": ["c1"]}
