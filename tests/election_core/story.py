@@ -9,7 +9,7 @@ stories about that alone.
 
 import gzip
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -84,11 +84,20 @@ def facts_of(logs: dict[tuple[str, str], list[str]], shift_ms: dict[str, int] | 
     logs = dict(logs)
     listed = dict(map(_listed, logs.pop(INVENTORY, [])))
     for node, streams in groupby(sorted(logs.items()), key=lambda item: item[0][0]):
-        source = SourceLog(CLUSTER, node, BOUND_MS, listed.get(node, NOT_LISTED))
-        for (_, stream), lines in sorted(streams, key=lambda item: "/" in item[0][1]):  # logs come before snapshots
-            _feed(source, stream, lines, (shift_ms or {}).get(node, 0) * 1000)
-        facts += source.facts()
+        own = tuple((stream, tuple(lines)) for (_, stream), lines in streams)
+        place = listed.get(node, NOT_LISTED)
+        facts += _facts_of_node(node, own, place, (shift_ms or {}).get(node, 0) * 1000)
     return facts
+
+
+@cache
+def _facts_of_node(
+    node: str, streams: tuple[tuple[str, tuple[str, ...]], ...], listed: Listed, shift_us: int
+) -> tuple[Fact, ...]:
+    source = SourceLog(CLUSTER, node, BOUND_MS, listed)
+    for stream, lines in sorted(streams, key=lambda one: "/" in one[0]):  # logs come before snapshots
+        _feed(source, stream, lines, shift_us)
+    return tuple(source.facts())
 
 
 def _listed(line: str) -> tuple[str, Listed]:
@@ -97,7 +106,7 @@ def _listed(line: str) -> tuple[str, Listed]:
     return node, Listed(group, member.strip() or None)
 
 
-def _feed(source: SourceLog, stream: str, lines: list[str], shift_us: int) -> None:
+def _feed(source: SourceLog, stream: str, lines: Sequence[str], shift_us: int) -> None:
     if "/" in stream:
         for event in _snapshot(source.source_node, stream, "\n".join(lines).encode(), shift_us):
             source.seen(stream, event.at)
@@ -134,7 +143,7 @@ def _snapshot(node: str, stream: str, data: bytes, shift_us: int = 0) -> Iterato
             yield Logged(f"{node}/{stream}:{number}", stream, entry.event.kind, at, at + 1_000_000, **columns)
 
 
-def _continuation(lines: list[str], number: int, dialect: Any) -> tuple[str, ...]:
+def _continuation(lines: Sequence[str], number: int, dialect: Any) -> tuple[str, ...]:
     after = []
     for line in lines[number:]:
         if dialect.time_of(line, dialect.utc_offset_minutes) is not None:
@@ -158,6 +167,21 @@ Keep = Callable[[Seen], bool]
 
 def run_facts(run: Path, keep: Keep | None = None, only: str | None = None) -> list[Fact]:
     """Fold the logs of all nodes of a real run; ``keep`` may drop lines, of all nodes or of the one named."""
+    return list(_all_facts(run)) if keep is None else _some_facts(run, keep, only)
+
+
+@cache
+def _all_facts(run: Path) -> tuple[Fact, ...]:
+    return tuple(_some_facts(run, None, None))
+
+
+@cache
+def run_rows(run: Path) -> tuple[Row, ...]:
+    """The verdict on all logs of a real run."""
+    return tuple(judge(_all_facts(run)))
+
+
+def _some_facts(run: Path, keep: Keep | None, only: str | None) -> list[Fact]:
     facts: list[Fact] = []
     for node, lines in run_lines(run).items():
         facts += folder_facts(run.name, node, lines if only not in (None, node) else filter(keep, lines))
@@ -211,14 +235,15 @@ def _seen(file: Path, stream: str) -> Iterator[Seen]:
     text = gzip.decompress(raw) if file.suffix == ".gz" else raw
     lines = text.decode("utf-8", "replace").splitlines()
     begins = re.compile(dialect.record_start)
+    folder = file.parent.name
     last = -1
     for number, line in enumerate(lines, 1):
         time = dialect.time_of(line, dialect.utc_offset_minutes) if begins.search(line) else None
         if time is None:
             continue
-        event = None
-        if any(needle in line for needle in dialect.needles):
-            event = _logged(file.parent.name, stream, lines, number, dialect)
+        event = _logged(folder, stream, lines, number, dialect)
+        if event is not None and not any(needle in line for needle in dialect.needles):
+            event = None  # the landing would not have read it
         if event is not None or time[0] != last:
             yield Seen(stream, time[0], "INFO" if any(mark in line[:60] for mark in _INFO) else "louder", event)
         last = time[0]

@@ -42,7 +42,7 @@ NEAR = 15_000_000
 @cache
 def rows_of(run: Path) -> tuple[Row, ...]:
     """The rows of this protocol for all broker sets of a run."""
-    return tuple(story.judge(fact for fact in story.run_facts(run) if fact.protocol == PROTOCOL))
+    return tuple(row for row in story.run_rows(run) if row.protocol == PROTOCOL)
 
 
 def clock(us: int) -> str:

@@ -46,7 +46,7 @@ SAID = {
 
 @cache
 def rows_of(run: Path) -> tuple[Row, ...]:
-    return tuple(story.judge(fact for fact in story.run_facts(run) if fact.protocol == PROTOCOL))
+    return tuple(row for row in story.run_rows(run) if row.protocol == PROTOCOL)
 
 
 def _findings(rows: tuple[Row, ...]) -> list[str]:

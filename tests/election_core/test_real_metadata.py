@@ -67,7 +67,7 @@ FOUND = {
 @cache
 def rows_of(run: Path) -> tuple[Row, ...]:
     """The rows of this protocol for all groups of a run."""
-    return tuple(story.judge(fact for fact in story.run_facts(run) if fact.protocol == PROTOCOL))
+    return tuple(row for row in story.run_rows(run) if row.protocol == PROTOCOL)
 
 
 def findings(run: Path) -> list[Finding]:

@@ -43,7 +43,7 @@ class Run:
 @cache
 def judged(run: Path) -> Run:
     """The verdict on all lines of a run."""
-    return Run(tuple(story.judge(fact for fact in story.run_facts(run) if fact.protocol == PROTOCOL)))
+    return Run(tuple(row for row in story.run_rows(run) if row.protocol == PROTOCOL))
 
 
 def clock(us: int | None) -> str:
