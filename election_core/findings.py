@@ -269,14 +269,15 @@ CATALOGUE: tuple[Rule, ...] = (
     Rule(
         "PRE_ONLINE_SKIPPED",
         "warning; info if nothing is seen to have gone back",
-        "A broker came back without pre-online while another one acted: nothing was taken over.",
-        "RocketMQ BrokerController#start (skipPreOnline)",
+        "A broker came back without pre-online while another one acted, or its pre-online found nobody at the name "
+        "servers: nothing was taken over.",
+        "RocketMQ BrokerController#start (skipPreOnline, totalReplicas), BrokerPreOnlineService#prepareForBrokerOnline",
     ),
     Rule(
         "STALE_REVERSE_SYNC",
         "warning",
-        "A reverse sync took over offsets that are lower than those of the acting master: an equal version is enough, "
-        "and of several members the last one wins.",
+        "A reverse sync took over offsets that are lower than those of the acting master (an equal version is enough, "
+        "and of several members the last one wins), or tables of a smaller version than the own one.",
         "RocketMQ BrokerPreOnlineService#syncMetadataReverse; DataVersion#compare",
     ),
     Rule(

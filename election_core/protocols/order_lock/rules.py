@@ -15,6 +15,8 @@ What the brokers' logs cannot show, whatever the rules:
 * the property ``rocketmq.broker.rebalance.lockMaxLiveTime``, if somebody made the 60 s longer. That they are shorter
   shows where a lock expires earlier; no lock of that broker is then sure to live after its line.
 
+So two holders at once are definite or possible, never proven: only clocks order what two brokers granted.
+
 Sources: RocketMQ ``RebalanceLockManager``, ``AdminBrokerProcessor#lockBatchMQ``, RIP-32 (``lockInStrictMode``).
 """
 
