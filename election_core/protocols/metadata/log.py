@@ -165,13 +165,12 @@ class MetadataLog:
 
     def _returns(self, told: Testimony, identity: Identity) -> Iterator[Fact]:
         """The moments from which on this broker served, and what it had done before."""
-        served: set[int] = set()
+        switched_on = {life_at(told.lives, e.at) for e in self.serving if e.kind != "PRE_NOT_NEEDED"}
         for event in self.serving:
             life = life_at(told.lives, event.at)
-            if event.kind == "PRE_NOT_NEEDED" and life in served:
+            if event.kind == "PRE_NOT_NEEDED" and life in switched_on:
                 continue  # its isolation had ended before, another way
-            served.add(life)
-            said = [e for e in self.before_online if life_at(told.lives, e.at) == life and e.kind in _BEFORE_SERVING]
+            said = [e for e in self.before_online if life_at(told.lives, e.at) == life and _explains(e, event)]
             cause = _BEFORE_SERVING[said[-1].kind] if said else None
             if cause is None and event.kind == "BRK_SERVICE_ON" and (event.thread or "").rpartition("#")[2] == "main":
                 cause = SKIPPED  # BrokerController#start serves by itself only with skipPreOnline or without the mode
@@ -260,6 +259,11 @@ class MetadataLog:
 
     def _on_dropped(self, event: Logged) -> None:
         self.dropped.append(event)
+
+
+def _explains(said: Logged, serving: Logged) -> bool:
+    """Whether a line says how the broker came to serve; that it needs no pre-online says so only of itself."""
+    return said.kind in _BEFORE_SERVING and (said.kind != "PRE_NOT_NEEDED" or said is serving)
 
 
 def _version(snapshot: Snapshot) -> dict[str, str | int | None]:
