@@ -11,6 +11,7 @@ from tests.election_core import story
 from tests.election_core.decisions import Decision
 from tests.election_core.decisions.acting_master import ACTING_MASTER
 from tests.election_core.decisions.broker_identity import BROKER_IDENTITY
+from tests.election_core.decisions.classics import BULLY, RAFT, TOKEN_RING, ZAB
 from tests.election_core.decisions.controller import CONTROLLER
 from tests.election_core.decisions.dledger import DLEDGER
 from tests.election_core.decisions.metadata import METADATA
@@ -27,6 +28,10 @@ TABLES: dict[str, tuple[Decision, ...]] = {
     "acting_master": ACTING_MASTER,
     "order_lock": ORDER_LOCK,
     "metadata": METADATA,
+    "raft": RAFT,
+    "zab": ZAB,
+    "bully": BULLY,
+    "token_ring": TOKEN_RING,
 }
 """``protocol -> decisions``; a protocol's scenarios are in the folder of its name."""
 
