@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from election_core.protocols.dledger.decisions import (
     ACCEPT,
+    ALREADY_HAS_LEADER,
+    ALREADY_VOTED,
     HEARTBEAT_INTERVAL_MS,
     PASSED,
     REVOTE_IMMEDIATELY,
@@ -41,9 +43,18 @@ _SURE_GAP_US = 5 * SECOND
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (
-        _same_term, _overlaps, _double_votes, _regressions, _without_quorum, _wrong_rounds, _wrong_answers, _impatience,
-        _kept_roles, log_gaps, storms,
-    )  # fmt: skip
+        *(
+            _same_term,
+            _overlaps,
+            _double_votes,
+            _regressions,
+            _without_quorum,
+            _wrong_rounds,
+            _wrong_answers,
+            _both_ways,
+        ),
+        *(_impatience, _kept_roles, log_gaps, storms),
+    )
     found = [one for part in parts for one in part(world)]
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
     found += skews(world, _messages(world), BOUND_US)
@@ -240,6 +251,27 @@ def _wrong_answers(world: World) -> Iterator[Truth]:
         own = line.said and line.said.kind == "DL_VOTE_REPLY" and value(line, "voter") == line.node
         if own and value(line, "answer") == TERM_NOT_READY:
             yield _line_breaks("WRONG_VOTE_RESULT", line, f"{line.node} told itself that it is not ready for its term.")
+
+
+def _both_ways(world: World) -> Iterator[Truth]:
+    """A voter that told one candidate in one term both that it has its vote and that another has it."""
+    told: dict[tuple[str, str, int], dict[bool, Line]] = {}
+    for line in world.lines:
+        answer = value(line, "answer")
+        if line.said is None or answer not in (ACCEPT, ALREADY_VOTED, ALREADY_HAS_LEADER):
+            continue
+        voter, candidate, term = key = (str(value(line, "voter")), line.node, _term(line))
+        before = told.setdefault(key, {})
+        if (answer == ACCEPT) not in before and before:
+            provable = line.kept and all(earlier.kept for earlier in before.values())
+            words = f"{voter} gave {candidate} its vote of term {term} and refused it."
+            at = line.true_us
+            yield Truth("WRONG_VOTE_RESULT", (voter,), (term,), at, at, provable, words, _vote_in(voter, term))
+        before.setdefault(answer == ACCEPT, line)
+
+
+def _vote_in(voter: str, term: int) -> Claim:
+    return lambda finding: voter in finding.nodes and term in finding.terms
 
 
 def _impatience(world: World) -> Iterator[Truth]:
