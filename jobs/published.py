@@ -11,9 +11,12 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs import JobError
+from jobs.views import create_in_duckdb
 from jobs.warehouse import Warehouse
 from schemas import TABLES
+from schemas.views import VIEWS
 
+THERE_IS = ", ".join([*sorted(TABLES), *sorted(view.call for view in VIEWS.values())])
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
@@ -21,21 +24,14 @@ class Published:
     """The published tables of a warehouse. Raises :class:`JobError` when there are none."""
 
     def __init__(self, warehouse: Warehouse) -> None:
-        run = warehouse.published()
-        if run is None:
-            raise JobError(
-                f"nothing is published in {warehouse.root}: "
-                "run `election-replay run --landing DIR --warehouse DIR` first"
-            )
-        self.run: dict[str, Any] = run
+        self.run: dict[str, Any] = warehouse.last_run()
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
-        newest = {name: warehouse.version(name) for name in ("runs", "validations")}
-        for name, version in {**run["versions"], **newest}.items():
-            if name in TABLES and version is not None:
-                dataset = DeltaTable(warehouse.location(name), version=version).to_pyarrow_dataset()
-                self._database.register(name, dataset)
+        for name, version in warehouse.published_versions(self.run).items():
+            dataset = DeltaTable(warehouse.location(name), version=version).to_pyarrow_dataset()
+            self._database.register(name, dataset)
+        create_in_duckdb(self._database)
         self._database.execute("SET enable_external_access = false")
         self._database.execute("SET lock_configuration = true")
 
@@ -47,7 +43,7 @@ class Published:
                 raise JobError("give one SELECT: what is published can be read, not changed")
             return self._database.sql(sql).to_arrow_table()
         except duckdb.Error as error:
-            raise JobError(f"{str(error).rstrip()}\nThe tables are: {', '.join(sorted(TABLES))}") from error
+            raise JobError(f"{str(error).rstrip()}\nThe tables and views are: {THERE_IS}") from error
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """The answer to one of our own queries, with ``?`` for each value."""

@@ -72,6 +72,20 @@ class Warehouse:
         rows = [row for row in self.runs() if row["status"] == "published"]
         return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
 
+    def last_run(self) -> dict[str, Any]:
+        """What :meth:`published` gives. Raises :class:`JobError` when nothing is published."""
+        if (run := self.published()) is None:
+            raise JobError(
+                f"nothing is published in {self.root}: run `election-replay run --landing DIR --warehouse DIR` first"
+            )
+        return run
+
+    def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
+        """At which version readers read each table; what is written after a run was published is read as it is."""
+        newest = {name: self.version(name) for name in ("runs", "validations")}
+        versions = {**run["versions"], **newest}
+        return {name: version for name, version in versions.items() if name in TABLES and version is not None}
+
     def create(self) -> None:
         """Create the tables that are missing, with their comments, and the columns that an older release did not have.
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from schemas import TABLES
-from schemas.model import Column, Table
+from schemas.model import Column, Table, View
+from schemas.views import VIEWS
 
 PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
 
@@ -13,12 +14,21 @@ Generated from `schemas/` by `python -m schemas.docs`; do not edit.
 
 Delta tables at `<warehouse>/<layer>/<table>`. Times are UTC timestamps with microseconds. Read the tables at the
 versions that the last row of `gold/runs` names, as `election-replay sql` does: what is newer is not published yet.
+
+`election-replay sql`, and any Spark session after `jobs.views.register(spark, warehouse)`, know the tables by their
+bare names, and the views and table functions at the end of this page; [queries.md](queries.md) asks them.
+"""
+
+VIEWS_HEAD = """# Views
+
+Defined in `schemas/views.py`, once for Spark and duckdb. A view with parameters is a table function: `SELECT * FROM
+leader_at('cluster', 'group', '2026-03-01T05:00:00Z')`; a parameter with a default may be left out.
 """
 
 
 def render() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *(section(table) for table in TABLES.values())])
+    return "\n".join([HEAD, *map(section, TABLES.values()), VIEWS_HEAD, *map(view_section, VIEWS.values())])
 
 
 def section(table: Table) -> str:
@@ -29,6 +39,17 @@ def section(table: Table) -> str:
     if table.partitioned_by:
         lines += ["Partitioned by " + ", ".join(f"`{name}`" for name in table.partitioned_by) + ".", ""]
     lines += ["| column | type | null | meaning |", "|---|---|---|---|", *(row(c) for c in table.columns), ""]
+    return "\n".join(lines)
+
+
+def view_section(view: View) -> str:
+    """One view or function: the question it answers, its parameters, its columns."""
+    lines = [f"## {view.call}", "", view.comment, ""]
+    for one in view.parameters:
+        default = f" Default: {one.default}." if one.default else ""
+        lines.append(f"- `{one.name}` ({one.type.sql.lower()}): {one.comment}{default}")
+    lines += [""] * bool(view.parameters)
+    lines += ["| column | type | null | meaning |", "|---|---|---|---|", *(row(c) for c in view.columns), ""]
     return "\n".join(lines)
 
 

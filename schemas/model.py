@@ -116,6 +116,42 @@ class Table:
         return pa.schema([pa.field(c.name, c.type.arrow, nullable=c.nullable) for c in self.columns])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A question that readers ask, as a query over tables and other views.
+
+    ``sql`` keeps to what Spark and duckdb both understand; ``parameters`` make it a table function, whose query knows
+    them by name. A parameter with a ``default`` need not be given.
+    """
+
+    name: str
+    comment: str
+    columns: tuple[Column, ...]
+    sql: str
+    parameters: tuple["Parameter", ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def call(self) -> str:
+        """How it is written in a query: ``name``, or ``name(parameter, ...)``."""
+        given = ", ".join(one.name for one in self.parameters)
+        return f"{self.name}({given})" if self.parameters else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of a table function; ``default`` is an SQL literal, ``None`` where a value must be given."""
+
+    name: str
+    type: Type
+    comment: str
+    default: str | None = None
+
+
 def sql_text(text: str) -> str:
     """``text`` as a SQL literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

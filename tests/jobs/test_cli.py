@@ -3,27 +3,16 @@
 import csv
 import io
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
 
 from jobs.cli import main
 from jobs.warehouse import Warehouse
 from schemas import TABLES
-
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-GROUP = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}
-
-
-def put(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> None:
-    """Write rows of which only some columns are given."""
-    schema = TABLES[table].arrow_schema()
-    full = [dict.fromkeys(schema.names) | row for row in rows]
-    write_deltalake(warehouse.location(table), pa.Table.from_pylist(full, schema), mode="append")
+from schemas.views import VIEWS
+from tests.jobs.tables import GROUP, NOON, publish, put
 
 
 @pytest.fixture
@@ -64,21 +53,7 @@ def warehouse(tmp_path: Path) -> str:
             "batch": 1,
         },
     )
-    run = {
-        "run_id": "r1",
-        "started_at": NOON,
-        "published_at": NOON,
-        "status": "published",
-        "batch": 1,
-        "nights": [],
-        "clusters": 1,
-        "versions": list(tables.versions().items()),
-        "counts": [],
-        "code_version": "1",
-        "rules_version": "1",
-        "inventory_version": "",
-    }
-    put(tables, "runs", run)
+    publish(tables)
     put(tables, "terms", term | {"term": 2, "start_time": NOON + timedelta(hours=1)})
     return tables.root
 
@@ -99,8 +74,9 @@ def test_sql_reads_what_is_published_and_not_what_is_newer(warehouse: str, capsy
     assert "(1 rows)" in said(capsys, "sql", "--warehouse", warehouse, query)
 
 
-def test_every_table_can_be_asked(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for table in TABLES:
+def test_every_table_and_view_can_be_asked(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    views = [name for name, view in VIEWS.items() if not view.parameters]
+    for table in (*TABLES, *views):
         said(capsys, "sql", "--warehouse", warehouse, f"SELECT * FROM {table}", "--format", "json")  # noqa: S608
 
 

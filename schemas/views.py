@@ -1,0 +1,587 @@
+"""The views: questions that readers ask of the published tables, each defined once for Spark and duckdb.
+
+A view reads tables and earlier views by their bare names. ``jobs.views`` puts them over the tables at the versions that
+the last run published. The queries keep to the SQL that both engines share, with Spark's names of functions; those that
+duckdb calls otherwise stand in :data:`DUCKDB_MACROS`.
+
+Times of different nodes are compared here only where a difference of clocks cannot mislead, or where a finding of the
+core, which knows the clocks' bounds, decides.
+"""
+
+from dataclasses import replace
+
+from schemas import TABLES
+from schemas.model import BIGINT, STRING, STRINGS, TIMESTAMP, Column, Parameter, View
+
+DUCKDB_MACROS = (
+    "CREATE MACRO explode(list) AS unnest(list)",
+    "CREATE MACRO size(list) AS len(list)",
+    "CREATE MACRO sequence(first, last) AS generate_series(first, last)",
+    "CREATE MACRO get(list, place) AS list[place + 1]",
+    "CREATE MACRO collect_set(value) AS coalesce(list(DISTINCT value) FILTER (WHERE value IS NOT NULL), [])",
+    "CREATE MACRO array_join(list, separator) AS array_to_string(list, separator)",
+    "CREATE MACRO unix_millis(time) AS epoch_ms(time)",
+    "CREATE TYPE timestamp_ltz AS TIMESTAMPTZ",
+)
+"""What Spark calls otherwise than duckdb, under Spark's names."""
+
+HEARD_WITHIN_MS = 3000
+"""A leader that ends its role so soon after the next one began heard of it at once: it could be reached."""
+
+STARVED_WITHIN = "30"
+"""Seconds before a change in which a silent log counts as its cause."""
+
+RULES_OF = {
+    "split_brains": ("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "ACTING_MASTER_OVERLAP"),
+    "lock_violations": ("LOCK_DOUBLE_HOLD", "LOCK_WITHOUT_QUORUM", "LOCK_NON_STRICT_RISK", "LOCK_USED_AFTER_EXPIRY"),
+    "metadata_rollbacks": ("METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC"),
+    "unclean_elections": ("UNCLEAN_ELECTION", "MASTER_NOT_IN_SYNC_STATE_SET"),
+    "leaderless": ("LEADERLESS", "SPECIAL_SERVICE_GAP"),
+}
+"""Views that hold the findings of some rules."""
+
+
+def of(table: str, *names: str) -> tuple[Column, ...]:
+    """Columns of a table, as a view shows them."""
+    known = {column.name: column for column in TABLES[table].columns}
+    return tuple(replace(known[name], key=False) for name in names)
+
+
+def text(name: str, comment: str, *, nullable: bool = True) -> Column:
+    """A column of text."""
+    return Column(name=name, type=STRING, comment=comment, nullable=nullable)
+
+
+def number(name: str, comment: str, unit: str | None = None, *, nullable: bool = True) -> Column:
+    """A column of whole numbers."""
+    return Column(name=name, type=BIGINT, comment=comment, unit=unit, nullable=nullable)
+
+
+def names(name: str, comment: str) -> Column:
+    """A column of names."""
+    return Column(name=name, type=STRINGS, comment=comment, nullable=False)
+
+
+def time(name: str, comment: str, *, nullable: bool = False) -> Column:
+    """A column of times."""
+    return Column(name=name, type=TIMESTAMP, comment=comment, unit="UTC", nullable=nullable)
+
+
+GROUP = of("terms", "cluster", "replica_group", "protocol")
+PLACE = (
+    text("path", "File that holds the line, below the landing zone."),
+    number("line_no", "Number of the line in that file, from 1."),
+)
+
+EVIDENCE_LINES = View(
+    name="evidence_lines",
+    comment="Which line of which file proves each finding, word for word.",
+    columns=(
+        *of("findings", "finding_id", "cluster", "replica_group", "rule"),
+        number("position", "Place of the line in the finding's evidence, from 1.", nullable=False),
+        *PLACE,
+        text("text", "The line, with the undated lines after it."),
+        *of("log_lines", "event_id"),
+    ),
+    sql="""
+        SELECT proof.finding_id, proof.cluster, proof.replica_group, proof.rule, proof.position,
+               line.path, line.line_no, line.text, proof.event_id
+        FROM (
+            SELECT finding_id, cluster, replica_group, rule,
+                   CAST(place AS BIGINT) AS position, get(evidence, CAST(place - 1 AS INT)) AS event_id
+            FROM (
+                SELECT finding_id, cluster, replica_group, rule, evidence, explode(sequence(1, size(evidence))) AS place
+                FROM findings WHERE size(evidence) > 0
+            ) AS numbered
+        ) AS proof
+        LEFT JOIN log_lines AS line ON line.event_id = proof.event_id AND line.cluster = proof.cluster
+    """,
+)
+
+LOG_ENDS = View(
+    name="log_ends",
+    comment="The last sign of each node in its logs: what came after it is not known.",
+    columns=(
+        *of("landed_files", "cluster", "source_node"),
+        time("log_end", "Time of the last dated line of any log of the node, on its own clock.", nullable=True),
+    ),
+    sql="SELECT cluster, source_node, max(last_line_time) AS log_end FROM landed_files GROUP BY cluster, source_node",
+)
+
+CURRENT = View(
+    name="current",
+    comment="Who leads each group at the end of its logs: one row for each leader, or one without a leader.",
+    columns=(
+        *GROUP,
+        text("leader", "Member that leads at the end of its log; null: nobody is seen to lead."),
+        text("role", "leader, or acting_leader (read only)."),
+        number("term", "Its term or epoch."),
+        time("since", "Since when it leads.", nullable=True),
+        time("as_of", "Last line of its log, or of its group's logs where nobody leads.", nullable=True),
+        names("followers", "Members that follow at the end of their logs, sorted."),
+        names("others", "Members that are down, candidates or in an unknown role there, sorted."),
+    ),
+    sql="""
+        WITH last_roles AS (
+            SELECT one.cluster, one.replica_group, one.protocol, one.node, one.role, one.term, one.start_time,
+                   ends.log_end
+            FROM role_intervals AS one
+            LEFT JOIN log_ends AS ends ON ends.cluster = one.cluster AND ends.source_node = one.source_node
+            WHERE one.end_time IS NULL
+        ),
+        ruling AS (SELECT * FROM last_roles WHERE role IN ('leader', 'acting_leader')),
+        members AS (
+            SELECT role.cluster, role.replica_group, role.protocol, max(ends.log_end) AS log_end
+            FROM role_intervals AS role
+            LEFT JOIN log_ends AS ends ON ends.cluster = role.cluster AND ends.source_node = role.source_node
+            GROUP BY role.cluster, role.replica_group, role.protocol
+        ),
+        others AS (
+            SELECT cluster, replica_group, protocol,
+                   array_sort(collect_set(CASE WHEN role = 'follower' THEN node END)) AS followers,
+                   array_sort(collect_set(CASE WHEN role NOT IN ('leader', 'acting_leader', 'follower') THEN node END))
+                       AS others
+            FROM (
+                SELECT members.cluster, members.replica_group, members.protocol, one.node, one.role
+                FROM members
+                LEFT JOIN last_roles AS one ON one.cluster = members.cluster
+                    AND one.replica_group = members.replica_group AND one.protocol = members.protocol
+            ) AS seen
+            GROUP BY cluster, replica_group, protocol
+        )
+        SELECT members.cluster, members.replica_group, members.protocol, ruling.node AS leader, ruling.role,
+               ruling.term, ruling.start_time AS since, coalesce(ruling.log_end, members.log_end) AS as_of,
+               others.followers, others.others
+        FROM members
+        LEFT JOIN ruling ON ruling.cluster = members.cluster AND ruling.replica_group = members.replica_group
+            AND ruling.protocol = members.protocol
+        JOIN others ON others.cluster = members.cluster AND others.replica_group = members.replica_group
+            AND others.protocol = members.protocol
+    """,
+)
+
+LEADERSHIP_AT = View(
+    name="leadership_at",
+    comment="Who led each group from moment to moment: one row for each stretch in which that stays the same. A "
+    "moment is in it where start_time <= moment and moment < end_time, or end_time is null.",
+    columns=(
+        *GROUP,
+        time("start_time", "Begin of the stretch: a leader began or ended, by its own clock."),
+        time("end_time", "Its end; null: to the end of the logs.", nullable=True),
+        names("leaders", "Members that led, sorted; more than one: they led at once by their own clocks."),
+        names("acting_leaders", "Members that acted as leader, read only, sorted."),
+    ),
+    sql="""
+        WITH ruling AS (
+            SELECT cluster, replica_group, protocol, node, role, start_time, end_time FROM role_intervals
+            WHERE role IN ('leader', 'acting_leader') AND (end_time IS NULL OR end_time > start_time)
+        ),
+        edges AS (
+            SELECT cluster, replica_group, protocol, start_time AS edge FROM ruling
+            UNION
+            SELECT cluster, replica_group, protocol, end_time AS edge FROM ruling WHERE end_time IS NOT NULL
+        ),
+        stretches AS (
+            SELECT cluster, replica_group, protocol, edge,
+                   lead(edge) OVER (PARTITION BY cluster, replica_group, protocol ORDER BY edge) AS next_edge
+            FROM edges
+        )
+        SELECT one.cluster, one.replica_group, one.protocol, one.edge AS start_time, one.next_edge AS end_time,
+               array_sort(collect_set(CASE WHEN ruling.role = 'leader' THEN ruling.node END)) AS leaders,
+               array_sort(collect_set(CASE WHEN ruling.role = 'acting_leader' THEN ruling.node END)) AS acting_leaders
+        FROM stretches AS one
+        LEFT JOIN ruling ON ruling.cluster = one.cluster AND ruling.replica_group = one.replica_group
+            AND ruling.protocol = one.protocol AND ruling.start_time <= one.edge
+            AND (ruling.end_time IS NULL OR ruling.end_time > one.edge)
+        GROUP BY one.cluster, one.replica_group, one.protocol, one.edge, one.next_edge
+    """,
+)
+
+LEADERSHIP_CHANGES = View(
+    name="leadership_changes",
+    comment="Each change of leadership: who led before and after, why, and what had become of the old leader.",
+    columns=(
+        *GROUP,
+        time("changed_at", "When the new leader began, by its own clock."),
+        number("old_term", "Term or epoch before.", nullable=False),
+        text("old_leader", "Leader before.", nullable=False),
+        number("new_term", "Term or epoch after.", nullable=False),
+        text("new_leader", "Leader after; the old one again where it was elected again.", nullable=False),
+        text("cause", "Why the election began; as in terms."),
+        text(
+            "old_leader_state",
+            "What the old leader was at the change: died, stopped, silent (its log just stops), frozen (its log is "
+            "silent over the change), without_quorum (it had given up by itself), cut_off (it led on and heard of the "
+            "change late), reachable (alive, and it heard of the change at once) or unknown (the logs do not say).",
+            nullable=False,
+        ),
+        time("old_leader_end", "When the old leader's role ended, by its own clock.", nullable=True),
+        *of("terms", "start_event_id"),
+    ),
+    sql=f"""
+        WITH led AS (
+            SELECT cluster, replica_group, protocol, term, leader, start_time, cause, start_event_id,
+                   lag(term) OVER (PARTITION BY cluster, replica_group, protocol ORDER BY term, start_time) AS old_term,
+                   lag(leader) OVER (PARTITION BY cluster, replica_group, protocol ORDER BY term, start_time)
+                       AS old_leader
+            FROM terms WHERE leader IS NOT NULL
+        ),
+        tenures AS (
+            SELECT cluster, replica_group, protocol, node, source_node, term, end_time, end_cause,
+                   row_number() OVER (
+                       PARTITION BY cluster, replica_group, protocol, node, term ORDER BY start_time DESC
+                   ) AS from_last
+            FROM role_intervals WHERE role = 'leader'
+        ),
+        changes AS (
+            SELECT led.*, old.source_node, old.end_time, old.end_cause
+            FROM led
+            LEFT JOIN tenures AS old ON old.cluster = led.cluster AND old.replica_group = led.replica_group
+                AND old.protocol = led.protocol AND old.node = led.old_leader AND old.term = led.old_term
+                AND old.from_last = 1
+            WHERE led.old_leader IS NOT NULL
+        ),
+        at_once AS (
+            SELECT change.cluster, change.replica_group, change.protocol, change.term, change.start_time,
+                   max(found.overlap_max_ms) AS overlap_ms
+            FROM changes AS change
+            JOIN findings AS found ON found.cluster = change.cluster AND found.replica_group = change.replica_group
+                AND found.rule IN ('SPLIT_BRAIN_OVERLAP', 'SPLIT_BRAIN_SAME_TERM')
+                AND array_contains(found.terms, change.term) AND array_contains(found.terms, change.old_term)
+            GROUP BY change.cluster, change.replica_group, change.protocol, change.term, change.start_time
+        ),
+        silences AS (
+            SELECT change.cluster, change.replica_group, change.protocol, change.term, change.start_time,
+                   count(*) AS holes
+            FROM changes AS change
+            JOIN findings AS found ON found.cluster = change.cluster AND found.replica_group = change.replica_group
+                AND found.rule = 'LOG_GAP' AND array_contains(found.nodes, change.old_leader)
+                AND found.start_time <= change.start_time
+                AND (found.end_time IS NULL OR found.end_time >= change.start_time)
+            GROUP BY change.cluster, change.replica_group, change.protocol, change.term, change.start_time
+        )
+        SELECT change.cluster, change.replica_group, change.protocol, change.start_time AS changed_at, change.old_term,
+               change.old_leader, change.term AS new_term, change.leader AS new_leader, change.cause,
+               CASE
+                   WHEN change.source_node IS NULL THEN 'unknown'
+                   WHEN change.end_cause IN ('died', 'stopped', 'silent') THEN change.end_cause
+                   WHEN silence.holes > 0 OR change.cause = 'master_silent' THEN 'frozen'
+                   WHEN change.end_cause = 'quorum_lost' THEN 'without_quorum'
+                   WHEN overlap.overlap_ms > {HEARD_WITHIN_MS} THEN 'cut_off'
+                   WHEN change.end_cause IS NULL THEN 'unknown'
+                   WHEN abs(unix_millis(change.end_time) - unix_millis(change.start_time)) <= {HEARD_WITHIN_MS}
+                       THEN 'reachable'
+                   ELSE 'unknown'
+               END AS old_leader_state,
+               change.end_time AS old_leader_end, change.start_event_id
+        FROM changes AS change
+        LEFT JOIN at_once AS overlap ON overlap.cluster = change.cluster
+            AND overlap.replica_group = change.replica_group AND overlap.protocol = change.protocol
+            AND overlap.term = change.term AND overlap.start_time = change.start_time
+        LEFT JOIN silences AS silence ON silence.cluster = change.cluster
+            AND silence.replica_group = change.replica_group AND silence.protocol = change.protocol
+            AND silence.term = change.term AND silence.start_time = change.start_time
+    """,
+)
+
+NEEDLESS_ELECTIONS = View(
+    name="needless_elections",
+    comment="Changes of leadership whose old leader was alive and could be reached, with what brought them about.",
+    columns=(
+        *GROUP,
+        time("changed_at", "When the new leader began, by its own clock."),
+        number("old_term", "Term or epoch before.", nullable=False),
+        text("old_leader", "Leader before.", nullable=False),
+        number("new_term", "Term or epoch after.", nullable=False),
+        text("new_leader", "Leader after; the old one again where it was elected again.", nullable=False),
+        text(
+            "why",
+            "thread_starvation (a log of the group was silent in the 30 s before: frozen, or too busy to work), "
+            "controller_heartbeat_loss (the controllers took the master for dead), heartbeat_loss (a member missed the "
+            "leader's heartbeats), fail_back (handed over to the preferred leader), operator (asked for or handed "
+            "over by hand) or unknown (the logs do not say).",
+            nullable=False,
+        ),
+        *of("terms", "start_event_id"),
+    ),
+    sql=f"""
+        WITH starved AS (
+            SELECT change.cluster, change.replica_group, change.protocol, change.new_term, change.changed_at,
+                   count(*) AS holes
+            FROM leadership_changes AS change
+            JOIN findings AS found ON found.cluster = change.cluster AND found.replica_group = change.replica_group
+                AND found.rule = 'LOG_GAP' AND found.start_time <= change.changed_at
+                AND (found.end_time IS NULL
+                     OR found.end_time >= change.changed_at - INTERVAL '{STARVED_WITHIN}' SECOND)
+            GROUP BY change.cluster, change.replica_group, change.protocol, change.new_term, change.changed_at
+        )
+        SELECT change.cluster, change.replica_group, change.protocol, change.changed_at, change.old_term,
+               change.old_leader, change.new_term, change.new_leader,
+               CASE
+                   WHEN change.cause = 'preferred_leader' THEN 'fail_back'
+                   WHEN change.cause IN ('requested', 'leadership_transfer') THEN 'operator'
+                   WHEN starved.holes > 0 THEN 'thread_starvation'
+                   WHEN change.cause IN ('master_inactive', 'elected_again') THEN 'controller_heartbeat_loss'
+                   WHEN change.cause = 'heartbeat_timeout' THEN 'heartbeat_loss'
+                   ELSE 'unknown'
+               END AS why,
+               change.start_event_id
+        FROM leadership_changes AS change
+        LEFT JOIN starved ON starved.cluster = change.cluster AND starved.replica_group = change.replica_group
+            AND starved.protocol = change.protocol AND starved.new_term = change.new_term
+            AND starved.changed_at = change.changed_at
+        WHERE change.old_leader_state = 'reachable'
+    """,
+)
+
+SHOWN_OF_A_FINDING = (
+    *of("findings", "finding_id", "cluster", "replica_group", "protocol", "rule", "severity", "certainty", "nodes"),
+    *of("findings", "terms", "start_time", "end_time", "summary"),
+)
+MEASURES = {
+    "split_brains": ("overlap_min_ms", "overlap_max_ms", "messages_lost", "bytes_lost"),
+    "lock_violations": ("overlap_min_ms", "overlap_max_ms"),
+    "metadata_rollbacks": ("offset_before", "offset_after", "messages_repeated"),
+    "unclean_elections": ("messages_lost", "bytes_lost"),
+    "leaderless": ("duration_min_ms", "duration_max_ms", "rounds"),
+}
+COMMENTS = {
+    "split_brains": "Two leaders at once: who, how long, and what was lost by it.",
+    "lock_violations": "Order locks that two clients held at once, or that protected less than they should.",
+    "metadata_rollbacks": "Offsets, topics or groups that went back: what is consumed or delivered again.",
+    "unclean_elections": "Masters that were elected outside of the SyncStateSet, and what was lost by it.",
+    "leaderless": "Times in which members were up and nobody led, or nobody served.",
+}
+
+
+def findings_of(name: str) -> View:
+    """The view of the findings of some rules, each with its first line of evidence."""
+    columns = (*SHOWN_OF_A_FINDING, *of("findings", *MEASURES[name], "implied_by"))
+    rules = ", ".join(f"'{rule}'" for rule in RULES_OF[name])
+    shown = ", ".join(f"found.{column.name}" for column in columns)
+    return View(
+        name=name,
+        comment=COMMENTS[name],
+        columns=(*columns, *PLACE),
+        sql=f"""
+        SELECT {shown}, proof.path, proof.line_no
+        FROM findings AS found
+        LEFT JOIN evidence_lines AS proof ON proof.finding_id = found.finding_id AND proof.position = 1
+        WHERE found.rule IN ({rules})
+    """,
+    )
+
+
+BLIND_SPOTS = View(
+    name="blind_spots",
+    comment="What could not be judged: rules for which the logs of a group do not say enough, how often, and why.",
+    columns=of("rule_coverage", *TABLES["rule_coverage"].names),
+    sql="""
+        SELECT cluster, replica_group, protocol, rule, conforms, violates, undecidable, why_undecidable
+        FROM rule_coverage WHERE undecidable > 0
+    """,
+)
+
+GROUPS = View(
+    name="groups",
+    comment="All groups, with their worst finding and how restless they are.",
+    columns=(
+        *of("terms", "cluster", "replica_group"),
+        text("worst", "Gravest severity of its findings; null: no finding."),
+        number("critical", "Critical findings.", nullable=False),
+        number("warning", "Warnings.", nullable=False),
+        number("info", "Findings that are only worth knowing.", nullable=False),
+        number("changes", "Changes of leadership.", nullable=False),
+        number("needless", "Changes whose old leader was alive and could be reached.", nullable=False),
+        number("leaderless_ms", "Time without a leader, at least.", "ms", nullable=False),
+    ),
+    sql="""
+        WITH known AS (
+            SELECT cluster, replica_group FROM role_intervals
+            UNION SELECT cluster, replica_group FROM terms
+            UNION SELECT cluster, replica_group FROM findings
+        ),
+        found AS (
+            SELECT cluster, replica_group, count(*) FILTER (WHERE severity = 'critical') AS critical,
+                   count(*) FILTER (WHERE severity = 'warning') AS warning,
+                   count(*) FILTER (WHERE severity = 'info') AS info,
+                   sum(CASE WHEN rule = 'LEADERLESS' THEN duration_min_ms END) AS leaderless_ms
+            FROM findings GROUP BY cluster, replica_group
+        ),
+        changed AS (
+            SELECT cluster, replica_group, count(*) AS changes FROM leadership_changes GROUP BY cluster, replica_group
+        ),
+        needless AS (
+            SELECT cluster, replica_group, count(*) AS needless FROM needless_elections GROUP BY cluster, replica_group
+        )
+        SELECT known.cluster, known.replica_group,
+               CASE WHEN found.critical > 0 THEN 'critical' WHEN found.warning > 0 THEN 'warning'
+                    WHEN found.info > 0 THEN 'info' END AS worst,
+               coalesce(found.critical, 0) AS critical, coalesce(found.warning, 0) AS warning,
+               coalesce(found.info, 0) AS info, coalesce(changed.changes, 0) AS changes,
+               coalesce(needless.needless, 0) AS needless,
+               CAST(coalesce(found.leaderless_ms, 0) AS BIGINT) AS leaderless_ms
+        FROM known
+        LEFT JOIN found ON found.cluster = known.cluster AND found.replica_group = known.replica_group
+        LEFT JOIN changed ON changed.cluster = known.cluster AND changed.replica_group = known.replica_group
+        LEFT JOIN needless ON needless.cluster = known.cluster AND needless.replica_group = known.replica_group
+    """,
+)
+
+TIMELINE = View(
+    name="timeline",
+    comment="Everything that begins or ends in a group, in words, with the line that says so.",
+    columns=(
+        *of("terms", "cluster", "replica_group"),
+        time("happened_at", "When, by the clock of the node that logged it."),
+        text("kind", "term, election, role, sync_state_set, lock or finding.", nullable=False),
+        text("node", "The member it is about; null: the group."),
+        text("what", "What happened.", nullable=False),
+        text("event_id", "The event that says so; null: none does by itself."),
+        *PLACE,
+    ),
+    sql="""
+        WITH moments AS (
+            SELECT cluster, replica_group, start_time AS happened_at, 'term' AS kind, CAST(NULL AS STRING) AS node,
+                   'TERM ' || term || ': ' || coalesce('led by ' || leader, 'nobody leads') || ' (' || certainty
+                       || coalesce(', because: ' || replace(cause, '_', ' '), '') || ')' AS what,
+                   start_event_id AS event_id
+            FROM terms
+            UNION ALL
+            SELECT cluster, replica_group, end_time, 'term', NULL,
+                   'TERM ' || term || ': ' || leader || ' leads no more', end_event_id
+            FROM terms WHERE end_time IS NOT NULL AND leader IS NOT NULL
+            UNION ALL
+            SELECT cluster, replica_group, start_time, 'election', candidate,
+                   'election for term ' || term || ': ' || replace(outcome, '_', ' ')
+                       || coalesce(', ' || votes_granted || ' votes', '')
+                       || coalesce(' of ' || votes_needed || ' needed', '')
+                       || coalesce(', decided by ' || decided_by, ''),
+                   start_event_id
+            FROM elections
+            UNION ALL
+            SELECT cluster, replica_group, start_time, 'role', node,
+                   replace(role, '_', ' ')
+                       || CASE WHEN role = 'follower' THEN coalesce(' of ' || leader, '') ELSE '' END
+                       || coalesce(' in term ' || term, '')
+                       || coalesce(' (' || replace(start_cause, '_', ' ') || ')', ''),
+                   start_event_id
+            FROM role_intervals
+            UNION ALL
+            SELECT cluster, replica_group, start_time, 'sync_state_set', NULL,
+                   'SyncStateSet ' || sync_state_set_epoch || ' of epoch ' || master_epoch || ': '
+                       || array_join(members, ', '),
+                   start_event_id
+            FROM sync_state_sets
+            UNION ALL
+            SELECT cluster, replica_group, start_time, 'lock', broker_node,
+                   client_id || ' takes queue ' || queue_id || ' of ' || topic || ' for ' || consumer_group || ' ('
+                       || replace(start_cause, '_', ' ') || ')',
+                   start_event_id
+            FROM lock_holds
+            UNION ALL
+            SELECT cluster, replica_group, end_time, 'lock', broker_node,
+                   client_id || ' holds queue ' || queue_id || ' of ' || topic || ' for ' || consumer_group
+                       || ' no more' || coalesce(' (' || replace(end_cause, '_', ' ') || ')', ''),
+                   end_event_id
+            FROM lock_holds WHERE end_time IS NOT NULL
+            UNION ALL
+            SELECT cluster, replica_group, start_time, 'finding', NULL,
+                   upper(severity) || ' ' || rule || ': ' || summary,
+                   CASE WHEN size(evidence) > 0 THEN get(evidence, 0) END
+            FROM findings
+        )
+        SELECT moment.cluster, moment.replica_group, moment.happened_at, moment.kind, moment.node, moment.what,
+               moment.event_id, line.path, line.line_no
+        FROM moments AS moment
+        LEFT JOIN log_lines AS line ON line.event_id = moment.event_id AND line.cluster = moment.cluster
+    """,
+)
+
+OF_CLUSTER = Parameter(name="of_cluster", type=STRING, comment="The cluster.")
+OF_GROUP = Parameter(name="of_group", type=STRING, comment="The replica group.")
+SINCE = Parameter(name="since", type=TIMESTAMP, comment="Only from this time on.", default="'0001-01-02T00:00:00Z'")
+UNTIL = Parameter(name="until", type=TIMESTAMP, comment="Only up to this time.", default="'9999-12-30T00:00:00Z'")
+
+INCIDENT_TIMELINE = View(
+    name="incident_timeline",
+    comment="What happened in one group, in order of time; clocks of different nodes may disagree.",
+    parameters=(OF_CLUSTER, OF_GROUP, SINCE, UNTIL),
+    columns=tuple(column for column in TIMELINE.columns if column.name not in {"cluster", "replica_group"}),
+    sql="""
+        SELECT happened_at, kind, node, what, event_id, path, line_no FROM timeline
+        WHERE cluster = of_cluster AND replica_group = of_group
+            AND happened_at >= CAST(since AS TIMESTAMP_LTZ) AND happened_at <= CAST(until AS TIMESTAMP_LTZ)
+        ORDER BY happened_at, kind, node, what, event_id
+    """,
+)
+
+LEADER_AT = View(
+    name="leader_at",
+    comment="Who led a group at a moment, and where the line is that says so. No row: nobody is known to have led.",
+    parameters=(
+        OF_CLUSTER,
+        OF_GROUP,
+        Parameter(name="moment", type=TIMESTAMP, comment="The moment."),
+    ),
+    columns=(
+        *of("role_intervals", "protocol", "node", "source_node", "role", "term"),
+        text(
+            "certainty",
+            "definite: inside the role by the node's own clock; possible: within the uncertainty of its start or end, "
+            "or after the node's last line.",
+            nullable=False,
+        ),
+        *of("role_intervals", "start_time", "end_time", "start_event_id"),
+        *PLACE,
+    ),
+    sql="""
+        SELECT one.protocol, one.node, one.source_node, one.role, one.term,
+               CASE WHEN unix_millis(CAST(moment AS TIMESTAMP_LTZ))
+                        >= unix_millis(one.start_time) + one.start_uncertainty_ms
+                    AND CAST(moment AS TIMESTAMP_LTZ) < coalesce(one.end_time, ends.log_end) THEN 'definite'
+                    ELSE 'possible' END AS certainty,
+               one.start_time, one.end_time, one.start_event_id, line.path, line.line_no
+        FROM role_intervals AS one
+        LEFT JOIN log_ends AS ends ON ends.cluster = one.cluster AND ends.source_node = one.source_node
+        LEFT JOIN log_lines AS line ON line.event_id = one.start_event_id AND line.cluster = one.cluster
+        WHERE one.cluster = of_cluster AND one.replica_group = of_group AND one.role IN ('leader', 'acting_leader')
+            AND one.start_time <= CAST(moment AS TIMESTAMP_LTZ)
+            AND (one.end_time IS NULL OR unix_millis(one.end_time) + one.end_uncertainty_ms
+                 >= unix_millis(CAST(moment AS TIMESTAMP_LTZ)))
+        ORDER BY one.role DESC, one.term DESC, one.node
+    """,
+)
+
+FINDINGS_BETWEEN = View(
+    name="findings_between",
+    comment="Findings of all groups that lie, in part at least, between two times.",
+    parameters=(replace(SINCE, default=None), replace(UNTIL, default=None)),
+    columns=SHOWN_OF_A_FINDING,
+    sql=f"""
+        SELECT {", ".join(column.name for column in SHOWN_OF_A_FINDING)} FROM findings
+        WHERE start_time <= CAST(until AS TIMESTAMP_LTZ)
+            AND (end_time IS NULL OR end_time >= CAST(since AS TIMESTAMP_LTZ))
+        ORDER BY start_time, finding_id
+    """,
+)
+
+VIEWS: dict[str, View] = {
+    view.name: view
+    for view in (
+        EVIDENCE_LINES,
+        LOG_ENDS,
+        CURRENT,
+        LEADERSHIP_AT,
+        LEADERSHIP_CHANGES,
+        NEEDLESS_ELECTIONS,
+        *(findings_of(name) for name in RULES_OF),
+        BLIND_SPOTS,
+        GROUPS,
+        TIMELINE,
+        INCIDENT_TIMELINE,
+        LEADER_AT,
+        FINDINGS_BETWEEN,
+    )
+}
+"""Every view and table function by name; each reads only tables and those before it."""

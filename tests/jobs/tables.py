@@ -1,0 +1,73 @@
+"""Published tables that a test fills row by row, without Spark."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+from jobs.warehouse import Warehouse
+from schemas import TABLES
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+GROUP = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}
+
+
+def at(seconds: float) -> datetime:
+    """A time, ``seconds`` after noon."""
+    return NOON + timedelta(seconds=seconds)
+
+
+def put(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> None:
+    """Write rows of which only some columns are given."""
+    schema = TABLES[table].arrow_schema()
+    full = [dict.fromkeys(schema.names) | row for row in rows]
+    write_deltalake(warehouse.location(table), pa.Table.from_pylist(full, schema), mode="append")
+
+
+def publish(warehouse: Warehouse) -> None:
+    """Write the row that makes everything written so far visible."""
+    run = {
+        "run_id": "r1",
+        "started_at": NOON,
+        "published_at": NOON,
+        "status": "published",
+        "batch": 1,
+        "nights": [],
+        "clusters": 1,
+        "versions": list(warehouse.versions().items()),
+        "counts": [],
+        "code_version": "1",
+        "rules_version": "1",
+        "inventory_version": "",
+    }
+    put(warehouse, "runs", run)
+
+
+def role(node: str, role: str, start: float, end: float | None, **more: Any) -> dict[str, Any]:
+    """A row of ``role_intervals``; times are seconds after noon, both known to the second."""
+    return (
+        GROUP
+        | {"node": node, "source_node": node, "role": role, "start_time": at(start), "start_uncertainty_ms": 1000}
+        | ({} if end is None else {"end_time": at(end), "end_uncertainty_ms": 1000})
+        | more
+    )
+
+
+def term(number: int, leader: str | None, start: float, end: float | None, **more: Any) -> dict[str, Any]:
+    """A row of ``terms``."""
+    when = {"start_time": at(start), "end_time": None if end is None else at(end)}
+    return GROUP | {"term": number, "leader": leader, "certainty": "proven"} | when | more
+
+
+def finding(finding_id: str, rule: str, start: float, end: float | None, **more: Any) -> dict[str, Any]:
+    """A row of ``findings``."""
+    when = {"start_time": at(start), "end_time": None if end is None else at(end)}
+    said = {"severity": "warning", "certainty": "definite", "nodes": [], "terms": [], "evidence": []}
+    return GROUP | {"finding_id": finding_id, "rule": rule, "summary": f"{rule}."} | said | when | more
+
+
+def log_line(event_id: str, path: str, line_no: int, text: str, **more: Any) -> dict[str, Any]:
+    """A row of ``log_lines``."""
+    where = {"cluster": "c1", "source_node": "n1", "stream": "broker.log", "fingerprint": "f", "batch": 1}
+    return where | {"event_id": event_id, "path": path, "line_no": line_no, "text": text} | more
