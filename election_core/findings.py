@@ -36,6 +36,16 @@ class Rule:
         """Which lines a log must hold for the rule to be judged at all."""
         return NEEDS[self.rule]
 
+    @property
+    def proven_by(self) -> str:
+        """What a proven finding follows from, whatever the clocks were; ``{terms}`` stands for its terms."""
+        return PROVEN_BY.get(self.rule, "its lines say so themselves")
+
+    @property
+    def refuted_by(self) -> str:
+        """What, if it were found, would show that a finding of this rule is wrong."""
+        return REFUTED_BY[self.rule]
+
 
 CATALOGUE: tuple[Rule, ...] = (
     Rule(
@@ -424,6 +434,101 @@ NEEDS: dict[str, str] = {
     "UNKNOWN_VERSION": "a line that says the release: its start (ZooKeeper, etcd), or the name of rocketmqHome",
 }
 """What each rule needs to be decidable."""
+
+PROVEN_BY: dict[str, str] = {
+    "SPLIT_BRAIN_SAME_TERM": "both signed {terms}",
+    "DOUBLE_VOTE": "two candidates printed a grant of the same voter in {terms}",
+    "TERM_REGRESSION": "the node's own log says the smaller term after the larger one",
+    "LEADER_WITHOUT_QUORUM": "the candidate printed the count with which it called itself elected",
+    "LEADER_KEPT_WITHOUT_QUORUM": "the leader's own log counts the rounds without a quorum",
+    "WRONG_ROUND_RESULT": "result and counts stand in one line",
+    "WRONG_VOTE_RESULT": "the answer and the candidate's term stand in one log",
+    "STALE_LOG_VOTE": "the grant and both ledger ends stand in one line",
+    "HEARTBEAT_RULE": "the time of the last heartbeat and that of giving up are of one clock",
+    "UNCLEAN_ELECTION": "the controllers recorded both the set and the winner outside of it",
+    "MASTER_NOT_IN_SYNC_STATE_SET": "the controllers recorded the set without its master",
+    "EPOCH_REGRESSION": "one log says the smaller epoch after the larger one",
+    "SYNC_STATE_SET_STALE": "the master's own log says each refusal",
+    "LEADERLESS": "the controllers recorded {terms} without a master",
+    "ELECTION_STORM": "each election has a term of its own",
+    "PRE_ONLINE_STUCK": "the broker's own log says each failure",
+    "LOG_GAP": "the two lines around the silence are of one clock",
+    "BROKER_ID_CONFLICT": "both addresses are printed with the same id",
+    "BROKER_IDENTITY_RESET": "the registration lines of both lives are printed",
+    "REGISTER_CODE_MISMATCH": "the refusal is printed with its code",
+    "INCOMPATIBLE_VERSIONS": "each side printed a line that only its version has",
+    "CLOCK_SKEW": "a message cannot be read before it was sent",
+}
+"""What proven findings follow from, where the lines do not simply say so themselves."""
+
+REFUTED_BY: dict[str, str] = {
+    "SPLIT_BRAIN_SAME_TERM": "One of the two role lines belongs to another cluster or group (a copied log folder, two "
+    "groups of one name), or all members were wiped in between, so that the term began anew.",
+    "SPLIT_BRAIN_OVERLAP": "A line that ends the older leader's role before the newer one began (read-only, step down, "
+    "shutdown), or proof that a machine's clock was off by more than its configured bound.",
+    "DOUBLE_VOTE": "One of the two answers is not a grant of this voter in this term: a line of another run, or two "
+    "voters under one id.",
+    "TERM_REGRESSION": "The two lines are of different members: another machine or store under the same id, or a log "
+    "file that was put into the wrong folder.",
+    "LEADER_WITHOUT_QUORUM": "A smaller group at that moment than the members that are known, so that the votes were a "
+    "majority.",
+    "LEADER_KEPT_WITHOUT_QUORUM": "A heartbeat round with a quorum in between whose line was lost, or a larger "
+    "maxHeartBeatLeak in the configuration.",
+    "WRONG_ROUND_RESULT": "A version whose rules for the result of a round differ from the ones named as the source.",
+    "WRONG_VOTE_RESULT": "A version whose rules for votes differ, or a line between the two that changed the term and "
+    "was lost.",
+    "STALE_LOG_VOTE": "Ledger ends that the voter itself had at that moment and that are not ahead of the candidate's.",
+    "HEARTBEAT_RULE": "A smaller heartBeatTimeInterval or maxHeartBeatLeak in the member's configuration.",
+    "UNCLEAN_ELECTION": "A SyncStateSet with the winner in it that was decided before the election and whose line was "
+    "lost.",
+    "MASTER_NOT_IN_SYNC_STATE_SET": "An election between the two lines that made another broker the master.",
+    "EPOCH_REGRESSION": "A restart, or a new store of the controllers, between the two lines.",
+    "SYNC_STATE_SET_STALE": "A successful report of the master in between.",
+    "POSSIBLE_DATA_LOSS": "The new master's log holding the same messages, or the producers' own records: if nobody "
+    "got an acknowledgement for what was cut off, nothing that counted was lost.",
+    "LEADERLESS": "A member whose logs are missing here and that led in this time, or successful writes in it.",
+    "ELECTION_STORM": "Operators who asked for these elections, or epochs that were counted without an election.",
+    "ACTING_MASTER_OVERLAP": "A line that stopped the special services of one of the two before the other began.",
+    "ACTING_MASTER_NOT_MIN_ID": "A line that says that the smaller id was gone at that moment.",
+    "ACTING_MASTER_WRITABLE": "A master that registered before the line and whose registration was lost.",
+    "SPECIAL_SERVICE_GAP": "A member whose logs are missing here and that ran the services in this time.",
+    "PRE_ONLINE_STUCK": "A line of the broker's service, or a finished pre-online, between the failures.",
+    "METADATA_ROLLBACK": "Copies of the tables from between the two, in which nothing went back, or an operator's "
+    "reset of the offsets.",
+    "PRE_ONLINE_SKIPPED": "A pre-online of the broker whose lines were lost.",
+    "STALE_REVERSE_SYNC": "Copies of the tables right before the sync in which the offsets taken over are the higher "
+    "ones.",
+    "NOT_JUDGED": "Nothing: a replay by a version without the fault judges what is missing.",
+    "LOG_GAP": "Lines of this time in a file that was not collected.",
+    "BROKER_ID_CONFLICT": "One broker that changed its address: the first one's end before the second one's "
+    "registration.",
+    "BROKER_IDENTITY_RESET": "A second machine: then the broker is a new one, and the old id belongs to one that is "
+    "gone.",
+    "REGISTER_CODE_MISMATCH": "Nothing but a forged line: both request and refusal are printed.",
+    "INCOMPATIBLE_VERSIONS": "An upgrade of one side between the two lines.",
+    "LOCK_DOUBLE_HOLD": "A line that released or expired the first hold before the second one began, or proof that a "
+    "machine's clock was off by more than its configured bound.",
+    "LOCK_WITHOUT_QUORUM": "The grants of the brokers that did not answer, in their own logs.",
+    "LOCK_NON_STRICT_RISK": "Lines of the clients that they had given up the queue at the first broker.",
+    "LOCK_USED_AFTER_EXPIRY": "A renewal of the old holder: renewals print nothing.",
+    "UNKNOWN_VERSION": "A line that names a release whose texts are known.",
+    "IDENTITY_CONTRADICTION": "Another cluster's log in the folder: then the lines that name the other group or member are "
+    "not this node's own.",
+    "ACK_RULE": "A reload of the configuration between its dump and the message.",
+    "BROKER_ROLE_RULE": "A newer role of the member, whose line was lost, that demands what the broker did.",
+    "BULLY_NOT_HIGHEST": "An end of the higher node before the election, and a start after it, whose lines were lost.",
+    "CONTROLLERS_DISAGREE": "The two lines are of different entries: of another group, or of a store that began anew.",
+    "MEMBERS_DISAGREE": "A request of another cluster that only went astray: then no list of members differs.",
+    "REPLICATION_RULE": "A version whose decision compares other numbers than those that its line prints.",
+    "RING_NOT_HIGHEST": "An end of the higher node before the message passed it, whose line was lost.",
+    "TERM_RULE": "A change of the term between the two lines that was lost.",
+    "TRANSFER_RULE": "A change of role or term between request and answer that was lost.",
+    "WRONG_ELECTION": "A decision between the two, or a request behind the election, whose line was lost.",
+    "WRONG_SET_CHANGE": "A set between the two whose line was lost.",
+    "ZAB_WRONG_WINNER": "A newer round, or a newer last zxid of the winner, whose lines were lost.",
+    "CLOCK_SKEW": "Another pair of lines for the message: a request that was sent twice, or an answer to another one.",
+}
+"""What would show that a finding is wrong; a reviewer looks for it first."""
 
 
 def finding_id(cluster: str, replica_group: str, rule: str, *what: object) -> str:

@@ -348,6 +348,31 @@ def config_check(file: str | None) -> None:
 
 
 @cli.command()
+@warehouse_option
+@click.argument("finding_id")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def explain(warehouse: str, finding_id: str, form: str) -> None:
+    """Explain a finding: its rule, how sure it is, its log lines word for word, and what would refute it.
+
+    The beginning of the id is enough where no other id begins so.
+
+    \b
+    Examples
+      election-replay sql --warehouse W "SELECT finding_id, summary FROM findings WHERE severity = 'critical'"
+      election-replay explain --warehouse W 7ba16a76
+    """
+    from jobs.explain import explain as explained
+    from jobs.explain import explanation
+
+    told = explained(published(warehouse), finding_id)
+    if form == "json":
+        sys.stdout.write(json.dumps(told.as_json, default=cell, ensure_ascii=False, indent=1) + "\n")
+        return
+    for line in explanation(told):
+        say(line)
+
+
+@cli.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--lines", is_flag=True, help="Show each event with its line number and what it says.")
 @click.option("--top", default=15, show_default=True, help="How many shapes of ignored lines to show.")

@@ -45,6 +45,7 @@ def plain(examples: Mapping[str, Example]) -> Iterator[str]:
         yield f"  {rule.meaning}"
         yield f"  severity: {rule.severity}"
         yield f"  needs: {rule.needs}"
+        yield f"  refuted by: {rule.refuted_by}"
         yield f"  source: {rule.source}"
         if example := examples.get(rule.rule):
             yield f"  example: {example.summary} ({example.cluster} / {example.replica_group})"
@@ -64,6 +65,7 @@ def page(examples: Mapping[str, Example]) -> Iterator[str]:
         yield ""
         yield f"- Severity: {rule.severity}"
         yield f"- Needs: {rule.needs}"
+        yield f"- Refuted by: {rule.refuted_by}"
         yield f"- Source: {rule.source}"
         if example := examples.get(rule.rule):
             where = f"`{example.cluster}` / `{example.replica_group}`"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from election_core.findings import CATALOGUE, NEEDS
+from election_core.findings import CATALOGUE, NEEDS, PROVEN_BY, REFUTED_BY, RULES
 from jobs.rules_page import Example, page, plain
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
@@ -17,6 +17,12 @@ def test_the_page_is_up_to_date() -> None:
 
 def test_every_rule_says_what_it_needs() -> None:
     assert {rule.rule for rule in CATALOGUE} == set(NEEDS)
+
+
+def test_every_rule_says_what_would_refute_it() -> None:
+    assert set(REFUTED_BY) == set(RULES)
+    assert all(text.endswith(".") for text in REFUTED_BY.values())
+    assert set(PROVEN_BY) <= set(RULES)
 
 
 def test_an_example_is_shown_in_both_forms() -> None:
