@@ -292,15 +292,16 @@ def sql(warehouse: str, query: str, form: str) -> None:
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
 @click.option("--to", "until", metavar="TIME", help="Only up to this time.")
 def incident(warehouse: str, cluster: str, group: str, since: str | None, until: str | None) -> None:
-    """Tell what happened in one replica group: findings with their log lines, then the timeline.
+    """Tell what happened in one replica group: story, lanes, findings with their log lines, timeline.
 
     \b
     Example
       election-replay incident --warehouse W --cluster payments --group broker-a --from 2026-03-01T05:00
     """
-    from jobs.incident import incident as text
+    from jobs.incident import incident as found
+    from jobs.incident_text import text
 
-    for line in text(published(warehouse), cluster, group, moment(since), moment(until)):
+    for line in text(found(published(warehouse), cluster, group, moment(since), moment(until))):
         say(line)
 
 

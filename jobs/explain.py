@@ -81,7 +81,7 @@ def the_finding(published: Published, beginning: str) -> Row:
     found = published.rows(FINDING_SHAPE, [beginning]) if beginning else []
     if not found:
         raise JobError(
-            f"no finding has an id that begins with {beginning or 'nothing'}: list them with "  # noqa: S608 - no query
+            f"no finding has an id that begins with {beginning or 'nothing'}: list them with "
             '`election-replay sql --warehouse DIR "SELECT finding_id, rule, cluster, summary FROM findings"`'
         )
     if len(found) > 1:

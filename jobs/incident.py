@@ -1,37 +1,121 @@
-"""One incident as readable text: findings with their evidence, then everything in order of time.
+"""One incident: all that is published about one replica group between two times, and its story in sentences.
 
-The order across nodes is a presentation: clocks of different nodes may disagree by what the findings say.
+``incident_text`` and ``report`` show it. The order across nodes is a presentation: clocks of different nodes may
+disagree by what the findings say.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 from jobs import JobError
 from jobs.published import Published
+from jobs.words import SEVERITIES, Row, clock, leader_word, listed, some, spoken, term_word, undecidable
 
 FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
-SEVERITIES = ("critical", "warning", "info")
-EVIDENCE_SHOWN = 20
-"""Lines of evidence that are shown of one finding."""
 
-WITHIN = "cluster = ? AND replica_group = ? AND start_time <= ? AND coalesce(end_time, ?) >= ?"
+GROUP = "cluster = ? AND replica_group = ?"
+OVERLAPPING = f"{GROUP} AND start_time <= ? AND coalesce(end_time, ?) >= ?"
+ROLES = f"SELECT * FROM role_intervals WHERE {OVERLAPPING} ORDER BY node, start_time, end_time, role"
+FINDINGS = f"SELECT * FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
+FIRST = f"""
+    SELECT protocol, start_time AS changed_at, term AS new_term, leader AS new_leader FROM terms
+    WHERE {GROUP} AND start_time BETWEEN ? AND ? AND leader IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM leadership_changes AS change
+        WHERE change.cluster = terms.cluster AND change.replica_group = terms.replica_group
+            AND change.protocol = terms.protocol AND change.new_term = terms.term
+            AND change.new_leader = terms.leader)
+"""
+CHANGES = f"SELECT * FROM leadership_changes WHERE {GROUP} AND changed_at BETWEEN ? AND ?"
+NOW = f"SELECT * FROM current WHERE {GROUP} ORDER BY protocol, term, leader"
+MOMENTS = "SELECT * FROM incident_timeline(?, ?, ?, ?) WHERE kind <> 'finding'"
+EVIDENCE = (
+    "SELECT finding_id, path, line_no, text FROM evidence_lines WHERE cluster = ? AND replica_group = ? "
+    "AND finding_id IN (SELECT unnest(?)) ORDER BY finding_id, position"
+)
+KNOWN = (
+    "SELECT DISTINCT cluster, replica_group FROM role_intervals UNION "
+    "SELECT DISTINCT cluster, replica_group FROM terms UNION "
+    "SELECT DISTINCT cluster, replica_group FROM findings ORDER BY ALL"
+)
+
+BECAUSE = {
+    "first_leader": "the first one",
+    "first_master": "the first one",
+    "elected_again": "the controllers had taken {old} for dead and elected it again",
+    "heartbeat_timeout": "the heartbeats of {old} did not arrive any more",
+    "leader_lost": "{old} was lost",
+    "leadership_transfer": "it was handed over",
+    "master_inactive": "the controllers had lost the heartbeats of {old}",
+    "master_lost": "{old} was gone",
+    "master_silent": "{old} did not answer",
+    "master_stopped": "{old} had been stopped",
+    "preferred_leader": "it is the preferred one and was back",
+    "quorum_lost": "a leader had lost its quorum",
+    "requested": "somebody asked for it",
+}
+"""Why an election began, in words."""
+
+MEANWHILE = {
+    "died": "{old} had died.",
+    "stopped": "{old} had been shut down.",
+    "silent": "The log of {old} just stops.",
+    "frozen": "{old} was frozen: its log is silent over the change{until}.",
+    "without_quorum": "{old} had given up by itself, for want of a quorum.",
+    "cut_off": "{old} was alive but cut off, and led on{until}.",
+    "reachable": "{old} was alive and heard of it at once: nothing but the election itself ended its role.",
+    "unknown": "What {old} was then, the logs do not say.",
+}
+"""What had become of the old leader, in words."""
+
+
+ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """What is asked for."""
+class Incident:
+    """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see."""
 
+    run_id: str
     cluster: str
     group: str
-    since: datetime
-    until: datetime
+    begin: datetime
+    end: datetime
+    roles: list[Row]
+    findings: list[Row]
+    evidence: dict[str, list[Row]]
+    changes: list[Row]
+    now: list[Row]
+    moments: list[Row]
+    coverage: list[Row]
+    log_ends: dict[str, datetime]
+    quarantined: int
 
     @property
-    def values(self) -> tuple[Any, ...]:
-        """The values of :data:`WITHIN`."""
-        return (self.cluster, self.group, self.until, self.until, self.since)
+    def names(self) -> dict[str, str]:
+        """What to call each member: its name, with the folder whose logs say it where that is another."""
+        found: dict[str, str] = {}
+        for role in self.roles:
+            node, source = role["node"], role["source_node"]
+            found.setdefault(node, node if source in (None, node) else f"{node} ({source})")
+        return found
+
+    @property
+    def roots(self) -> list[Row]:
+        """Findings that follow from no other one that is shown; the gravest first."""
+        shown = {finding["finding_id"] for finding in self.findings}
+        roots = [finding for finding in self.findings if finding["implied_by"] not in shown]
+        return sorted(roots, key=lambda finding: SEVERITIES.index(finding["severity"]))
+
+    def echoes(self, finding: Row) -> list[Row]:
+        """The findings that follow from ``finding``."""
+        return [other for other in self.findings if other["implied_by"] == finding["finding_id"]]
+
+    def places(self) -> dict[str, int]:
+        """Findings by severity."""
+        return {one: sum(finding["severity"] == one for finding in self.findings) for one in SEVERITIES}
 
 
 def incident(
@@ -40,145 +124,142 @@ def incident(
     group: str,
     since: datetime | None = None,
     until: datetime | None = None,
-) -> Iterator[str]:
-    """The lines of the text. Raises :class:`JobError` for an unknown cluster or group."""
+) -> Incident:
+    """What is known of a group between two times.
+
+    Raises :class:`JobError` for an unknown cluster or group, and for a window that ends before it begins.
+    """
     refuse_unknown(published, cluster, group)
-    window = Window(cluster, group, since or FOREVER[0], until or FOREVER[1])
-    findings = sorted(
-        rows_within(published, "findings", window), key=lambda row: (row["start_time"], row["finding_id"])
+    if since and until and since > until:
+        raise JobError(f"--from {since:%Y-%m-%dT%H:%M:%S} is after --to {until:%Y-%m-%dT%H:%M:%S}")
+    window = [cluster, group, since or FOREVER[0], until or FOREVER[1]]
+    overlapping = [cluster, group, window[3], window[3], window[2]]
+    roles, findings = published.rows(ROLES, overlapping), published.rows(FINDINGS, overlapping)
+    moments = published.rows(MOMENTS, window)
+    log_ends = {
+        row["source_node"]: row["log_end"]
+        for row in published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
+        if row["log_end"] is not None
+    }
+    ids = [finding["finding_id"] for finding in findings]
+    evidence = published.rows(EVIDENCE, [cluster, group, ids])
+    begin, end = extent(roles, findings, moments, log_ends)
+    quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
+    return Incident(
+        run_id=published.run["run_id"],
+        cluster=cluster,
+        group=group,
+        begin=since or begin,
+        end=until or end,
+        roles=roles,
+        findings=findings,
+        evidence={one: list(lines) for one, lines in groupby(evidence, key=lambda row: row["finding_id"])},
+        changes=published.rows(FIRST, window) + published.rows(CHANGES, window),
+        now=[] if until else published.rows(NOW, window[:2]),
+        moments=moments,
+        coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", window[:2]),
+        log_ends=log_ends,
+        quarantined=quarantined[0]["n"],
     )
-    moments = sorted(timeline(published, window), key=lambda moment: moment[:3])
-    yield f"{cluster} / {group}"
-    yield f"Run {published.run['run_id']}. Times are UTC, by the clock of the node that logged them."
-    yield ""
-    yield from finding_lines(published, findings)
-    yield "Timeline"
-    where = places(published, [moment[3] for moment in moments if moment[3]])
-    day = None
-    for at, node, what, event_id in moments:
-        if at.date() != day:
-            day = at.date()
-            yield f"  {day}"
-        place = where.get(event_id or "")
-        yield f"  {clock(at)}  {node:<8} {what}" + (f"   [{place['path']}:{place['line_no']}]" if place else "")
-    if not moments:
-        yield "  nothing in this time"
 
 
-def rows_within(published: Published, table: str, window: Window) -> list[dict[str, Any]]:
-    """The rows of a table that overlap the window."""
-    return published.rows(f"SELECT * FROM {table} WHERE {WITHIN}", window.values)  # noqa: S608 - our own names
+def extent(
+    roles: list[Row], findings: list[Row], moments: list[Row], log_ends: dict[str, datetime]
+) -> tuple[datetime, datetime]:
+    """From the first to the last thing that is known of the group."""
+    members = {role["source_node"] for role in roles}
+    times = [moment["happened_at"] for moment in moments]
+    times += [row[name] for row in (*roles, *findings) for name in ("start_time", "end_time") if row[name]]
+    ends = [end for node, end in log_ends.items() if node in members]
+    return min(times, default=FOREVER[0]), max([*times, *ends], default=FOREVER[1])
 
 
 def refuse_unknown(published: Published, cluster: str, group: str) -> None:
     """Raise :class:`JobError`, naming what there is, unless the group is known."""
-    known = published.rows(
-        "SELECT DISTINCT cluster, replica_group FROM role_intervals UNION "
-        "SELECT DISTINCT cluster, replica_group FROM terms UNION "
-        "SELECT DISTINCT cluster, replica_group FROM findings ORDER BY ALL"
-    )
+    known = published.rows(KNOWN)
     groups = sorted(row["replica_group"] for row in known if row["cluster"] == cluster)
     if not groups:
-        clusters = sorted({row["cluster"] for row in known})
-        raise JobError(f"no cluster {cluster}; there is {listed(clusters)}")
+        raise JobError(f"no cluster {cluster}; there is {some(sorted({row['cluster'] for row in known}))}")
     if group not in groups:
-        raise JobError(f"no group {group} in {cluster}; there is {listed(groups)}")
+        raise JobError(f"no group {group} in {cluster}; there is {some(groups)}")
 
 
-def listed(names: list[str]) -> str:
-    """Names as one text, not too many of them."""
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return (", ".join(names[:20]) + more) or "nothing"
+Told = tuple[datetime, str, Row | None]
+"""When, what in one sentence or two, and the finding that says so, if it is one."""
 
 
-def finding_lines(published: Published, findings: list[dict[str, Any]]) -> Iterator[str]:
-    """Each finding with the lines that prove it."""
-    counts = {one: sum(finding["severity"] == one for finding in findings) for one in SEVERITIES}
-    yield "Findings: " + (", ".join(f"{n} {one}" for one, n in counts.items() if n) or "none")
-    yield ""
-    for finding in sorted(findings, key=lambda one: SEVERITIES.index(one["severity"])):
-        end = clock(finding["end_time"]) if finding["end_time"] else "still so"
-        yield f"  {finding['severity'].upper()} {finding['rule']} ({finding['certainty']}), id {finding['finding_id']}"
-        yield f"    {finding['start_time']:%Y-%m-%d} {clock(finding['start_time'])} to {end}"
-        yield f"    {finding['summary']}"
-        if finding["implied_by"]:
-            yield f"    follows from {finding['implied_by']}"
-        yield from evidence_lines(published, finding["evidence"])
-        yield ""
+def story(told: Incident) -> list[Told]:
+    """Who led and why that changed, and what went wrong, in order of time."""
+    said: list[Told] = [(change["changed_at"], change_in_words(told, change), None) for change in told.changes]
+    said += [(role["start_time"], service_in_words(told, role), None) for role in told.roles if serves(role)]
+    said += [(one["start_time"], one["summary"], one) for one in told.roots if one["severity"] != "info"]
+    return sorted(said, key=lambda one: (one[0], one[2] is not None, one[1]))
 
 
-def evidence_lines(published: Published, event_ids: list[str]) -> Iterator[str]:
-    """The log lines behind a finding, word for word, with file and line number."""
-    found = places(published, event_ids)
-    for event_id in event_ids[:EVIDENCE_SHOWN]:
-        if place := found.get(event_id):
-            yield f"    {place['path']}:{place['line_no']}"
-            yield from (f"      {line}" for line in place["text"].splitlines())
-    if len(event_ids) > EVIDENCE_SHOWN:
-        yield f"    and {len(event_ids) - EVIDENCE_SHOWN} lines more: see column evidence of findings"
+def change_in_words(told: Incident, change: Row) -> str:
+    """One change of leadership."""
+    called = told.names
+    leader, word = leader_word(change["protocol"]), term_word(change["protocol"])
+    who = f"{called.get(change['new_leader'], change['new_leader'])} becomes {leader} ({word} {change['new_term']})"
+    if "old_leader" not in change:  # it is the first one: FIRST has no such column
+        return f"{who}, the first one that is seen."
+    old = called.get(change["old_leader"], change["old_leader"])
+    cause = change["cause"] or ""
+    why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
+    until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
+    return f"{who}{why}. {MEANWHILE[change['old_leader_state']].format(old=old, until=until)}"
 
 
-def places(published: Published, event_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Event id -> file, line number and text."""
-    wanted = sorted(set(event_ids))
-    query = "SELECT event_id, path, line_no, text FROM log_lines WHERE event_id IN (SELECT unnest(?))"
-    return {row["event_id"]: row for row in published.rows(query, [wanted])} if wanted else {}
+def serves(role: Row) -> bool:
+    """Whether a role is that of a leader without a term: a master, or a slave that acts for it."""
+    return role["role"] in ROLE_WORDS and role["term"] is None
 
 
-Moment = tuple[datetime, str, str, str | None]
-"""When, which node, what happened, and the event that says so."""
+def service_in_words(told: Incident, role: Row) -> str:
+    """One time of service of a master, or of a slave that acts for it."""
+    what = "serves as master" if role["role"] == "leader" else "acts as master, read only"
+    ended = {"died": " it died", "stopped": " it was stopped", "silent": " its log just stops"}
+    end = role["end_time"]
+    until = f", until {clock(end)}{':' + ended[role['end_cause']] if role['end_cause'] in ended else ''}" if end else ""
+    return f"{told.names[role['node']]} {what}{until}."
 
 
-def timeline(published: Published, window: Window) -> Iterator[Moment]:
-    """All that begins or ends in the window."""
-    for moment in (
-        *(m for row in rows_within(published, "terms", window) for m in term_moments(row)),
-        *(m for row in rows_within(published, "elections", window) for m in election_moments(row)),
-        *(m for row in rows_within(published, "role_intervals", window) for m in role_moments(row)),
-        *(m for row in rows_within(published, "sync_state_sets", window) for m in set_moments(row)),
-    ):
-        if window.since <= moment[0] <= window.until:
-            yield moment
+def outcome(told: Incident) -> Iterator[str]:
+    """Who leads at the end of the logs, and who else is there."""
+    called = told.names
+    for row in told.now:
+        said = [
+            f"{listed([called.get(node, node) for node in nodes])} {one if len(nodes) == 1 else many}"
+            for nodes, one, many in (
+                (row["followers"], "follows", "follow"),
+                (row["others"], "does neither", "do neither"),
+            )
+            if nodes
+        ]
+        leader = called.get(row["leader"], row["leader"])
+        who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else "nobody leads"
+        as_of = f" ({clock(row['as_of'])})" if row["as_of"] else ""
+        yield f"At the end of the logs{as_of} {', '.join([who, *said])}."
 
 
-def term_moments(row: dict[str, Any]) -> Iterator[Moment]:
-    """A term begins; its leader ends."""
-    who = f"led by {row['leader']}" if row["leader"] else "nobody leads"
-    why = f", because: {spoken(row['cause'])}" if row["cause"] else ""
-    yield row["start_time"], "", f"TERM {row['term']}: {who} ({row['certainty']}{why})", row["start_event_id"]
-    if row["end_time"] and row["leader"]:
-        yield row["end_time"], "", f"TERM {row['term']}: {row['leader']} leads no more", row["end_event_id"]
+def unseen(told: Incident) -> Iterator[str]:
+    """What the logs do not show, so that nothing is concluded from it."""
+    for row in told.coverage:
+        yield undecidable(row)
+    called = told.names
+    for node in sorted({role["node"] for role in told.roles} - {r["node"] for r in told.roles if r["source_node"]}):
+        yield f"No log of {called[node]} is here: others speak of it."
+    for role in told.roles:
+        if role["role"] == "unknown" and role["start_cause"] == "silent":
+            yield f"The log of {called[role['node']]} just stops at {clock(role['start_time'])} while others go on."
+    if told.quarantined:
+        yield f"{told.quarantined:,} lines of {told.cluster} could not be read: table quarantine says which, and why."
+    if not told.coverage and not told.quarantined:
+        yield "Every rule that was judged here could be decided."
 
 
-def election_moments(row: dict[str, Any]) -> Iterator[Moment]:
-    """A candidate asks for a term."""
-    votes = "" if row["votes_granted"] is None else f", {row['votes_granted']} votes"
-    needed = "" if row["votes_needed"] is None else f" of {row['votes_needed']} needed"
-    by = f", decided by {row['decided_by']}" if row["decided_by"] else ""
-    what = f"election for term {row['term']}: {spoken(row['outcome'])}{votes}{needed}{by}"
-    yield row["start_time"], row["candidate"] or "", what, row["start_event_id"]
-
-
-def role_moments(row: dict[str, Any]) -> Iterator[Moment]:
-    """A node takes a role."""
-    of = "" if row["term"] is None else f" in term {row['term']}"
-    leader = f" of {row['leader']}" if row["leader"] and row["role"] == "follower" else ""
-    cause = f" ({spoken(row['start_cause'])})" if row["start_cause"] else ""
-    yield row["start_time"], row["node"], f"{spoken(row['role'])}{leader}{of}{cause}", row["start_event_id"]
-
-
-def set_moments(row: dict[str, Any]) -> Iterator[Moment]:
-    """The SyncStateSet changes."""
-    members = ", ".join(row["members"])
-    what = f"SyncStateSet {row['sync_state_set_epoch']} of epoch {row['master_epoch']}: {members}"
-    yield row["start_time"], "", what, row["start_event_id"]
-
-
-def spoken(code: str) -> str:
-    """A code as words."""
-    return code.replace("_", " ")
-
-
-def clock(at: datetime) -> str:
-    """The time of day, with milliseconds where there are any."""
-    return f"{at:%H:%M:%S}" + (f".{at.microsecond // 1000:03d}" if at.microsecond else "")
+def collapsed(moments: list[Row]) -> Iterator[tuple[Row, int, Any]]:
+    """Moments without repetitions: each with how often it comes in a row, and when for the last time."""
+    for _, run in groupby(moments, key=lambda one: (one["kind"], one["node"], one["what"])):
+        alike = list(run)
+        yield alike[0], len(alike), alike[-1]["happened_at"]

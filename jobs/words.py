@@ -1,5 +1,6 @@
 """Rows as words for people: the same in the terminal and in the report."""
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from textwrap import wrap
@@ -11,6 +12,9 @@ from schemas import TABLES
 
 COLUMNS = 100
 """Columns that a terminal has at least; our own sentences keep to them, log lines are left whole where said so."""
+
+NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|bytes)\b")
+"""What no line is broken in."""
 
 SEVERITIES = ("critical", "warning", "info")
 
@@ -109,4 +113,6 @@ def times(count: int) -> str:
 def paragraph(text: str, indent: str = "", hanging: str | None = None) -> list[str]:
     """``text`` in lines that fit the terminal."""
     rest = indent if hanging is None else hanging
-    return wrap(text, COLUMNS, initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False) or [indent]
+    bound = NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
+    lines = wrap(bound, COLUMNS, initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or [indent]

@@ -101,22 +101,6 @@ def test_sql_reads_tables_and_nothing_else(warehouse: str, capsys: pytest.Captur
     assert said(capsys, "sql", "--warehouse", warehouse, query, code=1).startswith("error: ")
 
 
-def test_an_incident_is_told_with_file_and_line(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = said(capsys, "incident", "--warehouse", warehouse, "--cluster", "c1", "--group", "g1")
-    assert "WARNING LEADERLESS (definite)" in text
-    assert "c1/nodes/n1/logs/broker.log:7" in text
-    assert "TERM 1: led by n1" in text
-    assert "TERM 2" not in text
-    assert "\x1b" not in text
-
-
-def test_an_incident_can_be_narrowed(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
-    base = ("incident", "--warehouse", warehouse, "--cluster", "c1", "--group", "g1")
-    assert "TERM 1" in said(capsys, *base, "--from", "2026-03-01T12:00", "--to", "2026-03-01T13:00")
-    assert "nothing in this time" in said(capsys, *base, "--to", "2026-03-01T11:00")
-    assert "is no time" in said(capsys, *base, "--from", "yesterday", code=1)
-
-
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
