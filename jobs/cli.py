@@ -350,6 +350,31 @@ def config_check(file: str | None) -> None:
 
 @cli.command()
 @warehouse_option
+@click.option("--cluster", required=True, help="The cluster's folder name.")
+@click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
+@click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
+@click.option("--to", "until", metavar="TIME", help="Only up to this time.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The HTML file to write.")
+def report(warehouse: str, cluster: str, group: str, since: str | None, until: str | None, output: str) -> None:
+    """Write one incident as a single HTML file that can be attached to a post-mortem.
+
+    \b
+    Example
+      election-replay report --warehouse W --cluster payments --group broker-a -o incident.html
+    """
+    from jobs.incident import incident as found
+    from jobs.report import page
+
+    told = found(published(warehouse), cluster, group, moment(since), moment(until))
+    try:
+        Path(output).write_text(page(told), encoding="utf-8")
+    except OSError as error:
+        raise JobError(f"cannot write {output}: {error.strerror}") from None
+    say(f"Wrote {output}: {len(told.findings):,} findings, {len(told.moments):,} moments. It needs no network.")
+
+
+@cli.command()
+@warehouse_option
 @click.argument("finding_id")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def explain(warehouse: str, finding_id: str, form: str) -> None:

@@ -45,7 +45,7 @@ def text(told: Incident) -> Iterator[str]:
     yield ""
     yield from timeline_lines(told)
     yield ""
-    yield f"From run {told.run_id}."
+    yield from paragraph(f"From run {told.run_id}. Times are UTC; log lines stand as written, in their own time zone.")
 
 
 def story_lines(told: Incident) -> Iterator[str]:

@@ -65,6 +65,12 @@ def leader_word(protocol: str) -> str:
     return "master" if protocol in {*EPOCHS, "acting_master"} else "leader"
 
 
+def role_word(role: str, protocol: str) -> str:
+    """What the protocol calls a role."""
+    leader = leader_word(protocol)
+    return {"leader": leader, "acting_leader": f"acting {leader}", "unknown": "not known"}.get(role, spoken(role))
+
+
 def when(row: Row) -> str:
     """From when to when."""
     start, end = row["start_time"], row["end_time"]

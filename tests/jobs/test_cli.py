@@ -158,7 +158,7 @@ def test_a_wrong_command_line_is_told_so(capsys: pytest.CaptureFixture[str]) -> 
     assert "--landing" in said(capsys, "run", code=2)
 
 
-@pytest.mark.parametrize("command", ["run", "land", "replay", "sql", "incident", "explain", "rules"])
+@pytest.mark.parametrize("command", ["run", "land", "replay", "sql", "incident", "explain", "report", "rules"])
 def test_help_teaches_by_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert f"election-replay {command}" in said(capsys, command, "--help")
 
