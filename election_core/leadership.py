@@ -321,7 +321,7 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     if not _somebody_up(group, open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
     ids = (*before.evidence, end.latest.event_id, after.begin.event_id if after else None)
-    planned = before.end_cause in (STOPPED, "leadership_transfer")
+    planned = before.end_cause in (STOPPED, "leadership_transfer", "preferred_leader")
     return Gap(before, after, begin, target, least, most, planned, tuple(dict.fromkeys(e for e in ids if e)))
 
 
@@ -427,6 +427,7 @@ def _how_ended(tenure: Tenure) -> str:
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",
         "leadership_transfer": "handed over",
+        "preferred_leader": "handed over",
         "larger_term": "heard of a larger term",
     }
     return words.get(tenure.end_cause or "", "stepped down")

@@ -298,8 +298,8 @@ NEEDLESS_ELECTIONS = View(
             "why",
             "thread_starvation (a log of the group was silent in the 30 s before: frozen, or too busy to work), "
             "controller_heartbeat_loss (the controllers took the master for dead), heartbeat_loss (a member missed the "
-            "leader's heartbeats), fail_back (handed over to the preferred leader), operator (asked for or handed "
-            "over by hand) or unknown (the logs do not say).",
+            "leader's heartbeats), fail_back (handed over to the preferred leader), operator (handed over or asked "
+            "for, and no line says that the software did it by itself) or unknown (the logs do not say).",
             nullable=False,
         ),
         *of("terms", "start_event_id"),

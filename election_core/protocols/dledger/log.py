@@ -58,6 +58,8 @@ KEEPS_ROLE = 7 * SECOND
 MUST_BE_GONE = 12 * SECOND
 
 TRANSFER = "leadership_transfer"
+PREFERRED = "preferred_leader"
+"""How the role of a leader ends that hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
 TRANSFER_LASTS = 10 * SECOND
 """A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
 
@@ -232,6 +234,7 @@ class DledgerLog:
     _cause: str | None = None
     _transfer_at: int | None = None
     _role_seen_at: int | None = None
+    _preferred_at: int | None = None
     _last_at: int | None = None
     _last_status: tuple[int, int | None, int] | None = None
 
@@ -367,7 +370,7 @@ class DledgerLog:
         else:
             cause = self._cause or "unknown"
         if self._transferring(event) and self._is_leader():
-            cause = TRANSFER
+            cause = PREFERRED if self._preferring(event) else TRANSFER
         if self._failed_round is not None and self._is_leader():
             quorum_at = last_heartbeat(self._failed_round.last_heartbeat_local, self._failed_round.by)
             self.checked.note(leader_gives_up(self._failed_round, quorum_at, event), event)
@@ -453,6 +456,13 @@ class DledgerLog:
 
     def _on_transfer(self, event: Logged) -> None:
         self._transfer_at = event.at
+
+    def _on_preferred(self, event: Logged) -> None:
+        self._preferred_at = event.at
+
+    def _preferring(self, event: Logged) -> bool:
+        """Whether this leader itself chose whom to hand over to."""
+        return self._preferred_at is not None and event.at - self._preferred_at <= TRANSFER_LASTS
 
     def _transferring(self, event: Logged) -> bool:
         """Whether a leadership transfer is under way: asked of a leader, or just ended at the transferee."""
@@ -633,6 +643,7 @@ class DledgerLog:
         self._owed, self._last_round = 0, None
         self._failed_rounds = 0
         self._transfer_at = None
+        self._preferred_at = None
         self._last_status = None
 
 
@@ -651,6 +662,7 @@ _HANDLERS: dict[str, Callable[[DledgerLog, Logged], None]] = {
     "DL_VOTE_REPLY": DledgerLog._on_vote_reply,
     "DL_VOTE_PARSED": DledgerLog._on_vote_parsed,
     "DL_STORE_TRUNCATE": DledgerLog._on_store_truncate,
+    "DL_PREF_CHOSEN": DledgerLog._on_preferred,
     "DL_TRANSFER_REQ": DledgerLog._on_transfer,
     "DL_TAKE_DONE": DledgerLog._on_take_done,
     "DL_TRANSFER_REJ_TERM": DledgerLog._on_transfer_refused,

@@ -20,6 +20,7 @@ from election_core.protocols.dledger.found import finding
 from election_core.protocols.dledger.log import (
     NOT_A_MEMBER,
     OWN_ID_ELSEWHERE,
+    PREFERRED,
     PROTOCOL,
     TRANSFER,
     UNKNOWN_TO_A_MEMBER,
@@ -108,7 +109,7 @@ def _cause(group: Group, tenure: Tenure) -> str:
     if not earlier:
         return "first_leader"
     if _transferred(group, tenure):
-        return TRANSFER
+        return PREFERRED if earlier[-1].end_cause == PREFERRED else TRANSFER
     won = [c for c in group.of(facts.CAMPAIGN) if c.node == tenure.node and c.term == tenure.term and c.cause]
     if won:
         return won[-1].cause or "unknown"
