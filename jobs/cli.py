@@ -4,7 +4,7 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -399,6 +399,37 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
 
 
 @cli.command()
+@warehouse_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=10000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+@spark_options
+@click.pass_obj
+def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None, master: str | None) -> None:
+    """Serve the published tables and views to BI tools and notebooks: JDBC, ODBC, HiveServer2.
+
+    It serves the run that is published when it starts, until it is interrupted. Whoever may connect may do what
+    Spark may do on this machine, so another address than this machine's own needs authentication.
+
+    \b
+    Example
+      election-replay serve --warehouse /data/warehouse
+      beeline -u jdbc:hive2://127.0.0.1:10000/default -e "SELECT * FROM current"
+    """
+    from jobs.serve import Endpoint, Server
+    from jobs.warehouse import Warehouse
+
+    endpoint = Endpoint(host, port)
+    Warehouse(warehouse).last_run()
+    server = Server(started(load(config), master, debug, endpoint.settings), warehouse)
+    say(f"Serving run {server.run['run_id']} at {endpoint.url} until interrupted; restart it to serve a newer run.")
+    try:
+        server.wait()
+    except KeyboardInterrupt:
+        server.stop()
+        say("Stopped.")
+
+
+@cli.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--lines", is_flag=True, help="Show each event with its line number and what it says.")
 @click.option("--top", default=15, show_default=True, help="How many shapes of ignored lines to show.")
@@ -503,14 +534,18 @@ def rules(markdown: bool, warehouse: str | None) -> None:
         say(line)
 
 
-def started(config: Config, master: str | None, debug: bool) -> "SparkSession":
-    """The Spark session, with a line about it."""
+def started(config: Config, master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkSession":
+    """The Spark session, with a line about it; ``more`` are settings of the command alone."""
     from jobs.progress import stage
     from jobs.session import spark_session
 
     with stage(OUT, "spark") as report:
         spark = spark_session(
-            "election-replay", master=master, shuffle_partitions=config.shuffle_partitions, quiet=not debug
+            "election-replay",
+            master=master,
+            shuffle_partitions=config.shuffle_partitions,
+            quiet=not debug,
+            more=more,
         )
         report(f"{spark.version} on {spark.sparkContext.master}")
     return spark

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,13 +32,18 @@ INSTALL_JAVA = (
 
 
 def spark_session(
-    name: str, *, master: str | None = None, shuffle_partitions: int = 8, quiet: bool = False
+    name: str,
+    *,
+    master: str | None = None,
+    shuffle_partitions: int = 8,
+    quiet: bool = False,
+    more: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A session that reads and writes Delta tables, in UTC.
 
     ``master`` applies unless one is configured already, by ``spark-submit`` say; the default is this machine.
-    ``quiet`` keeps what the JVM prints off the terminal. Raises :class:`JobError` when Java is missing or too old,
-    or when no session can be started.
+    ``more`` are settings of one job alone. ``quiet`` keeps what the JVM prints off the terminal. Raises
+    :class:`JobError` when Java is missing or too old, or when no session can be started.
     """
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -47,7 +52,7 @@ def spark_session(
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(chosen)
-    for key, value in settings(shuffle_partitions, configured).items():
+    for key, value in (settings(shuffle_partitions, configured) | dict(more or {})).items():
         builder = builder.config(key, value)
     try:
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES

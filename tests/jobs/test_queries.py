@@ -1,8 +1,14 @@
-"""docs/queries.md: every question is asked of real clusters, in duckdb and in Spark, and answers what the page says."""
+"""docs/queries.md: every question is asked of real clusters, in duckdb, in Spark and over the served endpoint."""
 
+import json
 import re
-from collections.abc import Sequence
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +122,62 @@ def test_spark_answers_the_same(asked: Question, published: Published, registere
     found = registered.sql(asked.query).toArrow()
     assert found.column_names == answer.column_names
     assert shown(found.column_names, rows_in(found)) == shown(answer.column_names, rows_in(answer))
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running ``election-replay serve``."""
+
+    process: subprocess.Popen[str]
+    port: int
+    said: str
+
+
+@pytest.fixture(scope="module")
+def served(warehouse: str) -> Iterator[Served]:
+    """The endpoint, in a process of its own, on a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = "import sys; import jobs.cli; sys.exit(jobs.cli.main())"
+    arguments = ["serve", "--warehouse", warehouse, "--port", str(port), "--master", "local[2]"]
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert process.stdout
+    said = next((line for line in process.stdout if line.startswith(("Serving", "error"))), "it ended without a word")
+    yield Served(process, port, said)
+    process.kill()
+    process.wait()
+
+
+@EVERY
+def test_a_client_of_the_endpoint_gets_the_same(asked: Question, published: Published, served: Served) -> None:
+    from pyhive import hive
+
+    assert "Serving run" in served.said
+    with hive.connect(host="127.0.0.1", port=served.port, auth="NONE", username="reviewer") as connection:
+        cursor = connection.cursor()
+        cursor.execute(asked.query)
+        names, found = [column[0] for column in cursor.description], cursor.fetchall()
+    answer = published.query(asked.query)
+    assert [name.rpartition(".")[2] for name in names] == answer.column_names
+    assert [tuple(map(as_sent, row)) for row in rows_in(answer)] == found
+
+
+def as_sent(value: Any) -> Any:
+    """A value as HiveServer2 sends it: lists as JSON, times without their zone."""
+    if isinstance(value, list):
+        return json.dumps(value, separators=(",", ":"))
+    return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+def test_the_endpoint_ends_when_it_is_interrupted_and_only_this_machine_reached_it(served: Served) -> None:
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), served.port, socket.AF_INET)}
+    for address in others - {"127.0.0.1"}:
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection((address, served.port), timeout=5).close()
+    served.process.send_signal(signal.SIGINT)
+    assert served.process.wait(timeout=60) == 0
 
 
 def test_the_story_in_the_readme_is_what_incident_prints(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:

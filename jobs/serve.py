@@ -1,0 +1,84 @@
+"""A SQL endpoint over the published tables and views: Spark's Thrift server, for JDBC, ODBC and HiveServer2 clients.
+
+It serves the run that was published when it started, whole: a newer one is served after a restart, so that no query
+ever meets half a night. Whoever may connect may do what Spark may do on this machine, so it listens on this machine
+alone, unless the clients must prove who they are.
+"""
+
+import ipaddress
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.conf import SparkConf
+
+from jobs import JobError
+from jobs.views import register
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+AUTHENTICATION = "spark.hadoop.hive.server2.authentication"
+"""Hive's own setting: NONE (anybody), or LDAP, KERBEROS, PAM, CUSTOM with their settings beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to listen.
+
+    Raises :class:`JobError` for an address that others reach when they need not say who they are.
+    """
+
+    host: str
+    port: int
+
+    def __post_init__(self) -> None:
+        authentication = SparkConf().get(AUTHENTICATION, "NONE") or "NONE"
+        if not is_loopback(self.host) and authentication.upper() in {"NONE", "NOSASL"}:
+            raise JobError(
+                f"refused to listen on {self.host} without authentication: stay on 127.0.0.1, or set {AUTHENTICATION} "
+                "(LDAP, KERBEROS or CUSTOM) and what belongs to it in spark-defaults.conf"
+            )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Spark's settings for it; all connections share one session, which knows the views."""
+        return {
+            "spark.sql.hive.thriftServer.singleSession": "true",
+            "spark.hadoop.hive.server2.thrift.bind.host": self.host,
+            "spark.hadoop.hive.server2.thrift.port": str(self.port),
+            "spark.sql.catalogImplementation": "in-memory",
+        }
+
+    @property
+    def url(self) -> str:
+        """The address for JDBC clients."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"jdbc:hive2://{host}:{self.port}/default"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches ``host``; a name that is not ``localhost`` may be anybody's."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Server:
+    """The Thrift server of one Spark session."""
+
+    def __init__(self, spark: "SparkSession", warehouse: str) -> None:
+        self.run: dict[str, Any] = register(spark, warehouse)
+        jvm: Any = spark._jvm  # the server has no Python interface
+        self._server = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2.startWithContext(
+            spark._jsparkSession.sqlContext()
+        )
+
+    def wait(self) -> None:
+        """Serve until the process is interrupted."""
+        threading.Event().wait()
+
+    def stop(self) -> None:
+        """Close all connections."""
+        self._server.stop()
