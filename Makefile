@@ -51,6 +51,8 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  echo "NO CHROMIUM WAS FOUND: the dashboard is not opened in a browser (Debian and Ubuntu: apt-get install chromium)" >&2
 	$(BIN)/pytest
 
 bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as one line of JSON

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from rich.table import Table as Grid
 
 from jobs import JobError
 from jobs.config import DEFAULT_FILE, Config, load
+from jobs.words import cell, harmless, moment
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -430,6 +431,30 @@ def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None,
 
 
 @cli.command()
+@warehouse_option
+@click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+def dashboard(warehouse: str, port: int) -> None:
+    """Show what is published in a browser: groups, lanes, findings with their log lines, runs.
+
+    It needs no Spark and asks no other machine for anything; it listens on this machine only. It needs the extra
+    packages of `pip install 'election-replay[dashboard]'`.
+
+    \b
+    Example
+      election-replay dashboard --warehouse /data/warehouse
+    """
+    from jobs.warehouse import Warehouse
+
+    try:
+        from jobs.dashboard import dashboard as application
+    except ModuleNotFoundError as error:
+        raise JobError(f"{error.name} is not installed: pip install 'election-replay[dashboard]'") from None
+    app = application(Warehouse(warehouse))
+    say(f"Open http://127.0.0.1:{port}/ in a browser; Ctrl-C ends it.")
+    app.run(host="127.0.0.1", port=port)
+
+
+@cli.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--lines", is_flag=True, help="Show each event with its line number and what it says.")
 @click.option("--top", default=15, show_default=True, help="How many shapes of ignored lines to show.")
@@ -643,22 +668,6 @@ def say(line: str) -> None:
     OUT.print(harmless(line), soft_wrap=True)
 
 
-def harmless(text: str) -> str:
-    """``text`` without control characters: a log line must not command the terminal."""
-    return "".join(one if one.isprintable() or one == "\t" else repr(one)[1:-1] for one in text)
-
-
-def moment(text: str | None) -> datetime | None:
-    """A time as typed, UTC unless it says otherwise. Raises :class:`JobError` for anything else."""
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
 def day(text: str | None) -> date | None:
     """A day as typed. Raises :class:`JobError` for anything else."""
     try:
@@ -725,17 +734,6 @@ def print_json(names: Sequence[str], rows: Rows) -> None:
     """For other programs: one array of objects."""
     found = [dict(zip(names, row, strict=True)) for row in rows]
     sys.stdout.write(json.dumps(found, default=cell, ensure_ascii=False, indent=1) + "\n")
-
-
-def cell(value: Any) -> str:
-    """A value as text: times in ISO form, lists and maps by their parts."""
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ").replace("+00:00", "Z")
-    if isinstance(value, list):
-        return ", ".join(map(cell, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={cell(one)}" for name, one in value.items())
-    return str(value)
 
 
 FORMS = {"table": print_table, "csv": print_csv, "json": print_json}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from election_core.findings import RULES
+from election_core.findings import RULES, Rule
 from jobs import JobError
 from jobs.published import Published
 from jobs.words import Row, certainty, measures, paragraph, spoken, undecidable, when
@@ -35,9 +35,14 @@ class Explanation:
     echoes: list[Row]
 
     @property
+    def rule(self) -> Rule:
+        """The rule of the finding."""
+        return RULES[self.finding["rule"]]
+
+    @property
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""
-        rule = RULES[self.finding["rule"]]
+        rule = self.rule
         return {
             "finding": self.finding,
             "certainty": certainty(self.finding),
@@ -93,7 +98,7 @@ def the_finding(published: Published, beginning: str) -> Row:
 def explanation(told: Explanation) -> Iterator[str]:
     """The lines of the text; evidence stands in it word for word."""
     finding = told.finding
-    rule = RULES[finding["rule"]]
+    rule = told.rule
     yield f"{finding['severity'].upper()} {finding['rule']}  {finding['cluster']} / {finding['replica_group']}"
     yield f"{when(finding)} (UTC), finding {finding['finding_id']}"
     yield ""

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from election_core.findings import RULES
 from jobs.incident import Incident, collapsed, outcome, story, unseen
-from jobs.words import Row, certainty, clock, measures, role_word, spoken, term_word, when
+from jobs.words import Row, certainty, clock, harmless, measures, role_word, spoken, term_word, when
 
 STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
 
@@ -46,8 +46,8 @@ def add(parent: Element, child: Child) -> None:
 
 
 def plain(text: str) -> str:
-    """``text`` without control characters, which a page must not hold: each is shown as its code."""
-    return "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text)
+    """``text`` without control characters, which a page must not hold; lines stay lines."""
+    return harmless(text, keep="\n\t")
 
 
 def page(told: Incident) -> str:

@@ -1,13 +1,14 @@
-"""Rows as words for people: the same in the terminal and in the report."""
+"""Rows as words for people, and times from them: the same in terminal, report and dashboard."""
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from textwrap import wrap
 from typing import Any
 
 from election_core.findings import DEFINITE, PROVEN, RULES
 from election_core.findings import seconds as duration
+from jobs import JobError
 from schemas import TABLES
 
 COLUMNS = 100
@@ -26,6 +27,33 @@ MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 :]
 
 EPOCHS = {"controller"}
 """Protocols that count epochs and elect masters; all others count terms and elect leaders."""
+
+
+def harmless(text: str, keep: str = "\t") -> str:
+    """``text`` without control characters other than ``keep``: a log line must command neither terminal nor browser."""
+    return "".join(one if one.isprintable() or one in keep else repr(one)[1:-1] for one in text)
+
+
+def cell(value: Any) -> str:
+    """A value as text: times in ISO form, lists and maps by their parts."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ").replace("+00:00", "Z")
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={cell(one)}" for name, one in value.items())
+    return str(value)
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time as typed, UTC unless it says otherwise. Raises :class:`~jobs.JobError` for anything else."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def spoken(code: str) -> str:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jobs.cli import cell, main, rows_in
+from jobs.cli import main, rows_in
 from jobs.published import Published
 from jobs.warehouse import Warehouse
+from jobs.words import cell
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 

@@ -1,0 +1,226 @@
+"""The dashboard: its pages, links that keep the view, hostile text, and a real browser that asks nobody else."""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from jobs import dashboard as shown
+from jobs.cli import main
+from jobs.incident import incident
+from jobs.published import Published
+from jobs.warehouse import Warehouse
+from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
+from tests.jobs.test_report import Reader
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:alert(2)'>x</a>"
+PAGES = {
+    "/": ["All groups", "Changes of leadership per day", "bs-orders"],
+    "/group?cluster=c1&group=bs-orders": ["c1 / bs-orders", "n2 becomes leader", "SPLIT_BRAIN_OVERLAP", "LEADERLESS"],
+    "/group?cluster=c1&group=bs-orders&from=2026-03-01T12:00:45&to=2026-03-01T12:00:50": ["see all times", "critical"],
+    "/finding?id=f1": [
+        "SPLIT_BRAIN_OVERLAP",
+        "c1/nodes/n1/logs/broker.log:7",
+        "onerror=alert(1)",
+        "What would refute it",
+    ],
+    "/runs": ["Runs and data quality", "What could not be judged", "a log just stops"],
+}
+"""Addresses, and what each page must say."""
+
+
+def filled(root: Path) -> Warehouse:
+    """Two leaders at once, proven by a line that would like to be markup."""
+    tables = Warehouse(str(root))
+    tables.create()
+    group = GROUP | {"replica_group": "bs-orders"}
+    put(tables, "terms", term(1, "n1", 0, 70) | group, term(2, "n2", 40, None, cause="heartbeat_timeout") | group)
+    leader = role("n1", "leader", 0, 70, term=1, end_cause="larger_term", source_node=HOSTILE)
+    put(tables, "role_intervals", leader | group, role("n2", "leader", 40, None, term=2) | group)
+    said: dict[str, Any] = {"terms": [1, 2], "overlap_min_ms": 29000, "overlap_max_ms": 31000, "summary": HOSTILE}
+    overlap = finding("f1", "SPLIT_BRAIN_OVERLAP", 40, 70, severity="critical", evidence=["e1"], **said)
+    put(tables, "findings", overlap | group, finding("f2", "LEADERLESS", 75, 80, duration_min_ms=4000) | group)
+    put(tables, "log_lines", log_line("e1", "c1/nodes/n1/logs/broker.log", 7, HOSTILE))
+    coverage = {
+        "rule": "LEADERLESS",
+        "conforms": 0,
+        "violates": 1,
+        "undecidable": 1,
+        "why_undecidable": "a log just stops",
+    }
+    put(tables, "rule_coverage", group | coverage)
+    publish(tables)
+    return tables
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """The same for all tests."""
+    return filled(tmp_path_factory.mktemp("dashboard") / "w")
+
+
+def texts(component: Any) -> Iterator[str]:
+    """All text of a page, as React gets it."""
+    if isinstance(component, str):
+        yield component
+    elif isinstance(component, list | tuple):
+        for one in component:
+            yield from texts(one)
+    elif component is not None and not isinstance(component, int | float):
+        yield from texts(getattr(component, "children", None))
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_each_page_says_what_it_is_about(warehouse: Warehouse, address: str) -> None:
+    path, search = urlsplit(address).path, urlsplit(address).query
+    text = " ".join(texts(shown.page(Published(warehouse), path, shown.query_of(search))))
+    for expected in PAGES[address]:
+        assert expected in text
+    assert "\x1b" not in text
+
+
+def test_what_is_not_there_is_said_on_the_page(warehouse: Warehouse) -> None:
+    published = Published(warehouse)
+    for path, query in (
+        ("/group", {"cluster": "c2", "group": "g"}),
+        ("/group", {}),
+        ("/group", {"cluster": "c1", "group": "bs-orders", "from": "yesterday"}),
+        ("/finding", {"id": "nix"}),
+    ):
+        page = shown.page(published, path, query)
+        assert page.className == "error"
+
+
+def test_a_zoom_becomes_an_address_that_keeps_the_view() -> None:
+    query = {"cluster": "c 1", "group": "g"}
+    zoomed = shown.zoomed(
+        {"xaxis.range[0]": "2026-03-01 12:00:45.1234", "xaxis.range[1]": "2026-03-01 12:00:50"}, query
+    )
+    assert zoomed == "?cluster=c+1&group=g&from=2026-03-01T12%3A00%3A45.123&to=2026-03-01T12%3A00%3A50"
+    assert shown.query_of(zoomed) == query | {"from": "2026-03-01T12:00:45.123", "to": "2026-03-01T12:00:50"}
+    assert shown.zoomed({"xaxis.autorange": True}, shown.query_of(zoomed)) == "?cluster=c+1&group=g"
+    assert shown.zoomed({"autosize": True}, query) is None
+
+
+def test_what_plotly_draws_is_disarmed(warehouse: Warehouse) -> None:
+    figure = shown.lanes(incident(Published(warehouse), "c1", "bs-orders")).to_json()
+    assert "&lt;img" in figure
+    assert not re.search(r"<\s*(img|a|b)\b", figure)
+
+
+def test_a_newer_run_is_shown_whole(tmp_path: Path) -> None:
+    tables = filled(tmp_path / "w")
+    newest = shown.Newest(tables)
+
+    def count(published: Published) -> Any:
+        return published.rows("SELECT count(*) AS n FROM terms")[0]["n"]
+
+    assert newest.ask(count) == 2
+    put(tables, "terms", term(3, "n3", 90, None))
+    assert newest.ask(count) == 2
+    publish(tables)
+    assert newest.ask(count) == 3
+
+
+def test_a_hundred_thousand_bars_are_merged_and_drawn_apart_by_a_zoom(warehouse: Warehouse) -> None:
+    told = incident(Published(warehouse), "c1", "bs-orders")
+    many = [
+        role(f"n{n % 5}", ("leader", "follower")[n // 5 % 2], n, n + 1, term=n) for n in range(shown.BARS_SHOWN * 2)
+    ]
+    told.roles[:] = many
+    object.__setattr__(told, "begin", at(0))
+    object.__setattr__(told, "end", at(len(many)))
+    merged = shown.merged(told)
+    assert len(merged) <= 5 * 2 * (shown.SCREEN + 1)
+    assert {row["node"] for row in merged} == {f"n{n}" for n in range(5)}
+    assert max(row["end_time"] for row in merged) == at(len(many))
+    for row in many:  # nothing is drawn where nothing was, beyond one column of the screen
+        assert any(
+            one["node"] == row["node"] and one["start_time"] <= row["start_time"] and row["end_time"] <= one["end_time"]
+            for one in merged
+        )
+    assert timedelta(seconds=len(many)) == told.end - told.begin
+
+
+def test_other_sites_cannot_read_along(warehouse: Warehouse) -> None:
+    client = shown.dashboard(warehouse).server.test_client()
+    assert client.get("/", headers={"Host": "127.0.0.1:8050"}).status_code == 200
+    assert client.get("/", headers={"Host": "localhost:8050"}).status_code == 200
+    assert client.get("/", headers={"Host": "evil.example:8050"}).status_code == 403
+    assert client.get("/_dash-layout", headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_an_empty_warehouse_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dashboard", "--warehouse", "nix"]) == 1
+    assert "nothing is published in" in capsys.readouterr().err
+
+
+# -- in a browser -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def address(warehouse: Warehouse) -> Iterator[str]:
+    """The running dashboard, in a process of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = "import sys; import jobs.cli; sys.exit(jobs.cli.main())"
+    arguments = ["dashboard", "--warehouse", warehouse.root, "--port", str(port)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.2)
+    yield f"http://127.0.0.1:{port}"
+    process.terminate()
+    process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_a_browser_shows_each_page_and_asks_nobody_else(address: str, page: str, tmp_path: Path) -> None:
+    if CHROMIUM is None:
+        pytest.skip(
+            "NO CHROMIUM WAS FOUND: the dashboard was not opened in a browser (Debian: apt-get install chromium)"
+        )
+    requests = tmp_path / "requests.json"
+    done = subprocess.run(
+        [
+            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
+            *("--disable-background-networking", "--disable-component-update", "--disable-quic"),
+            *(f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={requests}", "--virtual-time-budget=20000"),
+            *("--dump-dom", address + page),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    for expected in PAGES[page]:
+        assert expected in done.stdout, done.stderr[-2000:]
+    seen = Reader(done.stdout)
+    assert "img" not in {name for name, _ in seen.elements}
+    attributes = [(key, value or "") for _, all_of_one in seen.elements for key, value in all_of_one.items()]
+    assert not [key for key, _ in attributes if key.startswith("on")]
+    assert not [value for key, value in attributes if key.endswith("href") and value.startswith("javascript")]
+    asked = hosts_asked_by(address, requests.read_text(encoding="utf-8"))
+    assert asked == {"127.0.0.1"}, "the page asked other machines; what the browser asks on its own is not counted"
+
+
+def hosts_asked_by(origin: str, log: str) -> set[str | None]:
+    """The hosts that pages of ``origin`` asked, by a network log of Chromium, an event a line."""
+    own = [line for line in log.splitlines() if f'"initiator":"{origin}"' in line]
+    return {urlsplit(url).hostname for line in own for url in re.findall(r'"url":"([^"]*)"', line)}
