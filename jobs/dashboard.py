@@ -49,6 +49,7 @@ SCREEN = 800
 """Columns of the screen into which bars are merged."""
 
 FINDINGS_SHOWN = 200
+"""Findings and sentences of a story that one page lists; a zoom shows those of a shorter time."""
 
 GROUPS = "SELECT * FROM groups ORDER BY critical DESC, warning DESC, needless DESC, cluster, replica_group LIMIT 500"
 CHARTS = {
@@ -245,7 +246,7 @@ def group_page(told: Incident, query: Query) -> list[Any]:
     """Lanes with findings on them, the story, and the findings as links."""
     said = [
         html.Li([html.Time(f"{at:%Y-%m-%d %H:%M:%S}"), html.Span([badge(finding), harmless(sentence)])])
-        for at, sentence, finding in story(told)
+        for at, sentence, finding in story(told)[:FINDINGS_SHOWN]
     ]
     said += [html.Li([html.Time(""), html.Span(harmless(sentence))]) for sentence in outcome(told)]
     graph = dcc.Graph(id="lanes", figure=lanes(told), config={"displayModeBar": False})
@@ -263,6 +264,7 @@ def group_page(told: Incident, query: Query) -> list[Any]:
         html.H2("What happened"),
         html.Ol(said or "Nothing that the logs show.", className="story"),
         html.H2(f"Findings: {len(told.findings)}"),
+        html.P(f"The gravest {FINDINGS_SHOWN}; zoom to see others." if len(told.roots) > FINDINGS_SHOWN else ""),
         html.Ul([finding_link(finding) for finding in told.roots[:FINDINGS_SHOWN]], className="findings"),
         html.H2("What we could not see"),
         html.Ul([html.Li(harmless(sentence)) for sentence in unseen(told)]),
@@ -314,7 +316,7 @@ def lanes(told: Incident) -> go.Figure:
 
 def add_bars(figure: go.Figure, told: Incident, rows: list[Row], colour: str) -> None:
     """The bars of one role."""
-    spans = [(row["start_time"], end_of(told, row)) for row in rows]
+    spans = [(max(row["start_time"], told.begin), end_of(told, row)) for row in rows]
     labels = [f"{role_word(row['role'], row['protocol'])} {'' if row['term'] is None else row['term']}" for row in rows]
     figure.add_bar(
         base=[begin for begin, _ in spans],

@@ -76,13 +76,17 @@ ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see."""
+    """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see.
+
+    ``names`` says what to call each member: its name, with the folder whose logs say it where that is another.
+    """
 
     run_id: str
     cluster: str
     group: str
     begin: datetime
     end: datetime
+    names: dict[str, str]
     roles: list[Row]
     findings: list[Row]
     evidence: dict[str, list[Row]]
@@ -92,15 +96,6 @@ class Incident:
     coverage: list[Row]
     log_ends: dict[str, datetime]
     quarantined: int
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What to call each member: its name, with the folder whose logs say it where that is another."""
-        found: dict[str, str] = {}
-        for role in self.roles:
-            node, source = role["node"], role["source_node"]
-            found.setdefault(node, node if source in (None, node) else f"{node} ({source})")
-        return found
 
     @property
     def roots(self) -> list[Row]:
@@ -151,6 +146,7 @@ def incident(
         group=group,
         begin=since or begin,
         end=until or end,
+        names=names_of(roles),
         roles=roles,
         findings=findings,
         evidence={one: list(lines) for one, lines in groupby(evidence, key=lambda row: row["finding_id"])},
@@ -161,6 +157,15 @@ def incident(
         log_ends=log_ends,
         quarantined=quarantined[0]["n"],
     )
+
+
+def names_of(roles: list[Row]) -> dict[str, str]:
+    """What to call each member."""
+    found: dict[str, str] = {}
+    for role in roles:
+        node, source = role["node"], role["source_node"]
+        found.setdefault(node, node if source in (None, node) else f"{node} ({source})")
+    return found
 
 
 def extent(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -137,9 +138,7 @@ def test_a_hundred_thousand_bars_are_merged_and_drawn_apart_by_a_zoom(warehouse:
     many = [
         role(f"n{n % 5}", ("leader", "follower")[n // 5 % 2], n, n + 1, term=n) for n in range(shown.BARS_SHOWN * 2)
     ]
-    told.roles[:] = many
-    object.__setattr__(told, "begin", at(0))
-    object.__setattr__(told, "end", at(len(many)))
+    told = replace(told, roles=many, begin=at(0), end=at(len(many)))
     merged = shown.merged(told)
     assert len(merged) <= 5 * 2 * (shown.SCREEN + 1)
     assert {row["node"] for row in merged} == {f"n{n}" for n in range(5)}
