@@ -512,8 +512,8 @@ REFUTED_BY: dict[str, str] = {
     "LOCK_NON_STRICT_RISK": "Lines of the clients that they had given up the queue at the first broker.",
     "LOCK_USED_AFTER_EXPIRY": "A renewal of the old holder: renewals print nothing.",
     "UNKNOWN_VERSION": "A line that names a release whose texts are known.",
-    "IDENTITY_CONTRADICTION": "Another cluster's log in the folder: then the lines that name the other group or member are "
-    "not this node's own.",
+    "IDENTITY_CONTRADICTION": "A log of another node in the folder: then the lines that name the other group or member "
+    "are not this node's own.",
     "ACK_RULE": "A reload of the configuration between its dump and the message.",
     "BROKER_ROLE_RULE": "A newer role of the member, whose line was lost, that demands what the broker did.",
     "BULLY_NOT_HIGHEST": "An end of the higher node before the election, and a start after it, whose lines were lost.",

@@ -9,7 +9,7 @@ from jobs import JobError
 from jobs.published import Published
 from jobs.words import Row, certainty, measures, paragraph, spoken, undecidable, when
 
-LIMITS = ("CLOCK_SKEW", "LOG_GAP", "NOT_JUDGED")
+LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKNOWN_VERSION")
 """Rules whose findings limit every other verdict on the same group."""
 
 FINDING_SHAPE = "SELECT * FROM findings WHERE starts_with(finding_id, ?) ORDER BY finding_id LIMIT 6"
