@@ -197,7 +197,9 @@ def story(told: Incident) -> list[Told]:
     """Who led and why that changed, and what went wrong, in order of time."""
     said: list[Told] = [(change["changed_at"], change_in_words(told, change), None) for change in told.changes]
     said += [(role["start_time"], service_in_words(told, role), None) for role in told.roles if serves(role)]
-    said += [(one["start_time"], one["summary"], one) for one in told.roots if one["severity"] != "info"]
+    roots = {one["finding_id"] for one in told.roots if one["severity"] != "info"}
+    grave = [one for one in told.findings if one["severity"] == "critical" or one["finding_id"] in roots]
+    said += [(one["start_time"], one["summary"], one) for one in grave]
     return sorted(said, key=lambda one: (one[0], one[2] is not None, one[1]))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "queries.md"
-README = ROOT / "README.md"
+README, CASES = ROOT / "README.md", ROOT / "docs" / "cases.md"
 RUNS = (
     *("rocketmq-dledger/kill-leader-533", "rocketmq-dledger/old-copy-497", "rocketmq-dledger/flapping-533"),
     *("rocketmq-dledger/preferred-leader-533", "rocketmq-acting-master/locks-nonstrict-cut"),
@@ -181,14 +182,36 @@ def test_the_endpoint_ends_when_it_is_interrupted_and_only_this_machine_reached_
     assert served.process.wait(timeout=60) == 0
 
 
-def test_the_story_in_the_readme_is_what_incident_prints(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = "    election-replay incident --warehouse demo-warehouse --cluster master-cut-off --group bs-orders\n\n"
-    block = README.read_text(encoding="utf-8").split(command)[1].split("\n\nThen come")[0]
-    told = [line.removeprefix("    ") for line in block.splitlines() if line.strip() not in {"", "..."}]
-    assert main(["incident", "--warehouse", warehouse, "--cluster", "master-cut-off", "--group", "bs-orders"]) == 0
+def stories() -> Iterator[tuple[str, str, list[str]]]:
+    """Cluster, group and lines of every story that README.md and docs/cases.md show; ``...`` leaves lines out."""
+    for page in (README, CASES):
+        parts = re.split(
+            r"    election-replay incident --warehouse \S+ --cluster (\S+) --group (\S+)\n", page.read_text("utf-8")
+        )
+        for cluster, group, rest in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+            block = re.match(r"\n((?:    .*\n|\n)*)", rest)
+            assert block
+            lines = [line.removeprefix("    ") for line in block[1].splitlines()]
+            yield cluster, group, [line for line in lines if line.strip() not in {"", "..."}]
+
+
+@pytest.mark.parametrize(("cluster", "group", "told"), stories())
+def test_stories_on_our_pages_are_what_incident_prints(
+    cluster: str, group: str, told: list[str], warehouse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["incident", "--warehouse", warehouse, "--cluster", cluster, "--group", group]) == 0
     printed = iter(capsys.readouterr().out.splitlines())
+    assert len(told) > 5
     for line in told:
-        assert line in printed, f"the README says {line!r}"  # in this order: `in` consumes the iterator
+        assert line in printed, f"the page says {line!r}"  # in this order: `in` consumes the iterator
+
+
+def test_the_other_commands_of_the_cases_answer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    commands = re.findall(r"(?m)^    election-replay ((?:sql|explain) .*)$", CASES.read_text("utf-8"))
+    assert len(commands) == 6
+    for command in commands:
+        assert main([warehouse if word == "W" else word for word in shlex.split(command)]) == 0, command
+        assert "(0 rows)" not in capsys.readouterr().out, command
 
 
 def rewrite(asked: Question, answer: str) -> None:
