@@ -6,9 +6,14 @@ alone, unless the clients must prove who they are.
 """
 
 import ipaddress
+import os
+import subprocess
+import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from pyspark.conf import SparkConf
 
@@ -20,6 +25,13 @@ if TYPE_CHECKING:
 
 AUTHENTICATION = "spark.hadoop.hive.server2.authentication"
 """Hive's own setting: NONE (anybody), or LDAP, KERBEROS, PAM, CUSTOM with their settings beside it."""
+
+
+CLASS_PATH = "spark.driver.extraClassPath"
+ASK_FOR_JARS = (
+    "from jobs.session import spark_session; "
+    "print('\\n' + spark_session('jars', master='local[1]', quiet=True).conf.get('spark.jars'))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,22 @@ class Endpoint:
         return f"jdbc:hive2://{host}:{self.port}/default"
 
 
+def class_path() -> dict[str, str]:
+    """The setting that puts Delta's own jars on the class path of the JVM itself.
+
+    Hive closes Spark's loader of added jars when the first client leaves, and every later query would fail. Where the
+    jars are is known once a session has resolved them, so one is started, in a process of its own, and asked. What
+    Delta depends on stays behind: on the class path it would come before the versions that Spark brings.
+    """
+    asked = subprocess.run([sys.executable, "-c", ASK_FOR_JARS], capture_output=True, text=True, check=False)
+    jars = asked.stdout.strip().rpartition("\n")[2]
+    if asked.returncode or not jars:
+        raise JobError("Spark did not start, so its jars are not known: `election-replay --debug run ...` shows why")
+    paths = [url2pathname(urlsplit(jar).path) for jar in jars.split(",") if "io.delta_" in jar]
+    configured = SparkConf().get(CLASS_PATH, "")
+    return {CLASS_PATH: os.pathsep.join([configured, *paths] if configured else paths)}
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches ``host``; a name that is not ``localhost`` may be anybody's."""
     try:
@@ -71,9 +99,8 @@ class Server:
     def __init__(self, spark: "SparkSession", warehouse: str) -> None:
         self.run: dict[str, Any] = register(spark, warehouse)
         jvm: Any = spark._jvm  # the server has no Python interface
-        self._server = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2.startWithContext(
-            spark._jsparkSession.sqlContext()
-        )
+        server = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
+        self._server = server.startWithContext(spark._jsparkSession.sqlContext())
 
     def wait(self) -> None:
         """Serve until the process is interrupted."""
