@@ -44,6 +44,7 @@ KNOWN = (
 BECAUSE = {
     "first_leader": "the first one",
     "first_master": "the first one",
+    "election_timeout": "the heartbeats of {old} did not arrive any more",
     "elected_again": "the controllers had taken {old} for dead and elected it again",
     "heartbeat_timeout": "the heartbeats of {old} did not arrive any more",
     "leader_lost": "{old} was lost",

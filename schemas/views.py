@@ -322,7 +322,7 @@ NEEDLESS_ELECTIONS = View(
                    WHEN change.cause IN ('requested', 'leadership_transfer') THEN 'operator'
                    WHEN starved.holes > 0 THEN 'thread_starvation'
                    WHEN change.cause IN ('master_inactive', 'elected_again') THEN 'controller_heartbeat_loss'
-                   WHEN change.cause = 'heartbeat_timeout' THEN 'heartbeat_loss'
+                   WHEN change.cause IN ('heartbeat_timeout', 'election_timeout') THEN 'heartbeat_loss'
                    ELSE 'unknown'
                END AS why,
                change.start_event_id
