@@ -114,7 +114,7 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
         OUT.print("Nothing new has come since the last run: nothing was changed.")
     if tables.published():
         summary(warehouse)
-    gates(tables, done)
+    leave(gates(tables, done))
 
 
 @cli.command()
@@ -164,7 +164,8 @@ def replay(
     """Judge what is landed and publish the result.
 
     What is asked for by cluster or night is judged anew, whether it is new or not; a cluster is always judged whole.
-    A cluster whose tables do not pass their gates keeps its published state; then the exit code is 3.
+    A cluster whose tables do not pass their gates keeps its published state; then the exit code is 3. With
+    --unpublished that is only said: `validate` is the step that fails, and `publish` goes on with the other clusters.
 
     \b
     Examples
@@ -183,7 +184,8 @@ def replay(
         done = replay_stage(started(settings, master, debug), tables, settings, selection, publishing=not unpublished)
     if tables.published() and not unpublished:
         summary(warehouse)
-    gates(tables, done)
+    failed = gates(tables, done)
+    leave(failed and not unpublished)
 
 
 @cli.command()
@@ -239,7 +241,7 @@ def publish(warehouse: str) -> None:
     if done is None:
         OUT.print("Nothing waits to be published: nothing was changed.")
     summary(warehouse)
-    gates(tables, done)
+    leave(gates(tables, done))
 
 
 @cli.command()
@@ -623,22 +625,23 @@ def replay_stage(
     return done
 
 
-def gates(tables: Any, done: "Replay | Outcome | None") -> None:
-    """Say what failed at the gates; end with their exit code when they hold clusters back."""
+def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
+    """Say what failed at the gates and which clusters are held back; whether a gate holds one back."""
     from jobs.validate import complaints
 
-    if done is None or all(check.holds for check in done.checks):
-        return
-    say("")
+    if done is None:
+        return False
     for line in complaints(done.checks):
         say(line)
+    if done.held:
+        say(f"Not published: the newest events of {', '.join(done.held)}")
     stops = any(check.stops for check in done.checks)
     if stops:
         from jobs.data_docs import data_docs
 
         page = data_docs(tables, done.checks)
-        say(f"Not published: the newest events of {', '.join(done.held)}" + (f". Data docs: {page}" if page else ""))
-    leave(stops)
+        say(f"Data docs: {page}" if page else "")
+    return stops
 
 
 def leave(failed: bool) -> None:

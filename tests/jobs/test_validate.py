@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+import jobs.cli
 from jobs import JobError
 from jobs.cli import main
 from jobs.data_docs import data_docs
+from jobs.replay import Replay
 from jobs.validate import JUDGED, LANDED, check, chosen_tables, complaints, expectations_of, record, stopped
 from jobs.warehouse import Warehouse
 from schemas import TABLES
@@ -297,6 +299,25 @@ def test_the_command_names_the_rows_and_writes_pages(warehouse: Warehouse, capsy
     assert "No two rows have the same event_id" in page.read_text()
     assert "c1/nodes/n1/logs/broker" in page.read_text()
     assert main(["validate", "--warehouse", warehouse.root, "--layer", "gold", "--no-docs"]) == 0
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 3), (("--unpublished",), 0)])
+def test_a_step_that_holds_a_cluster_back_fails_unless_others_are_to_be_published(
+    warehouse: Warehouse,
+    options: tuple[str, ...],
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``validate`` fails in the place of ``replay --unpublished``, so that ``publish`` comes to its turn."""
+    twice("events")(warehouse)
+    done = Replay(None, held=("c1",), checks=tuple(check(warehouse)))
+    monkeypatch.setattr(jobs.cli, "started", lambda *_: None)
+    monkeypatch.setattr(jobs.cli, "replay_stage", lambda *_, **__: done)
+    assert main(["replay", "--warehouse", warehouse.root, *options]) == code
+    said = capsys.readouterr().out
+    assert "failed silver/events one_row_a_key, cluster c1" in said
+    assert "Not published: the newest events of c1" in said
 
 
 def test_nothing_landed_is_said(tmp_path: Path) -> None:
