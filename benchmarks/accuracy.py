@@ -30,7 +30,8 @@ world that is judged wrongly is named below with the command that repeats it. Th
 `python -m benchmarks.accuracy > docs/accuracy.md`.
 
 What the worlds do not hold: messages that TCP loses for good while both ends live, groups of more than three members,
-and all protocols that are not named below: they have no machine yet.
+breaches of `TERM_RULE`, `TRANSFER_RULE`, `BROKER_ROLE_RULE` and `MEMBERS_DISAGREE` (that they are not claimed without
+one is measured), and all protocols that are not named below: they have no machine yet.
 """
 
 
