@@ -21,7 +21,7 @@ from election_core.protocols.sources import copies
 from election_core.protocols.sources import rules as sources
 from election_core.protocols.token_ring import rules as token_ring
 from election_core.protocols.zab import rules as zab
-from election_core.rows import Row
+from election_core.rows import Row, settled
 
 FAULT = "fault"
 """The protocol of facts about faults of this software."""
@@ -92,4 +92,4 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     messages = [message for of_protocol in _MESSAGES for message in of_protocol(by_protocol)]
     clocks = Clocks(bounds, messages, sources.stepped(by_protocol))
     for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
-        yield from _RULES[protocol](list(own), clocks)
+        yield from settled(_RULES[protocol](list(own), clocks))

@@ -310,6 +310,7 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
+    least = min(least, most)  # a leader that was missed before its last line led until that line
     uncertain = any(end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
     if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
         return None

@@ -4,7 +4,8 @@ Field names are column names; ``schemas/`` holds their types, units and comments
 1970-01-01 UTC, on the clock of the machine that logged them.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,3 +199,48 @@ TABLE_OF: dict[type[Row], str] = {
     RuleCoverage: "rule_coverage",
 }
 """The gold table in which each kind of row ends."""
+
+_GROUP = ("cluster", "replica_group", "protocol")
+KEYS: dict[type[Row], tuple[str, ...]] = {
+    RoleInterval: (*_GROUP, "node", "source_node", "role", "term", "start_time", "start_event_id"),
+    Term: (*_GROUP, "term", "leader", "start_time"),
+    Election: (*_GROUP, "term", "candidate", "start_time", "start_event_id"),
+    SyncStateSet: (*_GROUP, "master_epoch", "sync_state_set_epoch", "members", "start_time"),
+    LockHold: (*_GROUP, "broker_node", "source_node", "consumer_group", "topic", "queue_id", "client_id", "start_time"),
+    MetadataVersion: ("cluster", "replica_group", "source_node", "kind", "observed_time", "event_id"),
+    Finding: ("finding_id",),
+    RuleCoverage: (*_GROUP, "rule"),
+}
+"""What tells the rows of a table apart."""
+
+
+def settled(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows as tables can hold them: each once, and none that ends before it begins.
+
+    Logs from which lines were dropped, in which the clock was put back, or which mix two members, say such things; the
+    findings tell of it. Of rows with one key the one that lasts longest stands for all.
+    """
+    kept: dict[tuple[object, ...], Row] = {}
+    for row in map(_in_order, rows):
+        key = (type(row), *(getattr(row, name) for name in KEYS[type(row)]))
+        other = kept.get(key)
+        if other is None or _end(row) > _end(other):
+            kept[key] = row
+    yield from kept.values()
+
+
+def _end(row: Row) -> float:
+    end = getattr(row, "end_time", None)
+    return float("inf") if end is None else float(end)
+
+
+def _in_order(row: Row) -> Row:
+    if isinstance(row, MetadataVersion | RuleCoverage):
+        return row
+    if row.end_time is not None and row.end_time < row.start_time:
+        row = replace(row, end_time=row.start_time)
+    if isinstance(row, RoleInterval | LockHold) and row.end_uncertainty_ms is not None and row.end_uncertainty_ms < 0:
+        row = replace(row, end_uncertainty_ms=0)
+    if isinstance(row, LockHold) and row.certain_until is not None and row.certain_until < row.start_time:
+        row = replace(row, certain_until=row.start_time)
+    return row

@@ -170,7 +170,9 @@ class Testimony:
         return self.fact(kind, noted.at, noted.by, noted.event_id, **more)
 
     def fact(self, kind: str, since: int, since_by: int, since_event: str | None, **more: Any) -> Fact:
-        """A fact with all its parts given."""
+        """A fact with all its parts given; where the clock was put back, an interval still ends after it begins."""
+        if more.get("until") is not None and more.get("until_by") is not None:
+            more["until_by"] = max(more["until"], more["until_by"])
         return Fact(
             cluster=self.witness.cluster,
             replica_group=self.group,
@@ -178,7 +180,7 @@ class Testimony:
             kind=kind,
             source_node=self.witness.source_node,
             since=since,
-            since_by=since_by,
+            since_by=max(since, since_by),
             since_event=since_event,
             bound_ms=self.witness.bound_ms,
             **more,

@@ -16,6 +16,11 @@ from schemas.model import BIGINT, STRING, Column, Expectation, Table
 from schemas.proofs import in_order, proofs_exist
 
 _NODE = "cluster, replica_group, protocol, node, source_node"
+_DOUBTED = (
+    "ANTI JOIN (SELECT * FROM findings WHERE rule IN ('CLOCK_SKEW', 'IDENTITY_CONTRADICTION')) AS doubted "
+    "ON doubted.cluster = turn.cluster"
+)
+"""Where a clock was put back, or a folder mixes members, times follow no order, and a finding says so."""
 _IN_TURN = f"(PARTITION BY {_NODE} ORDER BY start_time, end_time NULLS LAST, term)"
 
 TABLE = Table(
@@ -28,7 +33,7 @@ TABLE = Table(
         key(REPLICA_GROUP),
         key(PROTOCOL),
         Column(name="node", type=STRING, comment="Stable name of the member.", nullable=False, key=True),
-        optional(SOURCE_NODE, "The node folder whose logs say it; null: only others speak of the member."),
+        key(optional(SOURCE_NODE, "The node folder whose logs say it; null: only others speak of the member.")),
         Column(
             name="role",
             type=STRING,
@@ -67,15 +72,16 @@ TABLE = Table(
         Expectation(
             name="one_open_interval",
             says="A node's own log leaves at most one of its roles open.",
-            failing=f"SELECT {_NODE}, list(role) AS roles, list(start_event_id) AS start_events FROM role_intervals "
-            f"WHERE end_time IS NULL GROUP BY {_NODE} HAVING count(*) > 1",
+            failing=f"SELECT * FROM (SELECT {_NODE}, list(role) AS roles, list(start_event_id) AS start_events "
+            "FROM role_intervals WHERE end_time IS NULL AND source_node IS NOT NULL "
+            f"GROUP BY {_NODE} HAVING count(*) > 1) AS turn {_DOUBTED}",
         ),
         Expectation(
             name="no_overlap",
             says="The roles of a node, by its own log, follow one another: none begins before the last has ended.",
             failing=f"SELECT * FROM (SELECT *, lead(start_time) OVER {_IN_TURN} AS next_start, "
             f"lead(role) OVER {_IN_TURN} AS next_role FROM role_intervals WHERE source_node IS NOT NULL) "
-            "WHERE coalesce(end_time, 'infinity') > next_start",
+            f"AS turn {_DOUBTED} WHERE coalesce(end_time, 'infinity') > next_start",
         ),
         Expectation(
             name="terms_never_fall",
@@ -84,7 +90,8 @@ TABLE = Table(
             failing=f"SELECT * FROM (SELECT *, lag(term) OVER {_IN_TURN} AS term_before, "
             f"lag(start_time) OVER {_IN_TURN} AS start_before, lag(role) OVER {_IN_TURN} AS role_before, "
             f"lag(end_cause) OVER {_IN_TURN} AS cause_before FROM role_intervals WHERE source_node IS NOT NULL) "
-            "AS turn ANTI JOIN (SELECT * FROM findings WHERE rule IN ('TERM_REGRESSION', 'EPOCH_REGRESSION')) AS told "
+            f"AS turn {_DOUBTED} "
+            "ANTI JOIN (SELECT * FROM findings WHERE rule IN ('TERM_REGRESSION', 'EPOCH_REGRESSION')) AS told "
             "ON told.cluster = turn.cluster AND told.replica_group = turn.replica_group "
             "WHERE term < term_before AND start_before < start_time AND role_before NOT IN ('down', 'unknown') "
             "AND coalesce(cause_before, '') NOT IN ('died', 'stopped')",

@@ -131,7 +131,10 @@ def _entries(group: Group) -> Iterator[Hold]:
             fact = replace(fact, flag=next(iter(strict)))
         if fact.needed is None and fact.flag is not None and len(strict) == 1 and len(quorums) == 1:
             fact = replace(fact, needed=next(iter(quorums)))
+        end = until(fact) or ends.get(fact.source_node)
         sure = fact.sure_until or fact.since
+        if end is not None:  # the table ends with its process, which may have died after its last line
+            sure = max(min(sure, end.at), fact.since)
         yield Hold(
             fact=fact,
             key=(fact.consumer_group or "", fact.topic or "", fact.queue_id or 0),
@@ -140,7 +143,7 @@ def _entries(group: Group) -> Iterator[Hold]:
             source=fact.source_node,
             begin=since(fact),
             sure=Moment(sure, sure, fact.source_node),
-            end=until(fact) or ends.get(fact.source_node),
+            end=end,
             needed=fact.needed,
             present=fact.result in (RELEASED, EXPIRED),
         )
