@@ -39,7 +39,7 @@ SUMMED = {
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """How far a file is landed; the fields are columns of ``landed_files``."""
+    """How far a file is landed, and where it was last seen; the fields are columns of ``landed_files``."""
 
     fingerprint: str
     bytes_landed: int
@@ -50,6 +50,7 @@ class Known:
     last_line: str | None
     zone_state: str | None = None
     flood: str | None = None
+    path: str = ""
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
@@ -170,15 +171,25 @@ def recognised(
 ) -> tuple[Known | None, Blocks, Known | None]:
     """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy."""
     older = None
+    root = path.removesuffix(file.path)
     for one in sorted(known, key=lambda one: -one.bytes_landed):
         blocks = Blocks(system, path, file.size)
         if not blocks.skip(one.bytes_landed):
-            older = older or (one, blocks)
+            older = older or ((one, blocks) if is_beginning(blocks, system, f"{root}{one.path}") else None)
         elif blocks.digest == one.content_hash:
             return one, blocks, None
     if older:
         return older[0], older[1], older[0]
     return None, Blocks(system, path, file.size), None
+
+
+def is_beginning(shorter: Blocks, system: fs.FileSystem, path: str) -> bool:
+    """Whether a file that was read to its end is the beginning of the longer one at ``path``.
+
+    Files that begin alike may go on differently. Where the longer one is gone nothing contradicts that it is.
+    """
+    longer = Blocks(system, path, shorter.position)
+    return not longer.skip(shorter.position) or longer.digest == shorter.digest
 
 
 def new_fingerprint(head: str, namesakes: int) -> str:
@@ -226,6 +237,7 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         last_line=at.last_line,
         zone_state=at.zone_state,
         flood=at.flood,
+        path=evidence.place.path,
     )
 
 
@@ -235,6 +247,7 @@ def landed_values(
     """The row of ``landed_files``."""
     counts = evidence.counts
     values = {
+        **{field.name: getattr(after, field.name) for field in fields(Known)},
         "batch": task.batch,
         "cluster": task.cluster,
         "source_node": task.source_node,
@@ -252,6 +265,5 @@ def landed_values(
         "bytes_waiting": 0 if blocks.problem else blocks.waiting,
         "last_line_time": evidence.last_line_time,
         "problem": blocks.problem,
-        **{field.name: getattr(after, field.name) for field in fields(Known)},
     }
     return tuple(values[name] for name in LANDED.names)

@@ -104,6 +104,18 @@ def test_of_two_copies_in_one_landing_the_longer_one_lands(zone: Zone) -> None:
     assert events(zone) == once(zone)
 
 
+def test_a_shorter_file_that_goes_on_differently_is_no_copy(zone: Zone) -> None:
+    """Two files whose first lines are the same, second and text, in one landing and one after the other."""
+    zone.write("a/broker.log", noise(1) + leads(2, 1000) + leads(3, 1001))
+    zone.write("b/broker.log", noise(1) + leads(2, 7))
+    zone.land()
+    zone.write("c/broker.log", noise(1) + leads(2, 8))
+    zone.land()
+    assert lines_landed(zone) == 7
+    assert sorted(row["term"] for row in zone.tables["events"] if row["term"] is not None) == [7, 8, 1000, 1001]
+    assert not any(zone.land().values())
+
+
 def test_files_that_begin_with_the_same_banner_are_different_files(zone: Zone) -> None:
     banner = "*" * 3000 + "\nwelcome\n"
     zone.write("broker.log", banner + leads(100))

@@ -21,7 +21,8 @@ def fill(root: Path) -> None:
     for number in range(FILES):
         logs = root / f"c{number % 8}" / "nodes" / f"n{number // 8 % 10}" / "logs" / f"day-{number // 80}"
         logs.mkdir(parents=True, exist_ok=True)
-        (logs / "broker.log").write_text(noise(number * 30) + leads(number * 30 + 1, number) + noise(number * 30 + 2))
+        second = number % 800 * 30  # within one day
+        (logs / "broker.log").write_text(noise(second) + leads(second + 1, number) + noise(second + 2))
 
 
 @pytest.mark.slow
