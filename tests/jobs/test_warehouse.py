@@ -72,6 +72,7 @@ def test_a_table_of_an_older_release_gets_its_new_columns(tmp_path: Path) -> Non
     older = pa.schema([field for field in runs if field.name != "held"])
     row = {"run_id": "r1", "status": "published", "published_at": EPOCH, "started_at": EPOCH, "batch": 1, "nights": []}
     rest = {"clusters": 1, "versions": [], "counts": [], "code_version": "1", "rules_version": "1"}
+    rest |= {"inventory_version": "none"}
     write_deltalake(warehouse.location("runs"), pa.Table.from_pylist([row | rest], older))
     published = warehouse.published()
     assert published is not None
