@@ -38,7 +38,10 @@ STATE_COLUMNS = ("batch", "cluster", "source_node", "stream", "status", "head", 
 HEADS_AT_ONCE = 16
 
 HANDS_PER_CORE = 4
-"""So many, at least, that a slow one holds nobody up; each writes one file a table."""
+"""So many that a slow one holds nobody up; each writes one file a table."""
+
+HAND_LEAST_BYTES = 64 << 20
+"""Fewer of them where they would hold less: a tenth of a second goes by before a hand reads its first byte."""
 
 HAND_BYTES = 256 << 20
 """So much, at most: progress shows, and a repeated hand costs little."""
@@ -197,7 +200,8 @@ def zone_fields(zone: int | str) -> dict[str, Any]:
 def dealt(tasks: list[Task], cores: int) -> list[list[Task]]:
     """The tasks in hands of about as many bytes, some for each core; ``tasks`` come with the largest first."""
     size = sum(map(weight, tasks))
-    count = min(len(tasks), max(HANDS_PER_CORE * cores, size // HAND_BYTES))
+    each = min(HANDS_PER_CORE, max(1, size // (HAND_LEAST_BYTES * cores)))
+    count = min(len(tasks), max(each * cores, size // HAND_BYTES))
     lightest = [(0, number) for number in range(count)]
     hands: list[list[Task]] = [[] for _ in lightest]
     for task in tasks:
