@@ -5,6 +5,7 @@ Everything here is derived from a set of facts; the order in which they came doe
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from election_core import facts, quiet
@@ -114,20 +115,25 @@ def until(fact: Fact) -> Moment | None:
     return Moment(fact.until, fact.until_by, fact.source_node, fact.until_event)
 
 
-def presentation_order(fact: Fact) -> tuple[object, ...]:
-    """A total order of facts: time, then the order in one log, then everything else; equal only for equal facts."""
-    return (fact.since, fact.source_node, fact.ordinal, fact.kind, tuple(_sortable(fact)))
+def in_order(some: Iterable[Fact]) -> Iterator[Fact]:
+    """Facts by time, then in the order of one log, then by everything else: the same for any order of arrival."""
+    for _, alike in groupby(sorted(some, key=_when), key=_when):
+        own = list(alike)
+        yield from own if len(own) == 1 else sorted(own, key=_whole)
 
 
-def _sortable(fact: Fact) -> Iterator[tuple[bool, str]]:
-    for name in fact.__dataclass_fields__:
-        value = getattr(fact, name)
-        yield (value is not None, f"{value:020d}" if isinstance(value, int) else repr(value))
+def _when(fact: Fact) -> tuple[object, ...]:
+    return (fact.since, fact.source_node, fact.ordinal, fact.kind)
+
+
+def _whole(fact: Fact) -> tuple[tuple[bool, str], ...]:
+    values = (getattr(fact, name) for name in fact.__dataclass_fields__)
+    return tuple((v is not None, f"{v:020d}" if isinstance(v, int) else repr(v)) for v in values)
 
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
-    ordered = sorted(set(quiet.completed(all_facts, clocks)), key=presentation_order)
+    ordered = list(in_order(set(quiet.completed(all_facts, clocks))))
     first = ordered[0]
     group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
     group.roles = [_closed(fact, group) for fact in group.of(facts.ROLE)]
