@@ -31,7 +31,7 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
     own = list(own)
     raised = raises(own)
     led = _led(own, raised)
-    restarts = _restarts(own)
+    begins = _begins(own)
     for fact in own:
         if fact.kind == facts.ROLE and fact.role == FOLLOWER and fact.cause == "heartbeat":
             cause = led.get((fact.peer or "", fact.term or 0))
@@ -39,26 +39,26 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
             cause = raised.get((fact.peer or "", fact.term or 0))
         else:
             continue
-        if cause is not None and not _of_an_earlier_life(fact, cause, restarts):
+        if cause is not None and not _of_an_earlier_life(fact, cause, begins):
             yield Message(cause, since(fact))
 
 
-def _restarts(own: list[Fact]) -> dict[str, list[int]]:
-    """When each source's process began anew, by its own clock."""
+def _begins(own: list[Fact]) -> dict[str, list[int]]:
+    """When the lives of each DLedger member's process began, by its own clock, in order."""
     begun: dict[str, set[int]] = {}
     for fact in own:
-        if fact.kind == facts.ALIVE:
+        if fact.kind == facts.ALIVE and fact.protocol == PROTOCOL:
             begun.setdefault(fact.source_node, set()).add(fact.since)
-    return {source: sorted(times)[1:] for source, times in begun.items()}
+    return {source: sorted(times) for source, times in begun.items()}
 
 
-def _of_an_earlier_life(effect: Fact, cause: Moment, restarts: dict[str, list[int]]) -> bool:
-    """Whether the effect was seen before the process began that logged the cause: it may have done so once before.
+def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:
+    """Whether the effect was seen in an earlier life of the process that logged the cause.
 
     A process that lost its ``currterm`` file comes to a term again, and the lines of the first time may be missing.
     """
-    begins = [begin for begin in restarts.get(cause.source, ()) if begin <= cause.at]
-    return bool(begins) and effect.since_by < begins[-1]
+    lives = [begin for begin in begins.get(cause.source, ()) if begin <= cause.at]
+    return len(lives) > 1 and lives[0] <= effect.since_by < lives[-1]
 
 
 def raises(own: list[Fact]) -> Raises:
