@@ -151,7 +151,7 @@ class TwoLeaders:
 
 @dataclass(frozen=True, slots=True)
 class LastHeard:
-    """A follower that timed out heard its leader last at ``at``; the next heartbeat was due at ``by``."""
+    """A follower that timed out heard its leader last in ``[at, by]``; DLedger's next heartbeat was due at ``by``."""
 
     leader: str
     at: int

@@ -17,7 +17,7 @@ from election_core.facts import Fact
 from election_core.lives import SECOND, SILENCE, life_at
 from election_core.logged import Logged
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
-from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, vote_facts
+from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, LastHeard, vote_facts
 from election_core.quiet import Contact
 from election_core.quorum import is_majority, majority
 from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, Step, spans
@@ -31,16 +31,6 @@ ONE_START = 5 * SECOND
 """A member says its first role just before it says with what it starts."""
 READ_TIMEOUT = 5 * SECOND
 """A connection to a peer is given up at the latest after this silence (rafthttp ``ConnReadTimeout``)."""
-
-
-@dataclass(frozen=True, slots=True)
-class LastHeard:
-    """A follower whose election timeout ran out heard its leader last in ``[at, by]``."""
-
-    leader: str
-    at: int
-    by: int
-    event_id: str
 
 
 @dataclass(slots=True)
