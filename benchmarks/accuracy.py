@@ -1,16 +1,21 @@
 """How right the judge is: precision and recall on simulated worlds, for every rule, as a page.
 
-make accuracy                                   # 500 worlds a protocol, into docs/accuracy.md
-python -m benchmarks.accuracy --worlds 30       # fewer, to look at
+python -m benchmarks.accuracy                        # 500 worlds a protocol; rewrites docs/accuracy.md
+python -m benchmarks.accuracy dledger                # only the section of one protocol is measured and rewritten
+python -m benchmarks.accuracy --worlds 30 --print    # fewer, to look at
 """
 
 import argparse
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from election_core.simulate.catalogue import PROTOCOLS
 from jobs.simulate import SCENARIOS, simulate
+
+PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 
 INTRODUCTION = """# How right the judge is
 
@@ -27,11 +32,15 @@ the simulated members and the lines that were kept (`election_core/simulate/*/tr
 
 In safe worlds nothing is claimed above information but time that was really lost (`LEADERLESS`, `ELECTION_STORM`). A
 world that is judged wrongly is named below with the command that repeats it. This page is made by
-`python -m benchmarks.accuracy > docs/accuracy.md`.
+`python -m benchmarks.accuracy`.
 
-What the worlds do not hold: messages that TCP loses for good while both ends live, groups of more than three members,
-breaches of `TERM_RULE`, `TRANSFER_RULE`, `BROKER_ROLE_RULE` and `MEMBERS_DISAGREE` (that they are not claimed without
-one is measured), and all protocols that are not named below: they have no machine yet.
+What the worlds do not hold:
+
+- messages that TCP loses for good while both ends live;
+- groups of more than three members;
+- breaches of `TERM_RULE`, `TRANSFER_RULE`, `BROKER_ROLE_RULE` and `MEMBERS_DISAGREE` (that they are not claimed without
+  one is measured);
+- protocols that are not named below: they have no machine yet.
 """
 
 
@@ -47,15 +56,9 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
 
 
-def measured(worlds: int) -> dict[str, Tally]:
-    """So many worlds of each protocol, its scenarios taking turns."""
-    by_protocol: dict[str, list[str]] = defaultdict(list)
-    for name, scenario in SCENARIOS.items():
-        by_protocol[scenario.protocol].append(name)
-    return {protocol: _measured(names, worlds) for protocol, names in by_protocol.items()}
-
-
-def _measured(names: list[str], worlds: int) -> Tally:
+def measured(protocol: str, worlds: int) -> Tally:
+    """So many worlds of a protocol, its scenarios taking turns."""
+    names = [scenario.name for scenario in PROTOCOLS[protocol].scenarios]
     tally = Tally()
     for number in range(worlds):
         name, seed = names[number % len(names)], number // len(names)
@@ -70,21 +73,18 @@ def _measured(names: list[str], worlds: int) -> Tally:
     return tally
 
 
-def page(tallies: dict[str, Tally]) -> Iterator[str]:
-    """The page, line by line."""
-    yield from INTRODUCTION.splitlines()
-    for protocol, tally in tallies.items():
-        safe = sum(count for name, count in tally.worlds.items() if not SCENARIOS[name].broken)
-        yield ""
-        yield f"## {protocol}: {sum(tally.worlds.values())} worlds, {safe} of them safe"
-        yield ""
-        yield "| rule | provable | found | recall | claimed | true | precision |"
-        yield "|---|---|---|---|---|---|---|"
-        for rule in sorted({*tally.provable, *tally.claimed}):
-            yield _row(rule, tally)
-        yield ""
-        yield f"Judged wrongly: {len(tally.wrong)}"
-        yield from (f"- `{command}`" for command in tally.wrong)
+def section(protocol: str, tally: Tally) -> Iterator[str]:
+    """What the page says of a protocol, line by line."""
+    safe = sum(count for name, count in tally.worlds.items() if not SCENARIOS[name].broken)
+    yield f"## {protocol}: {sum(tally.worlds.values())} worlds, {safe} of them safe"
+    yield ""
+    yield "| rule | provable | found | recall | claimed | true | precision |"
+    yield "|---|---|---|---|---|---|---|"
+    for rule in sorted({*tally.provable, *tally.claimed}):
+        yield _row(rule, tally)
+    yield ""
+    yield f"Judged wrongly: {len(tally.wrong)}"
+    yield from (f"- `{command}`" for command in tally.wrong)
 
 
 def _row(rule: str, tally: Tally) -> str:
@@ -98,13 +98,36 @@ def _ratio(part: int, whole: int) -> str:
     return f"{part / whole:.3f}" if whole else "-"
 
 
+def page(sections: Mapping[str, str]) -> str:
+    """The page with these sections, in the order of the catalogue."""
+    return "\n".join((INTRODUCTION, *(sections[protocol] for protocol in PROTOCOLS if protocol in sections)))
+
+
+def sections_of(text: str) -> dict[str, str]:
+    """The sections of a page, by protocol."""
+    parts = text.split("\n## ")[1:]
+    return {part.partition(":")[0]: f"## {part.rstrip()}\n" for part in parts}
+
+
+def _remeasured(protocols: Iterable[str], worlds: int) -> tuple[dict[str, str], list[str]]:
+    tallies = {protocol: measured(protocol, worlds) for protocol in protocols}
+    sections = {name: "".join(f"{line}\n" for line in section(name, tally)) for name, tally in tallies.items()}
+    return sections, [command for tally in tallies.values() for command in tally.wrong]
+
+
 def main() -> int:
-    """Measure, print the page, and fail if anything was judged wrongly."""
+    """Measure, write the page, and fail if anything was judged wrongly."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("protocol", nargs="*", help="measure only these; all others stay as they are on the page")
     parser.add_argument("--worlds", type=int, default=500, help="worlds of each protocol")
-    tallies = measured(parser.parse_args().worlds)
-    sys.stdout.write("".join(f"{line}\n" for line in page(tallies)))
-    return 1 if any(tally.wrong for tally in tallies.values()) else 0
+    parser.add_argument("--print", action="store_true", help="print the sections, and leave the page alone")
+    given = parser.parse_args()
+    sections, wrong = _remeasured(given.protocol or PROTOCOLS, given.worlds)
+    if given.print:
+        sys.stdout.write("\n".join(sections.values()))
+    else:
+        PAGE.write_text(page({**sections_of(PAGE.read_text()), **sections}))
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """All scenarios of all protocols; a new protocol adds its lines here."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from election_core.simulate.dledger import scenarios as dledger
 from election_core.simulate.dledger import telling as dledger_telling
@@ -9,17 +10,28 @@ from election_core.simulate.scenario import Scenario
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import World
 
-SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in (*dledger.SCENARIOS,)}
 
-_TRUTHS: dict[str, Callable[[World], list[Truth]]] = {"dledger": dledger_truth.truths}
-_TELLINGS: dict[str, Callable[[World], Iterator[str]]] = {"dledger": dledger_telling.told}
+@dataclass(frozen=True, slots=True)
+class Repertoire:
+    """What can be played of a protocol, what is true of a world of it, and how such a world is told."""
+
+    scenarios: tuple[Scenario, ...]
+    truths: Callable[[World], list[Truth]]
+    told: Callable[[World], Iterator[str]]
+
+
+PROTOCOLS: dict[str, Repertoire] = {
+    "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.told),
+}
+
+SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}
 
 
 def truths(scenario: Scenario, world: World) -> list[Truth]:
     """What a reviewer should hear of a world."""
-    return _TRUTHS[scenario.protocol](world)
+    return PROTOCOLS[scenario.protocol].truths(world)
 
 
 def told(scenario: Scenario, world: World) -> Iterator[str]:
     """A world as a story, line by line."""
-    return _TELLINGS[scenario.protocol](world)
+    return PROTOCOLS[scenario.protocol].told(world)

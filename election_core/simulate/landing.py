@@ -12,7 +12,6 @@ from election_core.simulate.scenario import Scenario
 from election_core.simulate.truth import Truth, ends_at, overlap_us, pairs_of_reigns
 from election_core.simulate.world import World
 
-LOG_FOLDER = "logs/rocketmqlogs"
 ROLL_BYTES = 64_000
 """Logs roll at this size, as an operator may have set it: worlds are short."""
 
@@ -20,15 +19,13 @@ ROLL_BYTES = 64_000
 def files(world: World) -> Iterator[tuple[str, bytes]]:
     """``(path below the cluster's folder, content)`` of every log file.
 
-    As logback's fixed window does it, older parts are packed away as ``otherdays/<name>.<N>.log.gz``; 1 is the newest.
+    The system's voice says how a rolled part is called.
     """
     for (node, stream), lines in sorted(logs_of(world).items()):
         parts = list(_parts(lines))
-        folder = f"nodes/{node}/{LOG_FOLDER}"
-        for number, part in enumerate(reversed(parts[:-1]), 1):
-            packed = gzip.compress(part, mtime=0)
-            yield f"{folder}/otherdays/{stream.removesuffix('.log')}.{number}.log.gz", packed
-        yield f"{folder}/{stream}", parts[-1]
+        for number, part in reversed(list(enumerate(reversed(parts)))):
+            path = f"nodes/{node}/{world.voice.file(stream, number)}"
+            yield path, gzip.compress(part, mtime=0) if path.endswith(".gz") else part
 
 
 def _parts(lines: Iterable[str]) -> Iterator[bytes]:

@@ -16,7 +16,8 @@ Script = Generator[int, None, None]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A story with a name. ``broken``: a bug or an operator's error is in it, so that a rule of safety may be broken.
+    """A story with a name. ``broken``: a rule of safety may be broken, by a bug, an operator's error, or a fault that
+    the protocol does not promise to survive.
 
     ``cast`` makes the members, ``prepare`` sets clocks, network and logs up, ``script`` is the story.
     """
@@ -110,7 +111,9 @@ class Stage:
 
         def write() -> None:
             for name in self.world.leaders():
-                self.world.ask(name, self.world.play.write(self.rng.randint(1, 5)))
+                request = self.world.play.write(self.rng.randint(1, 5))
+                if request is not None:
+                    self.world.ask(name, request)
             self.world.at(self.world.now_us + 1000 * MILLISECOND, write)
 
         write()

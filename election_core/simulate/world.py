@@ -76,7 +76,13 @@ class Voice(Protocol):
         """What a process prints when it is told to stop."""
 
     def said(self, node: str, wall_us: int, say: Say) -> list[tuple[str, str, str]]:
-        """What a process prints for one thing its machine says."""
+        """What a process prints for one thing its machine says: first the line that says just this."""
+
+    def file(self, stream: str, part: int) -> str:
+        """The path of a stream's file below its node's folder; part 0 is the live file, 1 the newest rolled one.
+
+        A name that ends with ``.gz`` is packed.
+        """
 
 
 class Play(Protocol):
@@ -95,8 +101,8 @@ class Play(Protocol):
     def committed(self, state: Any) -> int:
         """How far a leader has committed."""
 
-    def write(self, count: int) -> Hashable:
-        """What a client asks for that adds so many entries."""
+    def write(self, count: int) -> Hashable | None:
+        """What a client asks for that adds so many entries; ``None`` where clients write nothing."""
 
 
 @dataclass(slots=True)

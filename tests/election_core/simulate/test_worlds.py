@@ -1,5 +1,6 @@
 """Worlds with known faults repeat, write what the dialects read, and are judged as they were."""
 
+import gzip
 import hashlib
 import os
 import subprocess
@@ -7,21 +8,25 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from benchmarks import accuracy
 from election_core.dialects import Record, dialect_for
-from election_core.findings import INFO
-from election_core.simulate.catalogue import SCENARIOS, told, truths
+from election_core.events import Event
+from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, told, truths
 from election_core.simulate.judged import Score, findings_of, logs_of, score
 from election_core.simulate.landing import files, truth_lines
 from election_core.simulate.scenario import played
+from election_core.simulate.world import Line
+from tests.election_core.simulate.expected import EXPECTED
 
-NAMES = sorted(SCENARIOS)
 AVAILABILITY = {"LEADERLESS", "ELECTION_STORM"}
 """What may be said above info of a safe world: somebody had to wait. No rule of safety is broken in one."""
+
+each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 
 @cache
@@ -44,71 +49,84 @@ def complaints(worlds: Iterable[tuple[str, int]]) -> list[str]:
     return found
 
 
-def worlds(count: int) -> list[tuple[str, int]]:
-    """So many worlds, the scenarios taking turns."""
-    return [(NAMES[number % len(NAMES)], number // len(NAMES)) for number in range(count)]
+def few_worlds(protocol: str) -> list[tuple[str, int]]:
+    """Thirty worlds of a protocol, its scenarios taking turns; each of them at least once."""
+    names = sorted(scenario.name for scenario in PROTOCOLS[protocol].scenarios)
+    return [(names[number % len(names)], number // len(names)) for number in range(max(30, len(names)))]
 
 
-def test_thirty_worlds_are_judged_as_they_were() -> None:
+def test_every_protocol_is_expected() -> None:
+    assert set(EXPECTED) == set(PROTOCOLS)
+    assert {one.protocol for one in SCENARIOS.values()} == set(PROTOCOLS)
+    assert len(SCENARIOS) == sum(len(one.scenarios) for one in PROTOCOLS.values()), "two scenarios have one name"
+
+
+@each_protocol
+def test_thirty_worlds_are_judged_as_they_were(protocol: str) -> None:
     """Nothing false is claimed, and nothing that the logs prove is missed."""
-    wrong = complaints(worlds(30))
+    wrong = complaints(few_worlds(protocol))
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.slow
-def test_five_hundred_worlds_are_judged_as_they_were() -> None:
-    """Of each protocol; docs/accuracy.md says what comes out. `python -m benchmarks.accuracy` rewrites it."""
-    tallies = accuracy.measured(500)
-    assert not [command for tally in tallies.values() for command in tally.wrong]
-    page = (Path(__file__).parents[3] / "docs" / "accuracy.md").read_text()
-    assert list(accuracy.page(tallies)) == page.splitlines()
+@each_protocol
+def test_five_hundred_worlds_are_judged_as_they_were(protocol: str) -> None:
+    """docs/accuracy.md says what comes out. `python -m benchmarks.accuracy <protocol>` rewrites its section."""
+    tally = accuracy.measured(protocol, 500)
+    assert not tally.wrong
+    written = accuracy.sections_of(accuracy.PAGE.read_text())
+    assert list(accuracy.section(protocol, tally)) == written[protocol].splitlines()
 
 
-def test_every_rule_of_dledger_is_broken_by_a_world() -> None:
-    """Each rule that a DLedger log can prove has a world in which its breach is provable."""
-    proven = {one.rule for name, seed in worlds(30) for one in judged(name, seed).provable}
-    assert proven == {
-        *("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "DOUBLE_VOTE", "TERM_REGRESSION", "LEADER_WITHOUT_QUORUM"),
-        *("LEADER_KEPT_WITHOUT_QUORUM", "WRONG_ROUND_RESULT", "WRONG_VOTE_RESULT", "HEARTBEAT_RULE"),
-        *("LEADERLESS", "ELECTION_STORM", "LOG_GAP", "CLOCK_SKEW"),
-    }
+def test_the_page_on_accuracy_names_every_protocol() -> None:
+    """`python -m benchmarks.accuracy` rewrites it."""
+    written = accuracy.PAGE.read_text()
+    sections = accuracy.sections_of(written)
+    assert list(sections) == list(PROTOCOLS)
+    assert written == accuracy.page(sections)
 
 
-def test_a_stale_leader_that_commits_is_critical() -> None:
-    """The overlap is the same; what the stale leader did makes the difference."""
-    for name, severity in (("dledger-commits-alone", "critical"), ("dledger-clings-to-power", INFO)):
-        said = [one.severity for one in judged(name, 3).claimed if one.rule == "SPLIT_BRAIN_OVERLAP"]
-        assert said == [severity], name
+@each_protocol
+def test_every_rule_is_broken_by_a_world(protocol: str) -> None:
+    """Each rule that the logs of a protocol can prove has a world in which its breach is provable."""
+    proven = {one.rule for name, seed in few_worlds(protocol) for one in judged(name, seed).provable}
+    assert proven == EXPECTED[protocol].proven
 
 
-@pytest.mark.parametrize("name", NAMES)
+def parsed(line: Line) -> Event | None:
+    dialect = dialect_for(line.stream)
+    assert dialect is not None, line.stream
+    return dialect.parse(Record(line.text, (), line.stream, dialect.utc_offset_minutes))
+
+
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
 def test_what_is_written_is_read_back(name: str) -> None:
-    """Every line of an elector is the event that was said, and nothing goes to quarantine."""
-    world = played(SCENARIOS[name], 2)
-    for line in world.lines:
-        dialect = dialect_for(line.stream)
-        assert dialect is not None
-        event = dialect.parse(Record(line.text, (), line.stream, dialect.utc_offset_minutes))
-        if line.said is None:
-            assert event is not None, line.text
-        elif line.stream == "broker_default.log":
-            assert event is not None, line.text
-            assert event.kind == line.said.kind, line.text
-            assert event.event_time == line.wall_us // 1_000_000 * 1_000_000
+    """What a machine says is read as just that, at its time; what its process says around it is read too."""
+    for _, lines in groupby(played(SCENARIOS[name], 2).lines, key=lambda line: id(line.said)):
+        first, *more = lines
+        event = parsed(first)
+        assert event is not None, first.text
+        if first.said is not None:
+            resolution_us = event.time_resolution_ms * 1000
+            assert event.kind == first.said.kind, first.text
+            assert event.event_time == first.wall_us // resolution_us * resolution_us
+        for line in more:
+            assert parsed(line) is not None or line.said is not None, line.text
 
 
-def test_dropped_lines_are_only_quiet_ones() -> None:
-    world = played(SCENARIOS["dledger-lost-lines"], 0)
-    assert {line.level for line in world.lines if not line.kept} == {"INFO"}
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
+def test_dropped_lines_are_only_quiet_ones(name: str) -> None:
+    world = played(SCENARIOS[name], 0)
+    assert {line.level for line in world.lines if not line.kept} == ({"INFO"} if world.drops else set())
 
 
 DIGEST = """
-import hashlib
+import hashlib, sys
 from election_core.simulate.catalogue import SCENARIOS, truths
 from election_core.simulate.landing import files, truth_lines
 from election_core.simulate.scenario import played
 total = hashlib.sha256()
-for name in ("dledger-old-copy", "dledger-any-faults-lost-lines"):
+for name in sys.argv[1:]:
     scenario = SCENARIOS[name]
     world = played(scenario, 5)
     for path, content in files(world):
@@ -121,9 +139,10 @@ print(total.hexdigest())
 
 def test_a_seed_repeats_byte_for_byte() -> None:
     """The same seed gives the same files, whatever order Python's sets have."""
+    names = [name for expected in EXPECTED.values() for name in expected.repeated]
     digests = {
         subprocess.run(
-            [sys.executable, "-c", DIGEST],
+            [sys.executable, "-c", DIGEST, *names],
             cwd=Path(__file__).parents[3],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
@@ -135,50 +154,64 @@ def test_a_seed_repeats_byte_for_byte() -> None:
     assert len(digests) == 1
 
 
-def test_seeds_differ() -> None:
+@each_protocol
+def test_seeds_differ(protocol: str) -> None:
     """A seed is not for show."""
-    logs = {
-        hashlib.sha256(repr(logs_of(played(SCENARIOS["dledger-healthy"], s))).encode()).hexdigest() for s in range(5)
-    }
-    assert len(logs) == 5  # fmt: skip
+    scenario = PROTOCOLS[protocol].scenarios[0]
+    logs = {hashlib.sha256(repr(logs_of(played(scenario, seed))).encode()).hexdigest() for seed in range(5)}
+    assert len(logs) == 5
 
 
-def test_files_hold_all_lines_in_order_and_roll() -> None:
-    """The newest part has number 1; old parts, from the highest number down, and then the live file are the log."""
-    import gzip
-
-    world = played(SCENARIOS["dledger-old-copy"], 0)
+@pytest.mark.parametrize("name", [name for expected in EXPECTED.values() for name in expected.repeated])
+def test_files_hold_all_lines_in_order(name: str) -> None:
+    """The newest rolled part has number 1; old parts, from the highest number down, and the live file are the log."""
+    world = played(SCENARIOS[name], 0)
     written = dict(files(world))
-    assert any(path.endswith(".2.log.gz") for path in written), "the log is long enough to roll twice"
+    assert len(written) == sum(1 for _ in files(world)), "two files have one path"
     for (node, stream), lines in logs_of(world).items():
-        folder, stem = f"nodes/{node}/logs/rocketmqlogs", stream.removesuffix(".log")
-        parts = [written[f"{folder}/{stream}"]]
-        while (older := f"{folder}/otherdays/{stem}.{len(parts)}.log.gz") in written:
-            parts.append(gzip.decompress(written[older]))
+        parts: list[bytes] = []
+        while (path := f"nodes/{node}/{world.voice.file(stream, len(parts))}") in written:
+            content = written.pop(path)
+            parts.append(gzip.decompress(content) if path.endswith(".gz") else content)
         assert b"".join(reversed(parts)).decode().splitlines() == lines
+    assert not written
 
 
-def test_the_story_names_what_happens() -> None:
+def test_long_logs_roll() -> None:
+    assert any(path.endswith(".2.log.gz") for path, _ in files(played(SCENARIOS["dledger-old-copy"], 0)))
+
+
+@each_protocol
+def test_the_story_names_what_happens(protocol: str) -> None:
     """A newcomer reads who leads, why it ends, and what became of it."""
-    scenario = SCENARIOS["dledger-isolated-leader"]
-    text = "\n".join(told(scenario, played(scenario, 1)))
-    for words in (
-        ">>> isolate n1",
-        "n1  LEADS term 1",
-        "has heard nothing of its leader n1",
-        "n2  LEADS term 2",
-        "cuts",
-    ):
-        assert words in text
+    name, seed, words = EXPECTED[protocol].story
+    text = "\n".join(told(SCENARIOS[name], played(SCENARIOS[name], seed)))
+    assert [word for word in words if word not in text] == []
 
 
-def test_truth_is_told_in_full() -> None:
-    scenario = SCENARIOS["dledger-old-copy"]
-    world = played(scenario, 1)
-    lines = list(truth_lines(scenario, 1, world, truths(scenario, world)))
+@pytest.mark.parametrize("name", [name for expected in EXPECTED.values() for name in expected.repeated])
+def test_truth_is_told_in_full(name: str) -> None:
+    world = played(SCENARIOS[name], 1)
+    true = truths(SCENARIOS[name], world)
+    lines = list(truth_lines(SCENARIOS[name], 1, world, true))
     kinds = Counter(line.split('"')[3] for line in lines)
     assert kinds["world"] == 1
     assert kinds["leader"] == len(world.reigns)
     assert kinds["fault"] == len(world.faults)
-    assert kinds["overlap"]
-    assert kinds["finding"]
+    assert kinds["finding"] == len(true) > 0
+
+
+# -- DLedger ---------------------------------------------------------------------------------------------------------
+
+
+def test_two_leaders_of_one_term_are_told_as_overlap() -> None:
+    scenario = SCENARIOS["dledger-old-copy"]
+    world = played(scenario, 1)
+    assert any('"overlap"' in line for line in truth_lines(scenario, 1, world, truths(scenario, world)))
+
+
+def test_a_stale_leader_that_commits_is_critical() -> None:
+    """The overlap is the same; what the stale leader did makes the difference."""
+    for name, severity in (("dledger-commits-alone", "critical"), ("dledger-clings-to-power", "info")):
+        said = [one.severity for one in judged(name, 3).claimed if one.rule == "SPLIT_BRAIN_OVERLAP"]
+        assert said == [severity], name

@@ -1,0 +1,36 @@
+"""What the tests of simulated worlds have to know of each protocol; a new protocol adds its entry."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """``proven``: the rules that a world breaks provably, in the worlds of the quick suite.
+
+    ``repeated``: scenarios that hold much of what is drawn, for the test that a seed repeats byte for byte.
+    ``story``: a scenario, a seed, and what a newcomer reads in it.
+    """
+
+    proven: frozenset[str]
+    repeated: tuple[str, ...]
+    story: tuple[str, int, tuple[str, ...]]
+
+
+EXPECTED: dict[str, Expected] = {
+    "dledger": Expected(
+        proven=frozenset(
+            {
+                *("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "DOUBLE_VOTE", "TERM_REGRESSION"),
+                *("LEADER_WITHOUT_QUORUM", "LEADER_KEPT_WITHOUT_QUORUM", "HEARTBEAT_RULE"),
+                *("WRONG_ROUND_RESULT", "WRONG_VOTE_RESULT"),
+                *("LEADERLESS", "ELECTION_STORM", "LOG_GAP", "CLOCK_SKEW"),
+            }
+        ),
+        repeated=("dledger-old-copy", "dledger-any-faults-lost-lines"),
+        story=(
+            "dledger-isolated-leader",
+            1,
+            (">>> isolate n1", "n1  LEADS term 1", "has heard nothing of its leader n1", "n2  LEADS term 2", "cuts"),
+        ),
+    ),
+}
