@@ -1,13 +1,10 @@
 """A DLedger world as a story for somebody who has never seen an election."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from election_core.machine import Say
 from election_core.protocols.dledger.decisions import ACCEPT, PASSED, REVOTE_IMMEDIATELY, WAIT_TO_REVOTE
-from election_core.simulate.world import SECOND, World
-
-Values = dict[str, Any]
+from election_core.simulate.telling import Values, story
+from election_core.simulate.world import World
 
 
 def _candidate(v: Values) -> str:
@@ -68,28 +65,5 @@ _WHY: dict[str, str] = {
 
 
 def told(world: World) -> Iterator[str]:
-    """The story, line by line: faults and what the members do about them; an explanation where a thing is new."""
-    events: list[tuple[int, int, str, Say | None]] = [
-        (fault.true_us, 0, f"        >>> {fault.action}{f' {fault.node}' if fault.node else ''}"
-         f"{f', {fault.detail}' if fault.detail else ''}", None) for fault in world.faults
-    ]  # fmt: skip
-    for line in world.lines:
-        if line.said is not None and line.said.kind in _TELL:
-            sentence = _TELL[line.said.kind](dict(line.said.values))
-            if sentence is not None:
-                events.append((line.true_us, 1, f"{line.node:<4}{sentence}", line.said))
-    explained: set[str] = set()
-    for time_us, text in _shortened(events, explained):
-        yield f"{(time_us - world.began_us) / SECOND:8.2f} s  {text}" if time_us >= 0 else text
-
-
-def _shortened(events: list[tuple[int, int, str, Say | None]], explained: set[str]) -> Iterator[tuple[int, str]]:
-    """What is said over and over within a moment is said once; the first of a kind gets its explanation."""
-    recent: dict[str, int] = {}
-    for time_us, _, text, say in sorted(events, key=lambda event: event[:2]):
-        if time_us - recent.get(text, -SECOND) >= SECOND:
-            yield time_us, text
-            if say is not None and say.kind in _WHY and say.kind not in explained:
-                explained.add(say.kind)
-                yield -1, f"{'':15}({_WHY[say.kind]})"
-        recent[text] = time_us
+    """The story, line by line."""
+    return story(world, _TELL, _WHY)
