@@ -31,6 +31,13 @@ class Unanswered:
 
 
 @dataclass(frozen=True, slots=True)
+class Closed:
+    """The process at the other end of a connection ended: its kernel closed the connection."""
+
+    peer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fired:
     """A timer went off."""
 
@@ -44,7 +51,7 @@ class Asked:
     request: Hashable
 
 
-Told = Heard | Unanswered | Fired | Asked
+Told = Heard | Unanswered | Closed | Fired | Asked
 
 # -- what a machine does -----------------------------------------------------------------------------------------
 
@@ -104,4 +111,5 @@ class Machine(Protocol[Member, State]):
         """The process begins, with the files that its disk holds."""
 
     def step(self, member: Member, state: State, now_ms: int, told: Told) -> tuple[State, tuple[Act, ...]]:
-        """One thing happens. ``now_ms`` is the machine's own clock, milliseconds since 1970."""
+        """One thing happens. ``now_ms`` is the machine's own clock in milliseconds: since 1970, or of a monotonic clock
+        where the protocol's processes measure time by that."""

@@ -20,6 +20,10 @@ class WallClock:
         """How far the clock is ahead of true time."""
         return self.offset_us + (true_us - self._since_us) * self.drift_ppm // 1_000_000
 
+    def monotonic(self, true_us: int) -> int:
+        """What a clock of the same machine shows that nobody can set."""
+        return self.at(true_us) - sum(self.steps)
+
     def range_ahead(self, true_us: int) -> tuple[int, int]:
         """The least and the most that the clock has been ahead, up to now."""
         last = self.ahead(true_us)

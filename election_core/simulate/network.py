@@ -16,17 +16,27 @@ RESENT_US = (200_000, 3_000_000)
 
 @dataclass(slots=True)
 class Network:
-    """``delay_us`` is the range of a delay; the part ``lost`` of all messages has to be sent again."""
+    """``delay_us`` is the range of a delay; the part ``lost`` of all messages has to be sent again.
+
+    The part ``doubled`` arrives twice, as after a request whose answer was lost. A message that met a cut is held for
+    ``held_us``: some systems close a silent connection sooner than TCP does.
+    """
 
     rng: Random
     delay_us: tuple[int, int] = (500, 6000)
     lost: float = 0.0
+    doubled: float = 0.0
+    held_us: int = HELD_US
     cuts: set[tuple[str, str]] = field(default_factory=set)
 
     def delay(self) -> int:
         """The time that a message takes, in microseconds."""
         resent = self.lost > 0 and self.rng.random() < self.lost
         return self.rng.randrange(*(RESENT_US if resent else self.delay_us))
+
+    def copies(self) -> int:
+        """How often a message arrives."""
+        return 2 if self.doubled > 0 and self.rng.random() < self.doubled else 1
 
     def passes(self, sender: str, to: str) -> bool:
         """Whether anything gets from one to the other now."""

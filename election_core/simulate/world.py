@@ -10,9 +10,23 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any, Protocol
 
-from election_core.machine import Act, Answer, Asked, Fired, Heard, Machine, Say, Send, Store, Told, Unanswered, Wait
+from election_core.machine import (
+    Act,
+    Answer,
+    Asked,
+    Closed,
+    Fired,
+    Heard,
+    Machine,
+    Say,
+    Send,
+    Store,
+    Told,
+    Unanswered,
+    Wait,
+)
 from election_core.simulate.clocks import WallClock
-from election_core.simulate.network import HELD_US, Network
+from election_core.simulate.network import Network
 
 SECOND = 1_000_000
 MILLISECOND = 1_000
@@ -131,7 +145,11 @@ class _Call:
 
 
 class World:
-    """The machines, the queue of what is to happen, and the record of what did."""
+    """The machines, the queue of what is to happen, and the record of what did.
+
+    ``drops`` is how often a burst of dropped lines begins. ``monotonic``: the processes measure time by clocks that
+    nobody can set. ``connected``: they keep connections open and are told when the process at the other end is gone.
+    """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
         self.play, self.rng, self.now_us, self.began_us = play, rng, began_us, began_us
@@ -139,6 +157,8 @@ class World:
         self.processes = {name: Process(name, member, WallClock()) for name, member in members.items()}
         self.voice = play.voice(rng)
         self.drops = 0.0
+        self.monotonic = False
+        self.connected = False
         self.lines: list[Line] = []
         self.faults: list[Fault] = []
         self.reigns: list[Reign] = []
@@ -193,7 +213,7 @@ class World:
         process.backlog.clear()
         self._condition(process, UP)
         self._print(name, self.voice.boot(name, self._wall(process)), None)
-        state, acts = self.play.machine.start(process.member, dict(process.files), self._wall(process) // MILLISECOND)
+        state, acts = self.play.machine.start(process.member, dict(process.files), self._now_ms(process))
         self._after(process, state, acts)
 
     def kill(self, name: str, how: str = "killed") -> None:
@@ -203,6 +223,10 @@ class World:
         self._condition(process, DOWN)
         self._end_reign(name, how)
         process.state = None
+        if self.connected:
+            for other in self.processes.values():
+                if other is not process:
+                    self._carry(name, other.name, self._closed(other, name))
 
     def stop(self, name: str) -> None:
         """A process is told to stop, and does so in half a second."""
@@ -227,6 +251,8 @@ class World:
         """Somebody sets a clock: what waits by it comes earlier or later."""
         process = self.processes[name]
         process.clock.step(by_ms * MILLISECOND)
+        if self.monotonic:
+            return
         for timer, (due_us, token) in list(process.timers.items()):
             moved = max(due_us - by_ms * MILLISECOND, self.now_us)
             process.timers[timer] = (moved, token)
@@ -240,6 +266,10 @@ class World:
 
     def _wall(self, process: Process) -> int:
         return process.clock.at(self.now_us)
+
+    def _now_ms(self, process: Process) -> int:
+        """The clock by which a process measures time."""
+        return (process.clock.monotonic(self.now_us) if self.monotonic else self._wall(process)) // MILLISECOND
 
     # -- what machines are told --------------------------------------------------------------------------------
 
@@ -255,8 +285,7 @@ class World:
         if process.condition == FROZEN:
             process.backlog.append(lambda: self._tell(process, life, told, call))
             return
-        now_ms = self._wall(process) // MILLISECOND
-        state, acts = self.play.machine.step(process.member, process.state, now_ms, told)
+        state, acts = self.play.machine.step(process.member, process.state, self._now_ms(process), told)
         self._after(process, state, acts, call)
 
     def _after(self, process: Process, state: Any, acts: tuple[Act, ...], call: int | None = None) -> None:
@@ -299,7 +328,8 @@ class World:
         self._number += 1
         call, life = self._number, process.life
         self._calls[call] = _Call(process.name, life, send.to, send.message)
-        self._carry(process.name, send.to, lambda: self._deliver(call))
+        for _ in range(self.network.copies()):
+            self._carry(process.name, send.to, lambda: self._deliver(call))
         if send.answer_within_ms is not None:
             self.at(self.now_us + send.answer_within_ms * MILLISECOND, lambda: self._give_up(call, refused=False))
 
@@ -309,7 +339,7 @@ class World:
 
     def _carry(self, sender: str, to: str, arrive: Callable[[], None], held_us: int = 0) -> None:
         """Take a message over the network; one that meets a cut is tried again, as TCP does, for a while."""
-        if held_us > HELD_US:
+        if held_us > self.network.held_us:
             return
         delay_us = self.network.delay()
 
@@ -320,6 +350,10 @@ class World:
                 self.at(self.now_us + SECOND // 4, lambda: self._carry(sender, to, arrive, held_us + SECOND // 4))
 
         self.at(self.now_us + delay_us, try_it)
+
+    def _closed(self, process: Process, peer: str) -> Callable[[], None]:
+        life = process.life
+        return lambda: self._tell(process, life, Closed(peer), None)
 
     def _deliver(self, number: int) -> None:
         call = self._calls.get(number)

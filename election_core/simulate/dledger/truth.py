@@ -53,7 +53,7 @@ def truths(world: World) -> list[Truth]:
             _wrong_answers,
             _both_ways,
         ),
-        *(_impatience, _kept_roles, log_gaps, storms),
+        *(_impatience, _kept_roles, _log_gaps, storms),
     )
     found = [one for part in parts for one in part(world)]
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
@@ -321,6 +321,16 @@ def _kept_roles(world: World) -> Iterator[Truth]:
 def _since_quorum_us(line: Line) -> int:
     last_ms = value(line, "last_heartbeat_ms")
     return line.wall_us - last_ms * MILLISECOND if isinstance(last_ms, int) and last_ms >= 0 else 0
+
+
+def _log_gaps(world: World) -> Iterable[Truth]:
+    """A log with periodic lines shows every freeze that is long enough, once the member has led or followed."""
+
+    def shows(node: str, begin_us: int, end_us: int) -> bool:
+        lines = kept(world, node, "DL_TO_LEADER", "DL_TO_FOLLOWER")
+        return end_us - begin_us >= 16 * SECOND and any(line.true_us < begin_us for line in lines)
+
+    return log_gaps(world, shows)
 
 
 def _messages(world: World) -> Iterator[tuple[Line, Line]]:
