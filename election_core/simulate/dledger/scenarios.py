@@ -17,9 +17,10 @@ from election_core.protocols.dledger.decisions import (
     VoteCheck,
 )
 from election_core.protocols.dledger.machine import TERM_FILE, Member, Rules, State, Transfer, Write
+from election_core.simulate import scripts
 from election_core.simulate.dledger.voice import BrokerVoice
 from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.world import SECOND, World
+from election_core.simulate.world import World
 
 GROUP = "RaftNode00"
 NAMES = ("n0", "n1", "n2")
@@ -69,82 +70,6 @@ def _story(
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
 
 
-def _healthy(stage: Stage) -> Script:
-    yield from stage.start_all()
-    yield from stage.seconds(60, 90)
-
-
-def _kill_leader(stage: Stage) -> Script:
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(15, 25)
-    if leader is not None:
-        stage.kill(leader)
-        yield from stage.seconds(25, 35)
-        stage.start(leader)
-    yield from stage.seconds(25, 35)
-
-
-def _isolated_leader(stage: Stage) -> Script:
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(15, 25)
-    if leader is not None:
-        stage.isolate(leader)
-        yield from stage.seconds(25, 35)
-        stage.heal()
-    yield from stage.seconds(25, 35)
-
-
-def _frozen_leader(stage: Stage) -> Script:
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(15, 25)
-    if leader is not None:
-        stage.freeze(leader)
-        yield from stage.seconds(20, 35)
-        stage.thaw(leader)
-    yield from stage.seconds(25, 35)
-
-
-def _kill_followers(stage: Stage) -> Script:
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
-    if leader is not None:
-        gone = stage.followers()
-        for name in gone:
-            stage.kill(name)
-        yield from stage.seconds(25, 35)
-        for name in gone:
-            stage.start(name)
-    yield from stage.seconds(30, 45)
-
-
-def _restart_all(stage: Stage) -> Script:
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(10, 20)
-    for name in stage.names:
-        stage.kill(name)
-    yield from stage.seconds(5, 15)
-    for name in stage.names:
-        stage.start(name)
-        yield from stage.seconds(0, 1)
-    yield from stage.seconds(30, 45)
-
-
-def _rolling_restart(stage: Stage) -> Script:
-    yield from stage.start_all()
-    yield from stage.until_led()
-    for name in stage.names:
-        yield from stage.seconds(15, 25)
-        stage.stop(name)
-        yield from stage.seconds(5, 10)
-        stage.start(name)
-    yield from stage.seconds(25, 35)
-
-
 def _transfer(stage: Stage) -> Script:
     yield from stage.start_all()
     leader = yield from stage.until_led()
@@ -155,104 +80,46 @@ def _transfer(stage: Stage) -> Script:
     yield from stage.seconds(25, 35)
 
 
-def _flapping(stage: Stage) -> Script:
-    yield from stage.start_all()
-    yield from stage.until_led()
-    for _ in range(4):
-        yield from stage.seconds(15, 25)
-        stage.cut_all()
-        yield from stage.seconds(11, 16)
-        stage.heal()
-    yield from stage.seconds(25, 35)
-
-
-def _one_way(stage: Stage) -> Script:
-    yield from stage.start_all()
-    leader = yield from stage.until_led()
-    yield from stage.seconds(10, 20)
-    if leader is not None:
-        stage.cut_one_way(leader, stage.rng.choice(stage.followers()))
-        yield from stage.seconds(20, 30)
-        stage.heal()
-    yield from stage.seconds(25, 35)
-
-
-def _any_faults(stage: Stage) -> Script:
-    """Faults drawn at random, one after the other, sometimes two at once."""
-    yield from stage.start_all(10)
-    yield from stage.until_led()
-    for _ in range(stage.rng.randint(2, 5)):
-        yield from stage.seconds(8, 30)
-        name = stage.rng.choice(stage.names)
-        fault = stage.rng.choice(("kill", "freeze", "isolate", "one way", "stop"))
-        if fault in ("kill", "stop") and name in stage.up():
-            (stage.kill if fault == "kill" else stage.stop)(name)
-            yield from stage.seconds(2, 30)
-            if name in stage.down():
-                stage.start(name)
-        elif fault == "freeze" and name in stage.up():
-            stage.freeze(name)
-            yield from stage.seconds(3, 40)
-            stage.thaw(name)
-        else:
-            if fault == "isolate":
-                stage.isolate(name)
-            else:
-                stage.cut_one_way(name, stage.rng.choice([other for other in stage.names if other != name]))
-            yield from stage.seconds(3, 40)
-            stage.heal()
-    yield from stage.seconds(30, 40)
-
-
-def _bad_network(world: World) -> None:
-    world.network.lost = 0.1
-
-
-def _lost_lines(world: World) -> None:
-    world.drops = 0.02
-
-
-def _drifting_clocks(world: World) -> None:
-    """Every clock is off, each by less than the bound of half a second."""
-    for process in world.processes.values():
-        process.clock.begin(world.now_us)
-        process.clock.offset_us = world.rng.randrange(-400_000, 400_000)
-        process.clock.drift_ppm = world.rng.randrange(-200, 200)
-
-
 SAFE: tuple[Scenario, ...] = (
-    _story("healthy", "three brokers, nothing broken", _healthy),
-    _story("kill-leader", "kill -9 of the leader, back after half a minute", _kill_leader),
-    _story("isolated-leader", "the leader is cut off from its peers, not from its clients", _isolated_leader),
+    _story("healthy", "three brokers, nothing broken", scripts.healthy),
+    _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
+    _story("isolated-leader", "the leader is cut off from its peers, not from its clients", scripts.isolated_leader),
     _story(
-        "frozen-leader", "the leader gets no time for half a minute, and then goes on as if nothing was", _frozen_leader
+        "frozen-leader",
+        "the leader gets no time for half a minute, and then goes on as if nothing was",
+        scripts.frozen_leader,
     ),
-    _story("kill-followers", "both followers are killed: the leader has to give up by itself", _kill_followers),
-    _story("restart-all", "power cut: all are killed and come back", _restart_all),
-    _story("rolling-restart", "an operator stops and starts one after the other", _rolling_restart),
+    _story("kill-followers", "both followers are killed: the leader has to give up by itself", scripts.kill_followers),
+    _story("restart-all", "power cut: all are killed and come back", scripts.restart_all),
+    _story("rolling-restart", "an operator stops and starts one after the other", scripts.rolling_restart),
     _story("transfer", "an operator asks the leader to hand over", _transfer),
-    _story("flapping", "four times every link is cut for a dozen seconds: an election storm", _flapping),
-    _story("one-way", "one follower does not hear the leader, which hears it", _one_way),
+    _story("flapping", "four times every link is cut for a dozen seconds: an election storm", scripts.flapping),
+    _story("one-way", "one follower does not hear the leader, which hears it", scripts.one_way),
     _story(
         "bad-network",
         "one packet in ten is lost, messages are late, and the leader is killed",
-        _kill_leader,
-        prepare=_bad_network,
+        scripts.kill_leader,
+        prepare=scripts.bad_network,
     ),
     _story(
         "lost-lines",
         "the loggers drop INFO lines in bursts, and the leader is killed",
-        _kill_leader,
-        prepare=_lost_lines,
+        scripts.kill_leader,
+        prepare=scripts.lost_lines,
     ),
     _story(
         "drifting-clocks",
         "clocks differ within their bounds, and the leader is cut off",
-        _isolated_leader,
-        prepare=_drifting_clocks,
+        scripts.isolated_leader,
+        prepare=scripts.drifting_clocks,
     ),
-    _story("any-faults", "faults drawn at random", _any_faults),
-    _story("any-faults-lost-lines", "faults drawn at random, and lines are lost", _any_faults, prepare=_lost_lines),
+    _story("any-faults", "faults drawn at random", scripts.any_faults),
+    _story(
+        "any-faults-lost-lines",
+        "faults drawn at random, and lines are lost",
+        scripts.any_faults,
+        prepare=scripts.lost_lines,
+    ),
 )
 
 # -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
@@ -318,21 +185,6 @@ def _cold_start(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
-def _wrong_clock(world: World) -> None:
-    name = world.rng.choice(NAMES)
-    world.processes[name].clock.offset_us = world.rng.choice((-1, 1)) * world.rng.randrange(5, 60) * SECOND
-
-
-def _clock_steps(stage: Stage) -> Script:
-    """A clock is set, forward or back, by up to more than its process has lived."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(40, 50)
-    name = stage.rng.choice(stage.names)
-    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
-    yield from stage.seconds(40, 60)
-
-
 def _without(*answers: str) -> Rules:
     return Rules(vote_checks=tuple(check for check in VOTE_CHECKS if check.answer not in answers))
 
@@ -375,40 +227,42 @@ BROKEN: tuple[Scenario, ...] = (
     _story(
         "clings-to-power",
         "a bug: a leader without quorum does not give up",
-        _isolated_leader,
+        scripts.isolated_leader,
         broken=True,
         rules=Rules(leader_gives_up=False),
     ),
     _story(
         "commits-alone",
         "a bug: a leader commits what it alone has written",
-        _isolated_leader,
+        scripts.isolated_leader,
         broken=True,
         rules=Rules(commit_quorum=lambda _: 1, leader_gives_up=False),
     ),
     _story(
         "impatient",
         "a bug: followers do not wait for the next heartbeat",
-        _healthy,
+        scripts.healthy,
         broken=True,
         rules=Rules(silence_ms=1500),
     ),
     _story(
         "self-doubt",
         "a bug: a candidate calls itself not ready for its own term",
-        _kill_leader,
+        scripts.kill_leader,
         broken=True,
         rules=_self_doubt(),
     ),
-    _story("too-eager", "a bug: a lost round is asked again at once", _kill_leader, broken=True, rules=_too_eager()),
+    _story(
+        "too-eager", "a bug: a lost round is asked again at once", scripts.kill_leader, broken=True, rules=_too_eager()
+    ),
     _story(
         "wrong-clock",
         "one clock is off by far more than its bound, and the leader is cut off",
-        _isolated_leader,
+        scripts.isolated_leader,
         broken=True,
-        prepare=_wrong_clock,
+        prepare=scripts.wrong_clock,
     ),
-    _story("clock-steps", "a clock is set while all are running", _clock_steps, broken=True),
+    _story("clock-steps", "a clock is set while all are running", scripts.clock_steps, broken=True),
 )
 
 SCENARIOS = (*SAFE, *BROKEN)

@@ -1,0 +1,172 @@
+"""Stories that any protocol with leaders can play, and the conditions under which it may have to play them."""
+
+from election_core.simulate.scenario import Script, Stage
+from election_core.simulate.world import SECOND, World
+
+
+def healthy(stage: Stage) -> Script:
+    """Nothing is done to anybody."""
+    yield from stage.start_all()
+    yield from stage.seconds(60, 90)
+
+
+def kill_leader(stage: Stage) -> Script:
+    """The leader is killed, and comes back after half a minute."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(15, 25)
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.seconds(25, 35)
+        stage.start(leader)
+    yield from stage.seconds(25, 35)
+
+
+def isolated_leader(stage: Stage) -> Script:
+    """The leader is cut off from its peers for half a minute."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(15, 25)
+    if leader is not None:
+        stage.isolate(leader)
+        yield from stage.seconds(25, 35)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def frozen_leader(stage: Stage) -> Script:
+    """The leader gets no time for half a minute."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(15, 25)
+    if leader is not None:
+        stage.freeze(leader)
+        yield from stage.seconds(20, 35)
+        stage.thaw(leader)
+    yield from stage.seconds(25, 35)
+
+
+def kill_followers(stage: Stage) -> Script:
+    """All but the leader are killed, and come back after half a minute."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        gone = stage.followers()
+        for name in gone:
+            stage.kill(name)
+        yield from stage.seconds(25, 35)
+        for name in gone:
+            stage.start(name)
+    yield from stage.seconds(30, 45)
+
+
+def restart_all(stage: Stage) -> Script:
+    """A power cut: all are killed and come back."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    for name in stage.names:
+        stage.kill(name)
+    yield from stage.seconds(5, 15)
+    for name in stage.names:
+        stage.start(name)
+        yield from stage.seconds(0, 1)
+    yield from stage.seconds(30, 45)
+
+
+def rolling_restart(stage: Stage) -> Script:
+    """An operator stops and starts one after the other."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    for name in stage.names:
+        yield from stage.seconds(15, 25)
+        stage.stop(name)
+        yield from stage.seconds(5, 10)
+        stage.start(name)
+    yield from stage.seconds(25, 35)
+
+
+def flapping(stage: Stage) -> Script:
+    """Four times every link is cut for a dozen seconds."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    for _ in range(4):
+        yield from stage.seconds(15, 25)
+        stage.cut_all()
+        yield from stage.seconds(11, 16)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def one_way(stage: Stage) -> Script:
+    """One follower does not hear the leader, which hears it."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        stage.cut_one_way(leader, stage.rng.choice(stage.followers()))
+        yield from stage.seconds(20, 30)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def any_faults(stage: Stage) -> Script:
+    """Faults drawn at random, one after the other, sometimes two at once."""
+    yield from stage.start_all(10)
+    yield from stage.until_led()
+    for _ in range(stage.rng.randint(2, 5)):
+        yield from stage.seconds(8, 30)
+        name = stage.rng.choice(stage.names)
+        fault = stage.rng.choice(("kill", "freeze", "isolate", "one way", "stop"))
+        if fault in ("kill", "stop") and name in stage.up():
+            (stage.kill if fault == "kill" else stage.stop)(name)
+            yield from stage.seconds(2, 30)
+            if name in stage.down():
+                stage.start(name)
+        elif fault == "freeze" and name in stage.up():
+            stage.freeze(name)
+            yield from stage.seconds(3, 40)
+            stage.thaw(name)
+        else:
+            if fault == "isolate":
+                stage.isolate(name)
+            else:
+                stage.cut_one_way(name, stage.rng.choice([other for other in stage.names if other != name]))
+            yield from stage.seconds(3, 40)
+            stage.heal()
+    yield from stage.seconds(30, 40)
+
+
+def bad_network(world: World) -> None:
+    """One packet in ten is lost."""
+    world.network.lost = 0.1
+
+
+def lost_lines(world: World) -> None:
+    """The loggers drop INFO lines in bursts."""
+    world.drops = 0.02
+
+
+def drifting_clocks(world: World) -> None:
+    """Every clock is off, each by less than the bound of half a second."""
+    for process in world.processes.values():
+        process.clock.begin(world.now_us)
+        process.clock.offset_us = world.rng.randrange(-400_000, 400_000)
+        process.clock.drift_ppm = world.rng.randrange(-200, 200)
+
+
+def wrong_clock(world: World) -> None:
+    """One clock is off by far more than its bound."""
+    name = world.rng.choice(world.names())
+    world.processes[name].clock.offset_us = world.rng.choice((-1, 1)) * world.rng.randrange(5, 60) * SECOND
+
+
+def clock_steps(stage: Stage) -> Script:
+    """A clock is set, forward or back, by up to more than its process has lived."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(40, 50)
+    name = stage.rng.choice(stage.names)
+    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
+    yield from stage.seconds(40, 60)
