@@ -6,11 +6,13 @@ by ``validate``, and when a gate fails.
 """
 
 import os
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -25,6 +27,22 @@ if TYPE_CHECKING:
 
 NOBODY = "(rows without a cluster)"
 
+STYLE = (Path(__file__).parent / "data_docs.css").read_text(encoding="utf-8")
+
+LEFT_OUT = re.compile(r"<script\b.*?</script>|<(?:link|img)\b[^>]*\b(?:href|src)=[\"'](?:https?:)?//[^>]*>", re.DOTALL)
+"""Scripts, and what a page would fetch from another machine."""
+
+POLICY = "default-src 'self' data:; style-src 'unsafe-inline'"
+HEAD = f"""<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<style>{STYLE}</style>"""
+
+INDEX = """<!DOCTYPE html>
+<html lang="en">{head}<meta charset="utf-8"><title>Gates</title></head>
+<body><h1>Gates</h1><p>{said}</p>
+<table><tr><th>table<th>expectations<th>hold<th>rows that break one</tr>
+{rows}</table></body></html>
+"""
+
 
 def data_docs(warehouse: Warehouse, checks: Sequence[Check]) -> Path | None:
     """Write the pages of what was found; the path of the first. ``None`` where the warehouse is no local folder."""
@@ -37,7 +55,35 @@ def data_docs(warehouse: Warehouse, checks: Sequence[Check]) -> Path | None:
     for table, found in groupby(checks, key=lambda check: check.table):
         validate(context, table, list(found), clusters)
     context.build_data_docs()
-    return folder / "index.html"
+    for page in folder.rglob("*.html"):
+        page.write_text(offline(page.read_text(encoding="utf-8")), encoding="utf-8")
+    first = folder / "index.html"
+    first.write_text(index(folder, checks), encoding="utf-8")
+    return first
+
+
+def offline(page: str) -> str:
+    """A page of Great Expectations that runs no script, asks no other machine for anything, and can be read so."""
+    return LEFT_OUT.sub("", page).replace("<head>", HEAD, 1)
+
+
+def index(folder: Path, checks: Sequence[Check]) -> str:
+    """The first page: each table with its page. Great Expectations' own one is drawn by scripts that it fetches."""
+    pages = {page.stem.rpartition("-")[2]: page for page in (folder / "validations").rglob("*.html")}
+    rows = []
+    for table, found in groupby(checks, key=lambda check: check.table):
+        name, of_table = name_of(table), list(found)
+        href = quote(pages[name].relative_to(folder).as_posix())
+        broken = sum(sum(check.failed.values()) for check in of_table)
+        numbers = f"<td>{len(of_table)}<td>{sum(check.holds for check in of_table)}<td>{broken:,}"
+        rows.append(f'<tr{" class=failed" * bool(broken)}><td><a href="{href}">{name}</a>{numbers}</tr>')
+    said = f"{sum(check.holds for check in checks):,} of {len(checks):,} expectations hold."
+    return INDEX.format(head=HEAD, said=said, rows="\n".join(rows))
+
+
+def name_of(table: str) -> str:
+    """What Great Expectations calls a table: its layer and name."""
+    return TABLES[table].path.replace("/", ".")
 
 
 def context_with_pages(folder: Path) -> "EphemeralDataContext":
@@ -66,7 +112,7 @@ def validate(context: "EphemeralDataContext", table: str, checks: Sequence[Check
     """Let Great Expectations judge one table, with its failing rows only where there are some."""
     import great_expectations as gx
 
-    name = TABLES[table].path.replace("/", ".")
+    name = name_of(table)
     source = cast("PandasDatasource", context.data_sources.get("failing rows"))
     batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all clusters")
     suite = context.suites.add(gx.ExpectationSuite(name=name, expectations=[expectation(one) for one in checks]))

@@ -1,7 +1,7 @@
 """Gates: what must hold for the tables before they are published.
 
 What must hold stands in ``schemas/``, beside the columns. Each expectation is one SELECT of the rows that break it, so
-that a gate can be read, and asked again with ``election-replay sql --newest``. DuckDB counts those rows cluster by
+that a gate can be read, and its rows looked for in any SQL. DuckDB counts those rows cluster by
 cluster over the newest versions of the tables, and only where it found some are they fetched to be named. The same
 expectations as suites of Great Expectations over Spark take seconds a table where this takes milliseconds, so that a
 small run would mostly wait for its gates; :mod:`jobs.data_docs` hands the counts to Great Expectations for its

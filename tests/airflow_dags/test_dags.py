@@ -1,6 +1,7 @@
 """The DAGs as Airflow reads them: wiring, schedules, policies, and the exact command lines."""
 
 import ast
+import os
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -95,7 +96,8 @@ def test_the_command_line_of_a_step(bag: DagBag) -> None:
     assert command[0].endswith("/spark-submit")
     assert command[command.index("--properties-file") + 1].endswith("conf/spark/local.conf")
     assert command[-5].endswith("/jobs/land.py")
-    assert command[-4:] == ["--warehouse", "/data/warehouse", "--landing", "/data/landing"]
+    places = [os.environ[f"ELECTION_REPLAY_{name}"] for name in ("WAREHOUSE", "LANDING")]
+    assert command[-4:] == ["--warehouse", places[0], "--landing", places[1]]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,15 @@
 
 import json
 import os
+import re
 import shutil
+import signal
+import socket
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +19,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv/bin/python"
 CLUSTERS = ("kill-leader-533", "old-copy-497")
+DAY = date(2026, 11, 21)
+"""The day of all lines of these clusters."""
 
 pytestmark = pytest.mark.slow
 
@@ -28,13 +37,28 @@ class Pipeline:
         for cluster in clusters:
             shutil.copytree(ROOT / "examples/landing" / cluster, self.landing / cluster)
 
+    def add_nights(self, cluster: str, count: int) -> None:
+        """Let the logs of one cluster come in as if the same had happened in ``count`` nights, one after the other."""
+        source = ROOT / "examples/landing" / cluster
+        for path in (path for path in source.rglob("*") if path.is_file()):
+            text = path.read_bytes()
+            days = [str(DAY + timedelta(days=number)).encode() for number in range(count)]
+            target = self.landing / path.relative_to(source.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(b"".join(text.replace(str(DAY).encode(), day) for day in days))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the DAGs want to know."""
+        places = {"ELECTION_REPLAY_LANDING": self.landing, "ELECTION_REPLAY_WAREHOUSE": self.warehouse}
+        return {**os.environ, **{name: str(path) for name, path in places.items()}}
+
     def run(self, dag: str, night: str, **params: Any) -> subprocess.CompletedProcess[str]:
         """Run a DAG as its scheduler would, without one."""
-        places = {"ELECTION_REPLAY_LANDING": self.landing, "ELECTION_REPLAY_WAREHOUSE": self.warehouse}
         command = ["airflow", "dags", "test", f"election_replay_{dag}", f"{night}T02:00:00+00:00"]
         return subprocess.run(
             [*command, "-c", json.dumps(params)],
-            env={**os.environ, **{name: str(path) for name, path in places.items()}},
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -78,11 +102,83 @@ def test_nights_are_published_and_a_failing_gate_names_the_rows(tmp_path: Path) 
     assert {row["cluster"] for row in nights.terms()} == set(CLUSTERS)
 
 
-def test_a_backfill_of_parts_is_one_run_of_all(tmp_path: Path) -> None:
-    parts, whole = Pipeline(tmp_path / "parts", *CLUSTERS), Pipeline(tmp_path / "whole", *CLUSTERS)
-    for cluster in CLUSTERS:
-        days = {"from": "2026-11-21", "to": "2026-11-21"}
-        done = parts.run("backfill", "2026-11-24", clusters=[cluster], **days)
+def test_a_backfill_of_three_nights_is_one_run_of_all(tmp_path: Path) -> None:
+    parts, whole = Pipeline(tmp_path / "parts"), Pipeline(tmp_path / "whole")
+    for pipeline in (parts, whole):
+        pipeline.add_nights(CLUSTERS[1], 3)
+    for number in range(3):
+        night = str(DAY + timedelta(days=number))
+        done = parts.run("backfill", "2026-11-24", **{"from": night, "to": night})
         assert done.returncode == 0, done.stdout[-5000:]
-    assert whole.run("backfill", "2026-11-24").returncode == 0
-    assert parts.terms() == whole.terms() != []
+    done = whole.run("nightly", "2026-11-24")
+    assert done.returncode == 0, done.stdout[-5000:]
+    for table in ("terms", "role_intervals", "elections", "findings", "rule_coverage"):
+        sql = f"SELECT * FROM {table} ORDER BY ALL"  # noqa: S608 - our own names
+        assert parts.ask(sql) == whole.ask(sql) != []
+    assert len(whole.ask("SELECT DISTINCT CAST(start_time AS DATE) AS night FROM terms")) == 3
+
+
+def test_a_scheduler_runs_the_night_and_starts_who_waits_for_its_findings(tmp_path: Path) -> None:
+    pipeline = Pipeline(tmp_path, CLUSTERS[0])
+    folder = tmp_path / "dags"
+    folder.mkdir()
+    shutil.copy(ROOT / "airflow_dags/election_replay.py", folder)
+    page = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    consumer = re.search(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert consumer
+    (folder / "tell_reviewers.py").write_text(consumer[1], encoding="utf-8")
+    with scheduler(pipeline, folder, tmp_path / "airflow") as airflow:
+        for dag in ("tell_reviewers", "election_replay_nightly"):
+            until(lambda dag=dag: airflow("dags", "unpause", "-y", dag).returncode == 0)
+        until(lambda: runs_of(airflow, "tell_reviewers") not in (["queued"], ["running"], []))
+        assert runs_of(airflow, "tell_reviewers") == ["success"]
+        assert runs_of(airflow, "election_replay_nightly") in (["running"], ["success"])
+        until(lambda: runs_of(airflow, "election_replay_nightly") != ["running"])
+        assert runs_of(airflow, "election_replay_nightly") == ["success"]
+    assert {row["cluster"] for row in pipeline.terms()} == {CLUSTERS[0]}
+
+
+@contextmanager
+def scheduler(pipeline: Pipeline, folder: Path, home: Path) -> Iterator[Any]:
+    """A whole Airflow, as ``make airflow-up`` starts it; gives its command line."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = pipeline.environment | {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(folder),
+        "AIRFLOW__API__PORT": str(port),
+        "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+    }
+
+    def airflow(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["airflow", *command], env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    airflow("db", "migrate")
+    airflow("pools", "set", "election_replay", "1", "one step at a time")
+    with (home / "standalone.log").open("w") as log:
+        process = subprocess.Popen(
+            ["airflow", "standalone"], env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        yield airflow
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=60)
+
+
+def until(done: Any, seconds: int = 420) -> None:
+    """Wait for something that Airflow does."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(3)
+
+
+def runs_of(airflow: Any, dag: str) -> list[str]:
+    """The states of all runs of a DAG."""
+    listed = airflow("dags", "list-runs", dag, "-o", "json").stdout
+    found = re.search(r"\[.*\]", listed, flags=re.DOTALL)
+    return [run["state"] for run in json.loads(found[0])] if found else []

@@ -1,5 +1,6 @@
 """Gates: sound tables pass, every seeded defect is stopped by its own gate, and the failing rows are named."""
 
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -298,6 +299,11 @@ def test_the_command_names_the_rows_and_writes_pages(warehouse: Warehouse, capsy
     [page] = [page for page in pages if "silver.events" in str(page)]
     assert "No two rows have the same event_id" in page.read_text()
     assert "c1/nodes/n1/logs/broker" in page.read_text()
+    first = Path(warehouse.root, "data_docs", "index.html")
+    assert page.relative_to(first.parent).as_posix().replace(" ", "%20") in first.read_text()
+    assert first.read_text().count("class=failed") == 2, "silver.events, and bronze.landed_files that counts them"
+    for one in first.parent.rglob("*.html"):
+        assert not re.search(r"<script|<(link|img)[^>]*(https?:)?//", one.read_text()), f"{one} is not alone"
     assert main(["validate", "--warehouse", warehouse.root, "--layer", "gold", "--no-docs"]) == 0
 
 
