@@ -8,7 +8,7 @@ elements, and, where plotly draws it, with its markup disarmed. Nothing is fetch
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
+from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
 
@@ -23,7 +23,7 @@ from jobs.published import Published
 from jobs.warehouse import Warehouse
 from jobs.words import Row, cell, certainty, harmless, measures, moment, role_word, spoken, when
 
-STYLE = "".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("report.css", "dashboard.css"))
+STYLE = "".join(files("jobs").joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "dashboard.css"))
 
 INK, FAINT, NOTHING = "#7d8796", "rgba(125, 135, 150, .25)", "rgba(0, 0, 0, 0)"
 """Colours that can be read on a light and on a dark ground."""

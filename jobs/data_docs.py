@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 NOBODY = "(rows without a cluster)"
 
-STYLE = (Path(__file__).parent / "data_docs.css").read_text(encoding="utf-8")
+STYLE = files("jobs").joinpath("data_docs.css").read_text(encoding="utf-8")
 
 LEFT_OUT = re.compile(r"<script\b.*?</script>|<(?:link|img)\b[^>]*\b(?:href|src)=[\"'](?:https?:)?//[^>]*>", re.DOTALL)
 """Scripts, and what a page would fetch from another machine."""

@@ -6,14 +6,14 @@ can become markup. It asks nobody for anything: style and picture stand in it.
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from pathlib import Path
+from importlib.resources import files
 from xml.etree.ElementTree import Element, tostring
 
 from election_core.findings import RULES
 from jobs.incident import Incident, collapsed, outcome, story, unseen
 from jobs.words import Row, certainty, clock, harmless, measures, role_word, spoken, term_word, when
 
-STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+STYLE = files("jobs").joinpath("report.css").read_text(encoding="utf-8")
 
 WIDTH, MARGIN, LANE, BAR, HEAD = 1200, 170, 34, 20, 34
 """The picture: its width, the room for names, the height of a lane and of a bar, the room for times; user units."""

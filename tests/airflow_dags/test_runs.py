@@ -115,7 +115,7 @@ def test_a_backfill_of_three_nights_is_one_run_of_all(tmp_path: Path) -> None:
     for table in ("terms", "role_intervals", "elections", "findings", "rule_coverage"):
         sql = f"SELECT * FROM {table} ORDER BY ALL"  # noqa: S608 - our own names
         assert parts.ask(sql) == whole.ask(sql) != []
-    assert len(whole.ask("SELECT DISTINCT CAST(start_time AS DATE) AS night FROM terms")) == 3
+    assert len(whole.ask("SELECT DISTINCT CAST(event_time AS DATE) AS night FROM events")) == 3
 
 
 def test_a_scheduler_runs_the_night_and_starts_who_waits_for_its_findings(tmp_path: Path) -> None:

@@ -1,0 +1,158 @@
+"""A night on a standalone cluster of two workers, one of which dies in the middle, is a night on one machine."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pyspark
+import pytest
+
+from tests.acceptance.published import Warehouse, replay_in
+from tests.conftest import Landing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+SPARK = Path(pyspark.__file__).parent
+RUNS = ("rocketmq-dledger/old-copy-497",)
+GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A master and its workers, each the leader of a process group of its own, as if on a machine of its own."""
+
+    address: str
+    page: str
+    workers: list[subprocess.Popen[bytes]]
+
+    def state(self) -> dict[str, Any]:
+        """What the master knows."""
+        try:
+            with urlopen(self.page + "/json/", timeout=5) as answer:  # noqa: S310 - our own master
+                return dict(json.load(answer))
+        except (URLError, ConnectionError):
+            return {"aliveworkers": 0}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """Two workers of one core each; the code comes to them by Spark."""
+    ports = free_ports(4)
+    page, address = f"http://127.0.0.1:{ports[1]}", f"spark://127.0.0.1:{ports[0]}"
+    start = [SPARK / "bin/spark-class", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1"]
+    master = launched([*start, "--port", str(ports[0]), "--webui-port", str(ports[1])], tmp_path)
+    workers = [
+        launched(
+            [
+                *(SPARK / "bin/spark-class", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1"),
+                *("--webui-port", str(port), "--cores", "1", "--memory", "1g", "--work-dir", tmp_path / str(port)),
+                address,
+            ],
+            tmp_path,
+        )
+        for port in ports[2:]
+    ]
+    made = Cluster(address, page, workers)
+    try:
+        wait_until(lambda: made.state()["aliveworkers"] == len(workers))
+        yield made
+    finally:
+        for process in (*workers, master):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def test_a_night_outlives_one_of_two_workers(
+    cluster: Cluster, spark: "SparkSession", landing: Landing, tmp_path: Path
+) -> None:
+    logs = landing(RUNS)
+    job = subprocess.Popen(
+        [
+            *(SPARK / "bin/spark-submit", "--properties-file", ROOT / "conf/spark/standalone.conf"),
+            *("--master", cluster.address, "--py-files", packed(tmp_path), "--driver-memory", "1g"),
+            *("--executor-memory", "512m", "--executor-cores", "1", "--conf", "spark.driver.host=127.0.0.1"),
+            *(ROOT / "jobs/cli.py", "run", "--landing", logs, "--warehouse", tmp_path / "cluster"),
+        ],
+        env=bare_environment(),
+        stdout=subprocess.PIPE,
+        stderr=(tmp_path / "stderr").open("w"),
+        text=True,
+    )
+    assert job.stdout
+    said = [next(line for line in job.stdout if line.startswith("land"))]
+    assert cluster.state()["activeapps"][0]["cores"] == 2
+    os.killpg(cluster.workers[0].pid, signal.SIGKILL)
+    said += job.stdout.readlines()
+    assert job.wait() == 0, "".join(said) + (tmp_path / "stderr").read_text()[-3000:]
+    assert cluster.state()["aliveworkers"] == 1
+
+    here, there = replay_in(spark, logs, tmp_path / "local"), Warehouse(tmp_path / "cluster")
+    for table in GOLD:
+        assert ordered(there.rows(f"gold/{table}")) == ordered(here.rows(f"gold/{table}")) != []
+
+
+def packed(folder: Path) -> Path:
+    """The packages as the zip that executors get."""
+    path = folder / "election_replay.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for package in ("election_core", "schemas", "jobs"):
+            for file in (ROOT / package).rglob("*"):
+                if file.suffix in {".py", ".css"}:
+                    archive.write(file, file.relative_to(ROOT))
+    return path
+
+
+def ordered(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows as texts in an order of their own."""
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+def launched(command: list[Any], folder: Path) -> subprocess.Popen[bytes]:
+    """A daemon of Spark."""
+    log = (folder / f"{len(list(folder.iterdir()))}.log").open("w")
+    return subprocess.Popen(
+        list(map(str, command)), env=bare_environment(), cwd=folder, stdout=log, stderr=log, start_new_session=True
+    )
+
+
+def bare_environment() -> dict[str, str]:
+    """An environment that does not lead to this checkout: the code has to come by Spark."""
+    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "SPARK_HOME"}}
+    return kept | {
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def wait_until(done: Any, seconds: int = 120) -> None:
+    """Wait for something that Spark does."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.3)
