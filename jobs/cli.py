@@ -2,11 +2,13 @@
 
 import csv
 import json
+import logging
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import date
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from rich.table import Table as Grid
 
 from jobs import JobError
 from jobs.config import DEFAULT_FILE, Config, load
+from jobs.log import ERR, FORMATS, OUT, for_machines, known, log_as, tell
 from jobs.words import cell, harmless, moment
 
 if TYPE_CHECKING:
@@ -29,9 +32,8 @@ if TYPE_CHECKING:
     from jobs.published import Published
     from jobs.replay import Replay, Selection
     from jobs.simulate import Simulated
+    from jobs.validate import Check
 
-OUT = Console(highlight=False, markup=False)
-ERR = Console(stderr=True, highlight=False, markup=False)
 WIDE = 10_000
 """Columns of a table that is printed into a file or a pipe: no line is broken."""
 
@@ -63,6 +65,11 @@ def spark_options(command: Command) -> Command:
     )
 
 
+def dry_run_option(command: Command) -> Command:
+    """``--dry-run``."""
+    return click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")(command)
+
+
 def cluster_option(command: Command) -> Command:
     """``--cluster``, as often as wanted."""
     return click.option("--cluster", multiple=True, metavar="NAME", help="Only this cluster; may be given again.")(
@@ -73,7 +80,14 @@ def cluster_option(command: Command) -> Command:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="election-replay")
 @click.option("--debug", is_flag=True, help="Show stack traces and Spark's own messages; works on every command.")
-def cli(debug: bool) -> None:
+@click.option(
+    "--log-format",
+    type=click.Choice(FORMATS),
+    default="text",
+    envvar="ELECTION_REPLAY_LOG_FORMAT",
+    help="What a command says while it works: text, or a JSON object a line on standard error; works on every command.",
+)
+def cli(debug: bool, log_format: str) -> None:
     """Replay broker and controller logs: who led what and when, and what went wrong.
 
     \b
@@ -81,15 +95,18 @@ def cli(debug: bool) -> None:
       election-replay run --landing logs --warehouse warehouse
     where the logs of cluster C and node N lie in logs/C/nodes/N/logs/.
     """
-    click.get_current_context().obj = debug
+    context = click.get_current_context()
+    context.obj = debug
+    log_as(log_format, command=context.invoked_subcommand)
 
 
 @cli.command()
 @landing_option
 @warehouse_option
 @spark_options
+@dry_run_option
 @click.pass_obj
-def run(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None) -> None:
+def run(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None, dry_run: bool) -> None:
     """Land what is new, replay it, publish the result.
 
     Repeating it lands only what is new; with nothing new it changes nothing. A cluster whose tables do not pass their
@@ -105,13 +122,18 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
 
     settings, tables = load(config), Warehouse(warehouse)
     files = new_files(landing, tables, settings)
+    if dry_run:
+        from jobs.dry_run import judging_plan, landing_plan
+
+        plan(chain(landing_plan(files), judging_plan(tables, settings.listed(), landing=files)))
+        return
     if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
         spark = started(settings, master, debug)
         land_stage(spark, landing, tables, settings)
         done = replay_stage(spark, tables, settings)
     else:
         done = None
-        OUT.print("Nothing new has come since the last run: nothing was changed.")
+        tell("Nothing new has come since the last run: nothing was changed.")
     if tables.published():
         summary(warehouse)
     leave(gates(tables, done))
@@ -122,9 +144,16 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
 @warehouse_option
 @spark_options
 @cluster_option
+@dry_run_option
 @click.pass_obj
 def land(
-    debug: bool, landing: str, warehouse: str, config: str | None, master: str | None, cluster: tuple[str, ...]
+    debug: bool,
+    landing: str,
+    warehouse: str,
+    config: str | None,
+    master: str | None,
+    cluster: tuple[str, ...],
+    dry_run: bool,
 ) -> None:
     """Read new log lines into the bronze and silver tables, without judging them.
 
@@ -137,10 +166,15 @@ def land(
     from jobs.warehouse import Warehouse
 
     settings, tables = load(config), Warehouse(warehouse)
-    if of_clusters(new_files(landing, tables, settings), cluster):
+    files = of_clusters(new_files(landing, tables, settings), cluster)
+    if dry_run:
+        from jobs.dry_run import landing_plan
+
+        plan(landing_plan(files))
+    elif files:
         land_stage(started(settings, master, debug), landing, tables, settings, cluster)
     else:
-        OUT.print("No new log file, and none has grown: nothing was changed.")
+        tell("No new log file, and none has grown: nothing was changed.")
 
 
 @cli.command()
@@ -150,6 +184,7 @@ def land(
 @click.option("--from", "since", metavar="NIGHT", help="Only clusters with events on this day (UTC) or later.")
 @click.option("--to", "until", metavar="NIGHT", help="Only clusters with events on this day (UTC) or earlier.")
 @click.option("--unpublished", is_flag=True, help="Write the tables; `publish` makes readers see them.")
+@dry_run_option
 @click.pass_obj
 def replay(
     debug: bool,
@@ -160,6 +195,7 @@ def replay(
     since: str | None,
     until: str | None,
     unpublished: bool,
+    dry_run: bool,
 ) -> None:
     """Judge what is landed and publish the result.
 
@@ -177,9 +213,15 @@ def replay(
 
     settings, tables = load(config), Warehouse(warehouse)
     selection = Selection(cluster or None, day(since), day(until))
-    if nothing_new(tables, settings.listed()) and selection == EVERYTHING:
+    known_already = nothing_new(tables, settings.listed()) and selection == EVERYTHING
+    if dry_run:
+        from jobs.dry_run import judging_plan
+
+        plan(judging_plan(tables, settings.listed(), selection))
+        return
+    if known_already:
         done = None
-        OUT.print("Nothing was landed since the last run: nothing was changed.")
+        tell("Nothing was landed since the last run: nothing was changed.")
     else:
         done = replay_stage(started(settings, master, debug), tables, settings, selection, publishing=not unpublished)
     if tables.published() and not unpublished:
@@ -205,7 +247,7 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
       election-replay validate --warehouse /data/warehouse --layer gold --cluster payments
     """
     from jobs.data_docs import data_docs
-    from jobs.validate import check, chosen_tables, complaints, record
+    from jobs.validate import check, chosen_tables, record
     from jobs.warehouse import Warehouse
 
     tables = Warehouse(warehouse)
@@ -213,12 +255,12 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
     checks = check(tables, names, cluster or None, moment(as_of))
     validation = record(tables, checks)
     page = data_docs(tables, checks) if docs else None
-    for line in complaints(checks):
-        say(line)
+    complain(checks)
     held = sum(one.holds for one in checks)
-    say(f"{held:,} of {len(checks):,} expectations of {len(names)} tables hold; validation {validation}")
+    text = f"{held:,} of {len(checks):,} expectations of {len(names)} tables hold; validation {validation}"
+    tell(text, validation_id=validation, expectations=len(checks), held=held)
     if page:
-        say(f"Data docs: {page}")
+        tell(f"Data docs: {page}")
     leave(any(one.stops for one in checks))
 
 
@@ -238,8 +280,10 @@ def publish(warehouse: str) -> None:
     tables = Warehouse(warehouse)
     judged = waiting(tables)
     done = publish_job(tables, judged) if judged else None
-    if done is None:
-        OUT.print("Nothing waits to be published: nothing was changed.")
+    if done:
+        known(run_id=done.run_id)
+    else:
+        tell("Nothing waits to be published: nothing was changed.")
     summary(warehouse)
     leave(gates(tables, done))
 
@@ -253,7 +297,7 @@ def publish(warehouse: str) -> None:
     show_default=True,
     help="How long an earlier run stays readable. The newest always does.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")
+@dry_run_option
 def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
     """Join small files, and remove those that no published run needs.
 
@@ -268,7 +312,8 @@ def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     for one in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
         work = f"{one.joined:,} {would}joined, {one.removed:,} old ones {would}removed"
-        say(f"{one.table}: {one.files:,} files, " + ("left alone: not all published" if one.left_alone else work))
+        text = f"{one.table}: {one.files:,} files, " + ("left alone: not all published" if one.left_alone else work)
+        tell(text, table=one.table, files=one.files, joined=one.joined, removed=one.removed, dry_run=dry_run)
 
 
 @cli.command()
@@ -566,7 +611,7 @@ def started(config: Config, master: str | None, debug: bool, more: Mapping[str, 
     from jobs.progress import stage
     from jobs.session import spark_session
 
-    with stage(OUT, "spark") as report:
+    with stage("spark") as report:
         spark = spark_session(
             "election-replay",
             master=master,
@@ -574,8 +619,14 @@ def started(config: Config, master: str | None, debug: bool, more: Mapping[str, 
             quiet=not debug,
             more=more,
         )
-        report(f"{spark.version} on {spark.sparkContext.master}")
+        report(f"{spark.version} on {spark.sparkContext.master}", spark=spark.version)
     return spark
+
+
+def plan(lines: Iterable[str]) -> None:
+    """Say what there is to do."""
+    for line in lines:
+        tell(line)
 
 
 def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
@@ -589,15 +640,19 @@ def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config,
     from jobs.land import new_files
     from jobs.progress import rate, stage
 
-    with stage(OUT, "land", spark) as report:
+    with stage("land", spark) as report:
         began = time.monotonic()
         done = land_job(spark, of_clusters(new_files(landing, tables, config), clusters), landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")
             return
+        known(batch=done.batch)
         report(f"{done.files:,} new or grown files, {done.bytes_read / 1e6:,.1f} MB")
         report(rate(done.lines_total, time.monotonic() - began, "lines"))
-        report(f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine")
+        became = (
+            f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
+        )
+        report(became, **asdict(done))
 
 
 def replay_stage(
@@ -610,38 +665,48 @@ def replay_stage(
 ) -> "Replay":
     """Replay, with a line about it."""
     from jobs.progress import rate, stage
+    from jobs.publish import last_run
     from jobs.replay import EVERYTHING
     from jobs.replay import replay as replay_job
 
-    with stage(OUT, "replay", spark) as report:
+    with stage("replay", spark) as report:
         began = time.monotonic()
         done = replay_job(spark, tables, settings.listed(), selection or EVERYTHING, publishing=publishing)
         if not done.clusters:
             report("nothing to judge")
         else:
-            report(f"{len(done.clusters):,} clusters")
-            report(rate(done.events, time.monotonic() - began, "events"))
+            report(f"{len(done.clusters):,} clusters", clusters=done.clusters)
+            report(rate(done.events, time.monotonic() - began, "events"), events=done.events)
+        known(run_id=(last_run(tables) or {}).get("run_id"))
         report(f"published as run {done.run_id}" if done.run_id else "nothing published")
     return done
 
 
 def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
     """Say what failed at the gates and which clusters are held back; whether a gate holds one back."""
-    from jobs.validate import complaints
-
     if done is None:
         return False
-    for line in complaints(done.checks):
-        say(line)
+    complain(done.checks)
     if done.held:
-        say(f"Not published: the newest events of {', '.join(done.held)}")
+        tell(f"Not published: the newest events of {', '.join(done.held)}", logging.WARNING, held=done.held)
     stops = any(check.stops for check in done.checks)
     if stops:
         from jobs.data_docs import data_docs
 
-        page = data_docs(tables, done.checks)
-        say(f"Data docs: {page}" if page else "")
+        if page := data_docs(tables, done.checks):
+            tell(f"Data docs: {page}")
     return stops
+
+
+def complain(checks: "Iterable[Check]") -> None:
+    """Say what fails at the gates."""
+    from jobs.validate import complaint
+
+    for check in checks:
+        for cluster, failed in check.failed.items():
+            level = logging.ERROR if check.stops else logging.WARNING
+            names = {"table": check.table, "expectation": check.expectation.name, "cluster": cluster}
+            tell(complaint(check, cluster), level, rows_failed=failed, **names)
 
 
 def leave(failed: bool) -> None:
@@ -662,7 +727,12 @@ def summary(warehouse: str) -> None:
     """What a person wants to know after a run, and what to type next."""
     from jobs.summary import summary as text
 
-    for line in text(published(warehouse), warehouse):
+    found = published(warehouse)
+    if for_machines():
+        shown = ("run_id", "published_at", "batch", "clusters", "held", "counts", "code_version", "rules_version")
+        tell("published", **{name: found.run[name] for name in shown})
+        return
+    for line in text(found, warehouse):
         say(line)
 
 
@@ -744,7 +814,10 @@ FORMS = {"table": print_table, "csv": print_csv, "json": print_json}
 
 def fail(message: str) -> int:
     """Say what went wrong; the exit code."""
-    ERR.print(f"error: {message}", soft_wrap=True)
+    if for_machines():
+        tell(message, logging.ERROR)
+    else:
+        ERR.print(f"error: {message}", soft_wrap=True)
     return 1
 
 
@@ -754,13 +827,26 @@ def readable(error: BaseException) -> str:
     return lines[-1] if any(line.startswith("Traceback") for line in lines) else lines[0]
 
 
+def general_first(given: Sequence[str]) -> list[str]:
+    """The words of a command line, with the options of every command before the command."""
+    general: list[str] = []
+    rest: list[str] = []
+    words = iter(given)
+    for word in words:
+        if word == "--log-format":
+            general += [word, *islice(words, 1)]
+        else:
+            (general if word == "--debug" or word.startswith("--log-format=") else rest).append(word)
+    return general + rest
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong line, 3 for a failed gate."""
     given = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in given
-    order = ["--debug"] * debug + [word for word in given if word != "--debug"]
+    log_as("text")
     try:
-        return int(cli.main(order, prog_name="election-replay", standalone_mode=False) or 0)
+        return int(cli.main(general_first(given), prog_name="election-replay", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         return error.exit_code

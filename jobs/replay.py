@@ -50,6 +50,7 @@ class Selection:
 
 
 EVERYTHING = Selection()
+NOTHING_SELECTED = "no event is landed of the clusters and nights that were asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def selected(events: DataFrame, selection: Selection) -> list[str]:
         events = events.where(F.to_date("event_time") <= F.lit(selection.until))
     found = clusters_in(events)
     if not found:
-        raise JobError("no event is landed of the clusters and nights that were asked for")
+        raise JobError(NOTHING_SELECTED)
     return found
 
 

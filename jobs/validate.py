@@ -196,16 +196,13 @@ def rows_of(check: Check, validation_id: str, now: datetime) -> Iterable[dict[st
         }
 
 
-def complaints(checks: Iterable[Check]) -> Iterable[str]:
-    """What fails, as lines for a person: the table, the cluster, what must hold, and failing rows."""
-    for check in checks:
-        word = "failed" if check.stops else "warning"
-        path = TABLES[check.table].path
-        for cluster, failed in check.failed.items():
-            where = "every cluster" if cluster is None else f"cluster {cluster}"
-            yield f"{word} {path} {check.expectation.name}, {where}: {failed:,} rows. {check.expectation.says}"
-            for example in check.examples[cluster]:
-                yield f"    {example}"
+def complaint(check: Check, cluster: str | None) -> str:
+    """What fails in a cluster, for a person: the table, what must hold, and a line for each of some failing rows."""
+    word = "failed" if check.stops else "warning"
+    where = "every cluster" if cluster is None else f"cluster {cluster}"
+    what = f"{word} {TABLES[check.table].path} {check.expectation.name}, {where}"
+    said = f"{what}: {check.failed[cluster]:,} rows. {check.expectation.says}"
+    return "\n    ".join([said, *check.examples[cluster]])
 
 
 def main() -> None:

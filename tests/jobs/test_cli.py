@@ -154,6 +154,19 @@ def test_a_fault_is_one_line_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         main(["sql", "--warehouse", "w", "SELECT 1", "--debug"])
 
 
+def test_machines_get_an_object_a_line_and_answers_stay_answers(
+    warehouse: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ELECTION_REPLAY_LOG_FORMAT", "json")
+    assert main(["sql", "--warehouse", warehouse, "SELECT 1 AS one", "--format", "csv"]) == 0
+    assert capsys.readouterr() == ("one\n1\n", "")
+    assert main(["sql", "--warehouse", str(tmp_path / "nix"), "SELECT 1"]) == 1
+    told = json.loads(capsys.readouterr().err)
+    assert (told["level"], told["command"]) == ("error", "sql")
+    assert main(["replay", "--warehouse", warehouse, "--log-format=text"]) == 1
+    assert capsys.readouterr().err.startswith("error: nothing is landed")
+
+
 def test_a_wrong_command_line_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--landing" in said(capsys, "run", code=2)
 

@@ -1,5 +1,6 @@
 """Gates: sound tables pass, every seeded defect is stopped by its own gate, and the failing rows are named."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from jobs import JobError
 from jobs.cli import main
 from jobs.data_docs import data_docs
 from jobs.replay import Replay
-from jobs.validate import JUDGED, LANDED, check, chosen_tables, complaints, expectations_of, record, stopped
+from jobs.validate import JUDGED, LANDED, check, chosen_tables, complaint, expectations_of, record, stopped
 from jobs.warehouse import Warehouse
 from schemas import TABLES
 from tests.jobs.zone import EPOCH, Zone, leads, noise
@@ -81,7 +82,7 @@ def failing(warehouse: Warehouse) -> set[tuple[str, str]]:
 
 def test_sound_tables_pass(warehouse: Warehouse) -> None:
     checks = check(warehouse)
-    assert list(complaints(checks)) == []
+    assert not any(one.failed for one in checks)
     assert {one.table for one in checks} == {*LANDED, *JUDGED}
     assert {one.table: one.rows for one in checks}["events"] >= 4
 
@@ -253,7 +254,8 @@ def test_a_source_that_falls_behind_is_said_but_stops_nothing(warehouse: Warehou
     checks = check(warehouse)
     assert {one.expectation.name for one in checks if not one.holds} == {"fresh"}
     assert stopped(checks, ["c1"]) == set()
-    assert any(line.startswith("warning bronze/landed_files fresh") for line in complaints(checks))
+    [late] = [one for one in checks if one.failed]
+    assert complaint(late, *late.failed).startswith("warning bronze/landed_files fresh")
 
 
 def test_all_sources_may_be_behind_the_night(warehouse: Warehouse) -> None:
@@ -305,6 +307,20 @@ def test_the_command_names_the_rows_and_writes_pages(warehouse: Warehouse, capsy
     for one in first.parent.rglob("*.html"):
         assert not re.search(r"<script|<(link|img)[^>]*(https?:)?//", one.read_text()), f"{one} is not alone"
     assert main(["validate", "--warehouse", warehouse.root, "--layer", "gold", "--no-docs"]) == 0
+
+
+def test_machines_get_a_failing_gate_as_an_object(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    twice("events")(warehouse)
+    command = ["validate", "--warehouse", warehouse.root, "--layer", "silver", "--no-docs", "--log-format", "json"]
+    assert main(command) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    failed, last = map(json.loads, err.splitlines())
+    assert {"time", "level", "message", "command"} <= set(failed) & set(last)
+    assert (failed["level"], failed["table"], failed["expectation"]) == ("error", "events", "one_row_a_key")
+    assert (failed["cluster"], failed["rows_failed"]) == ("c1", 1)
+    assert "c1/nodes/n1/logs/broker" in failed["message"]
+    assert last["validation_id"] in last["message"]
 
 
 @pytest.mark.parametrize(("options", "code"), [((), 3), (("--unpublished",), 0)])
