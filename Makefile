@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint java bench-landing bench-many-files airflow-test airflow-up clean
+.PHONY: help setup demo check test lint java bench-landing bench-many-files release-check airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,22 @@ bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as o
 
 bench-many-files: java $(READY) ## landing of 10,000 small files: seconds and megabytes, as one line of JSON
 	@$(BIN)/python -m benchmarks.many_files
+
+release-check: java ## wheel and sdist: built, installed into a clean environment of their own, and run there
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
+	  $(PYTHON) -m venv "$$folder/venv" && bin="$$folder/venv/bin" && \
+	  "$$bin/pip" install --quiet --disable-pip-version-check build && \
+	  rm -rf dist && "$$bin/python" -m build --outdir dist . > /dev/null && ls -l dist && \
+	  "$$bin/pip" install --quiet --disable-pip-version-check -c constraints.txt "$$(echo dist/*.whl)[dashboard]" && \
+	  cp -r examples/landing "$$folder/landing" && cd "$$folder" && \
+	  export PYSPARK_PYTHON="$$bin/python" PYSPARK_DRIVER_PYTHON="$$bin/python" && \
+	  "$$bin/election-replay" --version && "$$bin/election-replay" --help > /dev/null && \
+	  "$$bin/python" -c "import jobs.dashboard, jobs.report" && \
+	  "$$bin/election-replay" run --landing landing --warehouse warehouse && \
+	  "$$bin/election-replay" validate --warehouse warehouse && \
+	  home=$$("$$bin/python" -c "import jobs, pathlib; print(pathlib.Path(jobs.__file__).parents[1])") && \
+	  "$$bin/election-replay" config check --config "$$home/conf/pipeline.yaml" && \
+	  "$$bin/spark-submit" --properties-file "$$home/conf/spark/local.conf" "$$home/jobs/replay.py" --warehouse warehouse
 
 # Airflow's Spark provider brings a pyspark of its own, which clashes with ours: Airflow lives in .venv-airflow.
 AIRFLOW_READY := .venv-airflow/.ready

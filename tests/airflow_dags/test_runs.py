@@ -129,7 +129,8 @@ def test_a_scheduler_runs_the_night_and_starts_who_waits_for_its_findings(tmp_pa
     (folder / "tell_reviewers.py").write_text(consumer[1], encoding="utf-8")
     with scheduler(pipeline, folder, tmp_path / "airflow") as airflow:
         for dag in ("tell_reviewers", "election_replay_nightly"):
-            until(lambda dag=dag: airflow("dags", "unpause", "-y", dag).returncode == 0)
+            until(lambda dag=dag: dag in airflow("dags", "list", "-o", "plain").stdout)
+            airflow("dags", "unpause", "-y", dag)
         until(lambda: runs_of(airflow, "tell_reviewers") not in (["queued"], ["running"], []))
         assert runs_of(airflow, "tell_reviewers") == ["success"]
         assert runs_of(airflow, "election_replay_nightly") in (["running"], ["success"])
@@ -180,5 +181,5 @@ def until(done: Any, seconds: int = 420) -> None:
 def runs_of(airflow: Any, dag: str) -> list[str]:
     """The states of all runs of a DAG."""
     listed = airflow("dags", "list-runs", dag, "-o", "json").stdout
-    found = re.search(r"\[.*\]", listed, flags=re.DOTALL)
-    return [run["state"] for run in json.loads(found[0])] if found else []
+    found = re.search(r"(?m)^\[\{.*", listed, flags=re.DOTALL)
+    return [run["state"] for run in json.JSONDecoder().raw_decode(found[0])[0]] if found else []
