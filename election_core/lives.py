@@ -7,7 +7,7 @@ log that simply ends.
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 SECOND = 1_000_000
@@ -60,7 +60,8 @@ class Life:
     """One run of a process, all times in microseconds on its own clock.
 
     ``start`` is ``None`` when the log begins in the middle of a life; ``stop`` is the begin of a clean
-    shutdown; ``last_seen`` is the last sign of life; ``next_start`` the start of the following life.
+    shutdown; ``last_seen`` is the last sign of life; ``next_start`` the start of the following life, with the lines
+    that may belong to it; at ``ended_by``, when it says that it starts, this life was surely over.
     """
 
     start: int | None
@@ -72,6 +73,7 @@ class Life:
     next_start: int | None
     next_start_event: str | None
     silences: tuple["Hole", ...]
+    ended_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ class Activity:
         segments = _merged(self.segments)
         if not segments:
             return []
-        starts = _first_words(_starts(self.markers), segments)
+        marked = _starts(self.markers)
+        starts = _first_words(marked, segments)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[tuple[int, str] | None] = [*starts]
         if not starts or first_seen < starts[0][0]:
@@ -135,7 +138,8 @@ class Activity:
             after = opening[number + 1] if number + 1 < len(opening) else None
             since = start[0] if start else first_seen
             until = after[0] if after else last_seen + 1
-            lives.append(self._life(segments, start, since, until, after))
+            ended_by = marked[number + 1 - len(opening)][0] if after else None
+            lives.append(replace(self._life(segments, start, since, until, after), ended_by=ended_by))
         return lives
 
     def _life(

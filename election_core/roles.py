@@ -85,7 +85,7 @@ def _last_span(step: Step, life: Life) -> Span:
     if life.stop is not None:
         return Span(step, max(life.stop, step.at), last_sign + SECOND, life.stop_event, STOPPED)
     if life.next_start is not None:
-        return Span(step, last_sign, life.next_start, life.next_start_event, DIED)
+        return Span(step, last_sign, life.ended_by, life.next_start_event, DIED)
     return Span(step, None, None, None, None)
 
 

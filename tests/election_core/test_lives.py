@@ -41,6 +41,7 @@ def test_a_start_ends_the_life_before() -> None:
     assert before.last_seen == 6 * SECOND
     assert before.next_start == 30 * SECOND, "a life begins with the lines just before its marker"
     assert after.start == 30 * SECOND
+    assert before.ended_by == 32 * SECOND, "those lines may as well be the last ones of the life before"
 
 
 def test_markers_of_one_start_are_one_start() -> None:
