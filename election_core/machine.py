@@ -74,11 +74,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Set a timer, in place of an earlier one of its name, to go off in ``[at_least_ms, below_ms)``."""
+    """Set a timer, in place of an earlier one of its name, to go off in ``[at_least_ms, below_ms)``.
+
+    ``by_clock``: it waits for a time of day, so that it comes earlier or later when somebody sets the clock.
+    """
 
     timer: str
     at_least_ms: int
     below_ms: int
+    by_clock: bool = True
 
 
 @dataclass(frozen=True, slots=True)

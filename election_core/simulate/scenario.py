@@ -148,6 +148,11 @@ class Stage:
         self.world.note("isolate", name)
         self.world.network.cut_between([name], [other for other in self.names if other != name])
 
+    def cut(self, some: list[str], others: list[str]) -> None:
+        """Nothing passes between two sides."""
+        self.world.note("cut", None, f"nothing passes between {' '.join(some)} and {' '.join(others)}")
+        self.world.network.cut_between(some, others)
+
     def cut_one_way(self, sender: str, to: str) -> None:
         """Nothing gets from one member to another; the other way is open."""
         self.world.note("cut one way", sender, f"nothing gets to {to}")

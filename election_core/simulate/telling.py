@@ -19,11 +19,12 @@ def story(world: World, sentences: Sentences, why: Mapping[str, str]) -> Iterato
         (fault.true_us, 0, f"        >>> {fault.action}{f' {fault.node}' if fault.node else ''}"
          f"{f', {fault.detail}' if fault.detail else ''}", None) for fault in world.faults
     ]  # fmt: skip
+    width = max(4, *(len(name) + 2 for name in world.names()))
     for line in world.lines:
         if line.said is not None and line.said.kind in sentences:
             sentence = sentences[line.said.kind](dict(line.said.values))
             if sentence is not None:
-                events.append((line.true_us, 1, f"{line.node:<4}{sentence}", line.said))
+                events.append((line.true_us, 1, f"{line.node:<{width}}{sentence}", line.said))
     for time_us, text in _shortened(events, why):
         yield f"{(time_us - world.began_us) / SECOND:8.2f} s  {text}" if time_us >= 0 else text
 

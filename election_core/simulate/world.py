@@ -131,6 +131,7 @@ class Process:
     state: Any = None
     files: dict[str, Any] = field(default_factory=dict)
     timers: dict[str, tuple[int, int]] = field(default_factory=dict)
+    steady: set[str] = field(default_factory=set)
     backlog: list[Callable[[], None]] = field(default_factory=list)
 
 
@@ -248,12 +249,14 @@ class World:
             self.at(self.now_us + number * MILLISECOND + self.rng.randrange(MILLISECOND), happen)
 
     def step_clock(self, name: str, by_ms: int) -> None:
-        """Somebody sets a clock: what waits by it comes earlier or later."""
+        """Somebody sets a clock: what waits by it comes earlier or later; steady timers do not."""
         process = self.processes[name]
         process.clock.step(by_ms * MILLISECOND)
         if self.monotonic:
             return
         for timer, (due_us, token) in list(process.timers.items()):
+            if timer in process.steady:
+                continue
             moved = max(due_us - by_ms * MILLISECOND, self.now_us)
             process.timers[timer] = (moved, token)
             self.at(moved, self._timer(process, timer, token))
@@ -309,6 +312,7 @@ class World:
         self._number += 1
         token, due_us = self._number, self.now_us + after_us
         process.timers[wait.timer] = (due_us, token)
+        (process.steady.discard if wait.by_clock else process.steady.add)(wait.timer)
         self.at(due_us, self._timer(process, wait.timer, token))
 
     def _timer(self, process: Process, timer: str, token: int) -> Callable[[], None]:
