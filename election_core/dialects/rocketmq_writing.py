@@ -56,3 +56,14 @@ def watermarks(term: int, marks: Iterable[tuple[str, int]]) -> str:
     """The leader's marks by term; the outer keys are not quoted."""
     inner = ",".join(f'"{peer}":{last}' for peer, last in marks)
     return f"{{{term}:{{{inner}}}}}" if inner else "{}"
+
+
+def queue_data(broker_set: str, queues: int, permission: int) -> str:
+    """``QueueData`` of a name server's route table."""
+    of = {"readQueueNums": queues, "writeQueueNums": queues, "perm": permission, "topicSysFlag": 0}
+    return f"QueueData [brokerName={broker_set}, {members(of)}]"
+
+
+def live_address(cluster: str, address: str) -> str:
+    """``BrokerAddrInfo``, which calls itself ``BrokerIdentityInfo``."""
+    return f"BrokerIdentityInfo [clusterName={cluster}, brokerAddr={address}]"

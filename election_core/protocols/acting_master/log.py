@@ -16,13 +16,11 @@ from election_core import facts
 from election_core.facts import Fact
 from election_core.lives import SECOND, Life, life_at
 from election_core.logged import Logged
+from election_core.protocols.acting_master.decisions import MASTER_ID, acts, is_smaller
 from election_core.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
 from election_core.witness import BROKER, Testimony, Witness
 
 PROTOCOL = "acting_master"
-
-MASTER_ID = "0"
-"""``MixAll.MASTER_ID``."""
 
 NOTICE = 5 * SECOND
 """How long a broker may take to learn of another smallest id: a poll every second (``syncBrokerMemberGroupPeriod``),
@@ -344,7 +342,7 @@ class Reading:
         ``#onMinBrokerChange``)."""
         if self.own == MASTER_ID:
             return LEADER, MASTER_ID
-        if self.own is not None and self.own == minimum:
+        if self.own is not None and acts(self.own, minimum):
             return ACTING, self.own
         return FOLLOWER, minimum
 
@@ -451,11 +449,6 @@ class Reading:
         if self.role is None and self.plain and self.own is not None:
             role = (LEADER, MASTER_ID) if self.own == MASTER_ID else (FOLLOWER, MASTER_ID)
             self._take(event, role, "boot")
-
-
-def is_smaller(one: str | None, other: str | None) -> bool:
-    """Whether one broker id is smaller than another; unknown ones are not."""
-    return one is not None and other is not None and one.isdigit() and other.isdigit() and int(one) < int(other)
 
 
 _READERS: dict[str, Callable[[Reading, Logged], None]] = {

@@ -24,25 +24,14 @@ from election_core.findings import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, be
 from election_core.group import SILENT, SILENT_END, Group, Silence, Tenure, group_of, since, until
 from election_core.leadership import Gap, Overlap, coverage
 from election_core.lives import SECOND
-from election_core.protocols.acting_master.log import (
-    DROPPED,
-    EXPIRED,
-    FAILING,
-    MASTER_ID,
-    NOTICE,
-    PROTOCOL,
-    STILL_OPEN,
-    is_smaller,
-)
+from election_core.protocols.acting_master.decisions import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
+from election_core.protocols.acting_master.log import DROPPED, EXPIRED, FAILING, NOTICE, PROTOCOL, STILL_OPEN
 from election_core.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_core.rows import Finding, Row, RuleCoverage
 
 __all__ = ["PROTOCOL", "judge"]
 
-_TIMEOUT_MS = 10_000
-"""``brokerNotActiveTimeoutMillis``, where no name server prints it."""
-_SCAN = 5 * SECOND
-"""``scanNotActiveBrokerInterval``: how often a name server looks for silent brokers."""
+_SCAN = SCAN_MS * 1000
 _STUCK = 30 * SECOND
 _STUCK_FAILURES = 3
 """Pre-online tries again after a second, and waits 10 s for a connection: three failures over half a minute are no
@@ -479,11 +468,16 @@ def _should_have_acted(group: Group, gap: Gap) -> bool:
     """
     if all(role.source_node == gap.before.source for role in group.roles):
         return True
-    for role in _roles_in(group, gap):
-        end = until(role) or gap.end
-        if role.role == FOLLOWER and group.clocks.elapsed(gap.begin, end)[1] > _normal_gap(group):
-            return True
-    return False
+    return any(
+        role.role == FOLLOWER and _most_inside(group, gap, role) > _normal_gap(group) for role in _roles_in(group, gap)
+    )
+
+
+def _most_inside(group: Group, gap: Gap, role: Fact) -> int:
+    """The most time of a gap for which a role can have been held."""
+    begin, end = since(role), until(role) or gap.end
+    spans = ((gap.begin, end), (begin, end), (begin, gap.end))
+    return min(group.clocks.elapsed(earlier, later)[1] for earlier, later in spans)
 
 
 def _seen_preparing(group: Group, role: Fact) -> bool:
@@ -500,7 +494,7 @@ def _seen_preparing(group: Group, role: Fact) -> bool:
 def _normal_gap(group: Group) -> int:
     """How long a change may take: time-out, scan, and the notice of it (rule of RIP-32: 10 s + 5 s + poll)."""
     timeouts = [fact.count for fact in group.of(facts.REGISTERED) if fact.count]
-    return max(timeouts, default=_TIMEOUT_MS) * 1000 + _SCAN + NOTICE
+    return max(timeouts, default=TIMEOUT_MS) * 1000 + _SCAN + NOTICE
 
 
 def _gap_findings(group: Group, services: _Services, gap: Gap) -> Iterator[Finding]:

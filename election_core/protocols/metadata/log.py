@@ -50,9 +50,6 @@ _TAKEN = {
 AFTER = 2
 """So many tables after something happened are looked at."""
 
-Version = tuple[int | None, int | None, int | None]
-"""State version, timestamp (ms), counter."""
-
 
 @dataclass(slots=True)
 class Snapshot:

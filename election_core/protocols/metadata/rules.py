@@ -21,6 +21,7 @@ from election_core.facts import Fact
 from election_core.findings import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
 from election_core.group import Group, group_of, since, until
 from election_core.lives import SECOND
+from election_core.protocols.metadata.data_version import Version, is_taken_over
 from election_core.protocols.metadata.log import (
     ALONE,
     NO_MASTER,
@@ -69,7 +70,6 @@ _WITHOUT = {
 
 Key = tuple[str | None, str | None, int | None]
 """Topic, consumer group, queue; of a delay level only the level."""
-Version = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,12 +436,6 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: str) -> Fi
 # -- versions ----------------------------------------------------------------------------------------------------
 
 
-def order(version: Version) -> tuple[int, int, int]:
-    """The order of versions (DataVersion#compare): state version, then counter, then timestamp."""
-    state_version, timestamp, counter = version
-    return state_version or 0, counter or 0, timestamp or 0
-
-
 def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterator[Finding]:
     """A table of the acting master is taken over if its version is not smaller than the own one."""
     taken: set[str] = set()
@@ -463,8 +457,8 @@ def _sync_by_version(
     if replaced or own is None or not exact:
         stale.why.append("no copy of the table that the returning master compared with the acting one's")
         return
-    older = most is not None and order(most.version) < order(own.version)
-    not_older = least is not None and order(least.version) >= order(own.version)
+    older = most is not None and not is_taken_over(own.version, most.version)
+    not_older = least is not None and is_taken_over(own.version, least.version)
     if took and older and most is not None:
         stale.violates += 1
         yield _older_finding(hand_over, kind, own, most)

@@ -1,0 +1,119 @@
+"""The metadata tables of one broker as they change: pure functions over plain data, part of a broker that runs.
+
+Sources: RocketMQ ``ConsumerOffsetManager``, ``ScheduleMessageService``, ``SlaveSynchronize``,
+``BrokerPreOnlineService#syncMetadataReverse``.
+
+A version moves only every so many commits; that is why a complete pre-online may take nothing over.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from election_core.protocols.metadata.data_version import Version, following, is_taken_over
+
+CONSUMER_FILE, DELAY_FILE, TOPIC_FILE, GROUP_FILE = (
+    *("consumerOffset.json", "delayOffset.json", "topics.json", "subscriptionGroup.json"),
+)
+
+Place = tuple[str, str, int]
+"""Topic, consumer group, queue; of a delay level: two empty names and the level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """A table of offsets: the next message of each place. ``commits`` counts what came since the process began."""
+
+    version: Version = (0, 0, 0)
+    of: tuple[tuple[Place, int], ...] = ()
+    commits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A table of which only the names matter: topics, subscription groups."""
+
+    version: Version = (0, 0, 0)
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """All tables of one broker."""
+
+    consumer: Offsets = field(default_factory=Offsets)
+    delay: Offsets = field(default_factory=Offsets)
+    topics: Names = field(default_factory=Names)
+    groups: Names = field(default_factory=Names)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRules:
+    """What a broker decides by. A broken world bends one of these; the defaults are RocketMQ's.
+
+    ``version_step``: commits from one version to the next (``consumerOffsetUpdateVersionStep``,
+    ``delayOffsetUpdateVersionStep``).
+    """
+
+    version_step: int = 500
+    delay_step: int = 200
+    is_taken_over: Callable[[Version, Version], bool] = is_taken_over
+
+
+def loaded(stored: Mapping[str, object], defaults: Tables) -> Tables:
+    """The tables of a process that begins, from its files."""
+    consumer, delay = stored.get(CONSUMER_FILE), stored.get(DELAY_FILE)
+    topics, groups = stored.get(TOPIC_FILE), stored.get(GROUP_FILE)
+    return Tables(
+        replace(consumer, commits=0) if isinstance(consumer, Offsets) else defaults.consumer,
+        replace(delay, commits=0) if isinstance(delay, Offsets) else defaults.delay,
+        topics if isinstance(topics, Names) else defaults.topics,
+        groups if isinstance(groups, Names) else defaults.groups,
+    )
+
+
+def committed(table: Offsets, offsets: Iterable[tuple[Place, int]], now_ms: int, step: int) -> Offsets:
+    """Clients commit their places, each as it is told: a smaller one too (``commitOffset``)."""
+    places = dict(table.of)
+    version, commits = table.version, table.commits
+    for place, offset in offsets:
+        places[place] = offset
+        commits += 1
+        if commits % step == 0:
+            version = following(version, now_ms)
+    return Offsets(version, tuple(sorted(places.items())), commits)
+
+
+def copied(own: Offsets, other: Offsets) -> Offsets:
+    """What another broker's table says goes over the own one, and its version with it."""
+    return Offsets(other.version, tuple(sorted({**dict(own.of), **dict(other.of)}.items())), own.commits)
+
+
+def taken_over(own: Tables, other: Tables, rules: TableRules) -> tuple[Tables, tuple[str, ...]]:
+    """A returning master reads the tables of a member: what it has then, and which files it took over."""
+    taken: tuple[str, ...] = ()
+    if rules.is_taken_over(own.consumer.version, other.consumer.version):
+        own, taken = replace(own, consumer=copied(own.consumer, other.consumer)), (CONSUMER_FILE,)
+    if rules.is_taken_over(own.delay.version, other.delay.version):
+        own, taken = replace(own, delay=copied(own.delay, other.delay)), (*taken, DELAY_FILE)
+    return own, taken
+
+
+def as_slave(own: Tables, master: Tables, now_ms: int) -> tuple[Tables, tuple[str, ...], tuple[str, ...]]:
+    """A slave copies its master's tables: what it has then, and the topics and groups that it dropped."""
+    topics, groups = _names(own.topics, master.topics, now_ms), _names(own.groups, master.groups, now_ms)
+    after = Tables(copied(own.consumer, master.consumer), copied(own.delay, master.delay), topics, groups)
+    return after, _without(own.topics, topics), _without(own.groups, groups)
+
+
+def _names(own: Names, master: Names, now_ms: int) -> Names:
+    """Copying makes a version of its own: so it never is the master's, and every copy does all again."""
+    return own if own.version == master.version else Names(following(master.version, now_ms), master.names)
+
+
+def _without(before: Names, after: Names) -> tuple[str, ...]:
+    return tuple(name for name in before.names if name not in after.names)
+
+
+def named(table: Names, name: str, now_ms: int) -> Names:
+    """A topic or group is made."""
+    return Names(following(table.version, now_ms), tuple(sorted({*table.names, name})))
