@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from election_core.simulate.acting_master import scenarios as acting_master
+from election_core.simulate.acting_master import telling as acting_master_telling
+from election_core.simulate.acting_master import truth as acting_master_truth
 from election_core.simulate.dledger import scenarios as dledger
 from election_core.simulate.dledger import telling as dledger_telling
 from election_core.simulate.dledger import truth as dledger_truth
@@ -22,6 +25,7 @@ class Repertoire:
 
 PROTOCOLS: dict[str, Repertoire] = {
     "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.told),
+    "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.told),
 }
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}

@@ -33,4 +33,21 @@ EXPECTED: dict[str, Expected] = {
             (">>> isolate n1", "n1  LEADS term 1", "has heard nothing of its leader n1", "n2  LEADS term 2", "cuts"),
         ),
     ),
+    "acting_master": Expected(
+        proven=frozenset(
+            {
+                *("ACTING_MASTER_OVERLAP", "ACTING_MASTER_NOT_MIN_ID", "ACTING_MASTER_WRITABLE"),
+                *("SPECIAL_SERVICE_GAP", "LEADERLESS", "PRE_ONLINE_STUCK", "LOG_GAP"),
+            }
+        ),
+        repeated=("acting-seen-by-half", "acting-any-cuts-lost-lines"),
+        story=(
+            "acting-kill-master",
+            1,
+            (
+                *(">>> kill broker-0", "drops broker-0 from its table", "broker-1  STARTS the special services"),
+                *("broker-0  reads what consumers have read meanwhile", "broker-1  stops the special services"),
+            ),
+        ),
+    ),
 }

@@ -83,3 +83,25 @@ def test_killed_leader(corpora: Path) -> None:
     assert kinds(simulated) == kinds(real)
     killed = next(fault.true_us for fault in world.faults if fault.action == "kill")
     assert [one for one in kinds(simulated, killed) if one] == [one for one in kinds(real, KILLED) if one]
+
+
+SERVICES = (
+    *("PRE_BEGIN", "PRE_ALONE", "PRE_WAIT", "PRE_REVERSE", "PRE_SLAVE_DONE", "PRE_MASTER_DONE", "BRK_SERVICE_ON_MIN"),
+    *("BRK_MIN_CHANGED", "BRK_SCHEDULE", "BRK_TX_CHECK", "BRK_POP_REVIVE", "SYNC_MASTER"),
+)
+
+
+def services(lines: list[str]) -> tuple[str, ...]:
+    """What a broker of a set with acting masters does until it is shut down; what it takes over depends on traffic."""
+    own = [event.kind for event in events("broker.log", lines)]
+    end = own.index("BRK_SHUTDOWN_BEGIN") if "BRK_SHUTDOWN_BEGIN" in own else len(own)
+    return tuple(kind for kind in own[:end] if kind in SERVICES)
+
+
+def test_killed_master_and_acting_slave(corpora: Path) -> None:
+    """Master and both slaves, from their start to the master's return by pre-online."""
+    run = corpora / "rocketmq-acting-master" / "failover-preonline-clean"
+    real = [(run / f"nodes/broker-a-{n}/logs/rocketmqlogs/broker.log").read_text().splitlines() for n in range(3)]
+    logs = logs_of(played(SCENARIOS["acting-kill-master"], 1))
+    simulated = [logs[f"broker-{n}", "broker.log"] for n in range(3)]
+    assert [services(lines) for lines in simulated] == [services(lines) for lines in real]

@@ -23,7 +23,7 @@ from election_core.simulate.scenario import played
 from election_core.simulate.world import Line
 from tests.election_core.simulate.expected import EXPECTED
 
-AVAILABILITY = {"LEADERLESS", "ELECTION_STORM"}
+AVAILABILITY = {"LEADERLESS", "ELECTION_STORM", "SPECIAL_SERVICE_GAP", "PRE_ONLINE_STUCK"}
 """What may be said above info of a safe world: somebody had to wait. No rule of safety is broken in one."""
 
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -1,0 +1,75 @@
+"""Broker sets with a configured master, for a world: who is in the cast, and the words that all their stories share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from election_core.machine import Machine
+from election_core.protocols.acting_master import machine
+from election_core.protocols.acting_master.machine import Broker, BrokerState, Member, NameServer, Rules, State
+from election_core.simulate.acting_master.voice import SetVoice
+from election_core.simulate.scenario import Script, Stage
+
+SERVERS = ("ns-1", "ns-2")
+BROKERS = ("broker-0", "broker-1", "broker-2")
+MASTER = BROKERS[0]
+
+
+@dataclass(frozen=True, slots=True)
+class SetPlay:
+    """A broker set; ``settings`` are printed by each of its brokers."""
+
+    settings: tuple[tuple[str, str], ...]
+
+    @property
+    def machine(self) -> Machine[Member, State]:
+        """Brokers and name servers."""
+        return machine
+
+    def voice(self, rng: Random) -> SetVoice:
+        """Brokers and name servers of RocketMQ."""
+        return SetVoice(SERVERS, rng, dict(self.settings))
+
+    def leads(self, state: Any) -> int | None:
+        """The id of a broker that runs the special services: there are no terms, but a smaller id is the better one."""
+        return int(state.number) if isinstance(state, BrokerState) and state.serving else None
+
+    def committed(self, _: Any) -> int:
+        """Nothing is replicated here."""
+        return 0
+
+    def write(self, _: int) -> None:
+        """Producers write nothing that a world counts."""
+
+
+def cast(
+    rules: Rules = Rules(),  # noqa: B008 - frozen
+    server_rules: Rules = Rules(),  # noqa: B008 - frozen
+    brokers: tuple[str, ...] = BROKERS,
+) -> Callable[[], Mapping[str, Member]]:
+    """Name servers and brokers; the number at the end of a broker's name is its id."""
+
+    def make() -> dict[str, Member]:
+        members: dict[str, Member] = {name: NameServer(name, server_rules) for name in SERVERS}
+        return members | {name: Broker(name, name.rpartition("-")[2], SERVERS, rules) for name in brokers}
+
+    return make
+
+
+def brokers_of(stage: Stage) -> list[str]:
+    """All brokers of a world."""
+    return [name for name in stage.names if name not in SERVERS]
+
+
+def slaves_of(stage: Stage) -> list[str]:
+    """All brokers but the configured master."""
+    return [name for name in brokers_of(stage) if name != MASTER]
+
+
+def set_up(stage: Stage) -> Script:
+    """Name servers start, then the brokers, the master first; after a while all serve."""
+    for name in stage.names:
+        stage.start(name)
+        yield from stage.seconds(0.5, 3)
+    yield from stage.seconds(14, 22)

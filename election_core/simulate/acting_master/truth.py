@@ -1,0 +1,349 @@
+"""Which findings the logs of a world with acting masters prove, by what really happened in it."""
+
+from collections.abc import Iterator
+
+from election_core.protocols.acting_master.decisions import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
+from election_core.protocols.acting_master.machine import WRITE
+from election_core.rows import Finding
+from election_core.simulate.acting_master.voice import is_server
+from election_core.simulate.truth import (
+    Claim,
+    Gap,
+    Truth,
+    clocks_agree,
+    ends_at,
+    gaps,
+    overlap_us,
+    pairs_of_reigns,
+    spans,
+    up_during,
+    value,
+)
+from election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Line, Reign, World
+
+BOUND_US = SECOND // 2
+"""The clock bound with which worlds are judged."""
+NOTICE_US = 5 * SECOND
+"""How long a broker may take to learn of another smallest id."""
+_CHANGE_US = (TIMEOUT_MS + SCAN_MS) * MILLISECOND + NOTICE_US
+"""How long a change may take: the name server's patience, its look, and the notice."""
+_BLUR_US = 4 * SECOND
+"""Whole seconds at both ends of two times, and the bounds of two clocks, blur less than this."""
+
+
+def truths(world: World) -> list[Truth]:
+    """Everything that a reviewer should hear of a world."""
+    parts = (_overlaps, _against_minimum, _others_knew, _writable, _gaps, _stuck, _skipped, _log_gaps, _skews)
+    found = [one for part in parts for one in part(world)]
+    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.words))
+
+
+def number_of(node: str) -> str:
+    """The name under which findings speak of a node: a broker's id."""
+    return node if is_server(node) else node.rpartition("-")[2]
+
+
+def _about(*nodes: str) -> Claim:
+    wanted = {number_of(node) for node in nodes}
+    return lambda finding: set(finding.nodes) == wanted
+
+
+# -- who serves -----------------------------------------------------------------------------------------------------
+
+
+def _awake_us(world: World, node: str, begin_us: int, end_us: int) -> int:
+    """How long of an interval a process was awake."""
+    return sum(overlap_us((begin_us, end_us), span[1:]) for span in spans(world, UP, node))
+
+
+def _lossless(world: World, *nodes: str) -> bool:
+    return all(line.kept for line in world.lines if line.node in nodes)
+
+
+def _overlaps(world: World) -> Iterator[Truth]:
+    for one, other in pairs_of_reigns(world):
+        first, second = sorted((one, other), key=lambda reign: reign.begin_us)
+        begin, end = second.begin_us, min(ends_at(world, first), ends_at(world, second))
+        if end <= begin:
+            continue
+        awake = min(_awake_us(world, reign.node, begin, end) for reign in (first, second))
+        provable = awake > NOTICE_US + _BLUR_US and _overlap_shows(world, first, second)
+        words = f"{first.node} and {second.node} both ran the special services for {(end - begin) / SECOND:.1f} s."
+        yield Truth(
+            "ACTING_MASTER_OVERLAP",
+            (number_of(first.node), number_of(second.node)),
+            (),
+            begin,
+            end,
+            provable,
+            words,
+            _overlap_of(world, first, second, end - begin, awake),
+        )
+
+
+def _overlap_shows(world: World, first: Reign, second: Reign) -> bool:
+    lossless = _lossless(world, first.node, second.node)
+    ends = all(reign.how_ended in ("stepped down", "end") for reign in (first, second))
+    return lossless and ends and clocks_agree(world, BOUND_US)
+
+
+def _overlap_of(world: World, first: Reign, second: Reign, lasted_us: int, awake_us: int) -> Claim:
+    about = _about(first.node, second.node)
+
+    def covers(finding: Finding) -> bool:
+        least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
+        fits = not clocks_agree(world, BOUND_US) or least <= lasted_us <= most
+        return about(finding) and fits and (finding.severity == "info" or awake_us > NOTICE_US)
+
+    return covers
+
+
+# -- who should -----------------------------------------------------------------------------------------------------
+
+
+def _against_minimum(world: World) -> Iterator[Truth]:
+    """A slave that starts to act in the moment in which it hears of a smaller id."""
+    last: dict[str, Line] = {}
+    for line in world.lines:
+        kind = line.said.kind if line.said else None
+        if kind == "BRK_MIN_CHANGED":
+            last[line.node] = line
+        elif kind == "BRK_SCHEDULE" and value(line, "flag") and line.node in last:
+            heard = last[line.node]
+            smallest = _after(heard)
+            if heard.true_us == line.true_us and is_smaller(smallest, number_of(line.node)):
+                provable = heard.kept and line.kept and _lossless(world, line.node)
+                words = f"{line.node} began to act although it knew that {smallest} lives."
+                yield _not_minimum(line.node, line.true_us, line.true_us, provable, words)
+
+
+def _after(line: Line) -> str:
+    """The id that a slave hears to be the smallest."""
+    after = value(line, "after")
+    return str(after[0]) if isinstance(after, tuple) else ""
+
+
+def _others_knew(world: World) -> Iterator[Truth]:
+    """A slave that acted on while another member knew that a smaller id lives."""
+    for reign in world.reigns:
+        own = number_of(reign.node)
+        if own == MASTER_ID:
+            continue
+        for line in world.lines:
+            smaller = line.node != reign.node and is_smaller(_after(line), own)
+            if line.said is None or line.said.kind != "BRK_MIN_CHANGED" or not smaller:
+                continue
+            if not reign.begin_us <= line.true_us < ends_at(world, reign):
+                continue
+            until = min(ends_at(world, reign), _next_change(world, line))
+            if until - line.true_us > NOTICE_US:
+                lossless = _lossless(world, reign.node, line.node) and clocks_agree(world, BOUND_US)
+                sure = until - line.true_us > NOTICE_US + _BLUR_US and line.true_us - reign.begin_us > _BLUR_US
+                provable = lossless and sure and reign.how_ended == "stepped down"
+                words = f"{reign.node} acted on although {line.node} knew that {_after(line)} lives."
+                yield _not_minimum(reign.node, line.true_us, until, provable, words)
+
+
+def _next_change(world: World, line: Line) -> int:
+    """When a member next heard of another smallest id, or the end of the world."""
+    later = (
+        one.true_us
+        for one in world.lines
+        if one.node == line.node and one.true_us > line.true_us and one.said and one.said.kind == "BRK_MIN_CHANGED"
+    )
+    return next(later, world.now_us)
+
+
+def _not_minimum(node: str, begin_us: int, end_us: int, provable: bool, words: str) -> Truth:
+    def covers(finding: Finding) -> bool:
+        least = (finding.duration_min_ms or 0) * 1000
+        near = abs(finding.start_time - begin_us) <= NOTICE_US
+        return finding.nodes == (number_of(node),) and near and least <= max(end_us - begin_us, 0)
+
+    return Truth("ACTING_MASTER_NOT_MIN_ID", (number_of(node),), (), begin_us, end_us, provable, words, covers)
+
+
+def _writable(world: World) -> Iterator[Truth]:
+    """A name server without a master shows a topic that a slave registers as writable."""
+    for line in world.lines:
+        if line.said is None or line.said.kind not in ("NS_TOPIC_NEW", "NS_TOPIC_CHANGED"):
+            continue
+        permission, number = value(line, "permission"), value(line, "number")
+        if number == MASTER_ID or not isinstance(permission, int) or not permission & WRITE:
+            continue
+        for reign in world.reigns:
+            apart = min(line.true_us - reign.begin_us, ends_at(world, reign) - line.true_us)
+            if number_of(reign.node) != MASTER_ID and apart > 0:
+                lossless = _lossless(world, *world.names()) and clocks_agree(world, BOUND_US)
+                provable = lossless and apart > NOTICE_US + _BLUR_US and reign.how_ended == "stepped down"
+                words = f"{line.node} showed {value(line, 'topic')} as writable while {reign.node} acted."
+                begin = line.true_us
+                yield Truth(
+                    "ACTING_MASTER_WRITABLE",
+                    (number_of(reign.node),),
+                    (),
+                    begin,
+                    begin,
+                    provable,
+                    words,
+                    _shown_at(world, reign.node, begin),
+                )
+
+
+def _shown_at(world: World, node: str, time_us: int) -> Claim:
+    about = _about(node)
+    blur_us = NOTICE_US if clocks_agree(world, BOUND_US) else world.now_us
+    return lambda finding: about(finding) and abs(finding.start_time - time_us) <= blur_us
+
+
+# -- nobody serves --------------------------------------------------------------------------------------------------
+
+
+def _gaps(world: World) -> Iterator[Truth]:
+    for gap in gaps(world):
+        up_us = up_during(world, gap.begin_us, gap.end_us)
+        nodes = (gap.before.node, *((gap.after.node,) if gap.after else ()))
+        words = f"Nobody served for {gap.lasted_us / SECOND:.1f} s after {gap.before.node}."
+        for rule, long_us in (("SPECIAL_SERVICE_GAP", 0), ("LEADERLESS", _CHANGE_US)):
+            if gap.lasted_us > long_us:
+                provable = gap.lasted_us > long_us + 15 * SECOND and up_us > 5 * SECOND and _gap_shows(world, gap)
+                yield Truth(
+                    rule,
+                    tuple(number_of(node) for node in nodes),
+                    (),
+                    gap.begin_us,
+                    gap.end_us,
+                    provable,
+                    words,
+                    _gap_of(world, gap),
+                )
+
+
+def _gap_shows(world: World, gap: Gap) -> bool:
+    """Whether lines prove a gap: the next one says when it began, and nobody who was up followed somebody."""
+    if gap.after is None or not clocks_agree(world, BOUND_US) or not _lossless(world, *world.names()):
+        return False
+    return gap.before.how_ended in ("stopped", "killed")
+
+
+def _gap_of(world: World, gap: Gap) -> Claim:
+    """A claim must be as long as its gap; what lasted no longer than a change may take is no alarm.
+
+    Of those that begin to serve in one second, logs do not say who was first.
+    """
+    after = {number_of(reign.node) for reign in world.reigns if abs(reign.begin_us - gap.end_us) <= 2 * SECOND}
+
+    def covers(finding: Finding) -> bool:
+        least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
+        fits = not clocks_agree(world, BOUND_US) or least <= gap.lasted_us <= most
+        named = finding.nodes[0] == number_of(gap.before.node) and set(finding.nodes[1:]) <= after
+        return named and fits and (finding.severity == "info" or gap.lasted_us > _CHANGE_US)
+
+    return covers
+
+
+# -- pre-online -----------------------------------------------------------------------------------------------------
+
+_FAILED = ("PRE_HA_INFO_ERR", "PRE_NS_ERR", "PRE_REVERSE_ERR", "PRE_SEND_ERR", "PRE_WAIT_LOST")
+_SERVED = ("BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN")
+
+
+def _stuck(world: World) -> Iterator[Truth]:
+    """``PRE_ONLINE_STUCK``: three failures or more, over half a minute; a start line or a kill ends the attempt."""
+    for node in world.names():
+        failures: list[Line] = []
+        for line in (one for one in world.lines if one.node == node):
+            kind = line.said.kind if line.said else None
+            if kind in _FAILED:
+                failures.append(line)
+            elif kind in ("PRE_BEGIN", *_SERVED):
+                yield from _stuck_until(world, failures, line if kind in _SERVED else None)
+                failures = []
+        yield from _stuck_until(world, failures, None)
+
+
+def _stuck_until(world: World, failures: list[Line], served: Line | None) -> Iterator[Truth]:
+    if len(failures) < 3:
+        return
+    node, begin = failures[0].node, failures[0].true_us
+    end = served.true_us if served is not None else failures[-1].true_us
+    shown = failures[-1].true_us - begin
+    if end - begin > 29 * SECOND:
+        provable = shown > 31 * SECOND and clocks_agree(world, BOUND_US) and _lossless(world, node)
+        words = f"{node} could not come online for {(end - begin) / SECOND:.1f} s."
+        yield Truth("PRE_ONLINE_STUCK", (number_of(node),), (), begin, end, provable, words, _either_name(node))
+
+
+def _skipped(world: World) -> Iterator[Truth]:
+    """``PRE_ONLINE_SKIPPED``: a broker serves without having asked anybody, while another one acts."""
+    last: dict[str, str] = {}
+    for line in world.lines:
+        kind = line.said.kind if line.said else ""
+        if kind.startswith("PRE_"):
+            last[line.node] = kind
+        if kind not in _SERVED or (kind == "BRK_SERVICE_ON_MIN" and last.get(line.node) != "PRE_ALONE"):
+            continue
+        for reign in world.reigns:
+            near = reign.begin_us - 2 * SECOND <= line.true_us <= ends_at(world, reign)
+            if near and is_smaller(number_of(line.node), number_of(reign.node)):
+                words = f"{line.node} came back without asking {reign.node}, which acted."
+                nodes = (number_of(line.node), number_of(reign.node))
+                sure = line.true_us - reign.begin_us > _BLUR_US and reign.how_ended == "stepped down"
+                provable = sure and _lossless(world, line.node, reign.node) and clocks_agree(world, BOUND_US)
+                yield Truth(
+                    "PRE_ONLINE_SKIPPED",
+                    nodes,
+                    (),
+                    line.true_us,
+                    None,
+                    provable,
+                    words,
+                    _about(line.node, reign.node),
+                )
+
+
+# -- what limits the verdict ----------------------------------------------------------------------------------------
+
+
+def _log_gaps(world: World) -> Iterator[Truth]:
+    """``LOG_GAP``: a frozen broker says nothing; a clock that is set forward, or lost lines, look alike."""
+    for node in world.names():
+        if is_server(node):
+            continue
+        for _, begin, end in spans(world, FROZEN, node):
+            resumed = any(span[1] == end for span in spans(world, UP, node))
+            provable = end - begin >= 16 * SECOND and resumed and not world.processes[node].clock.steps
+            yield _hole(node, begin, end, provable, f"{node} was frozen for {(end - begin) / SECOND:.1f} s.")
+        for fault in world.faults:
+            if fault.action == "clock set" and fault.node == node:
+                yield _hole(node, fault.true_us, None, False, f"The clock of {node} was set {fault.detail}.")
+        if not _lossless(world, node):
+            yield _hole(node, world.began_us, None, False, f"Lines of {node} were lost.")
+
+
+def _hole(node: str, begin_us: int, end_us: int | None, provable: bool, words: str) -> Truth:
+    return Truth("LOG_GAP", (number_of(node),), (), begin_us, end_us, provable, words, _either_name(node))
+
+
+def _either_name(node: str) -> Claim:
+    """A broker whose log does not say its id any more is called by the folder."""
+    return lambda finding: finding.nodes in ((number_of(node),), (node,))
+
+
+def _skews(world: World) -> Iterator[Truth]:
+    """``CLOCK_SKEW``: a clock that was set; that two clocks differ, nothing here can prove."""
+    for name, process in world.processes.items():
+        for by_us in process.clock.steps:
+            words = f"The clock of {name} was set by {by_us / SECOND:.1f} s."
+            # Three lines of a file show a step, and a monitor makes one every five seconds.
+            provable = by_us < -22 * SECOND and len(process.clock.steps) == 1 and not is_server(name)
+            yield Truth(
+                "CLOCK_SKEW", (number_of(name),), (), world.began_us, None, provable, words, _skew(name, abs(by_us))
+            )
+
+
+def _skew(node: str, most_us: int) -> Claim:
+    def covers(finding: Finding) -> bool:
+        return number_of(node) in finding.nodes and (finding.duration_min_ms or 0) * 1000 <= most_us
+
+    return covers

@@ -1,0 +1,203 @@
+"""How the brokers of a set with a configured master, and their name servers, write their logs.
+
+Texts are those of the dialect, as releases from 5.1.1 to 5.3 have them; here stand files, levels and threads.
+"""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from election_core.dialects import rocketmq_writing as writing
+from election_core.dialects.writing import printed
+from election_core.machine import Say
+
+BROKER, STORE, REMOTING, LOCKS, SERVER = "broker.log", "store.log", "remoting.log", "filter.log", "namesrv.log"
+
+CLUSTER, BROKER_SET = "shop", "broker-a"
+_PORT, _REPLICATION_PORT, _SERVER_PORT = 10911, 10912, 9876
+_MONITOR = "10.85.0.70"
+_QUEUES = 4
+_HOME = "/opt/rocketmq"
+
+_THREADS = {
+    "main": "main",
+    "pre-online": "BrokerPreOnlineService",
+    "poll": "BrokerControllerSyncBrokerScheduledThread1",
+    "scheduled": "BrokerControllerScheduledThread1",
+    "requests out": "brokerOutApi_thread_{}",
+    "requests": "RemotingExecutorThread_{}",
+    "admin": "AdminBrokerThread_{}",
+    "answers": "NettyClientPublicExecutor_{}",
+    "network": "NettyServerCodecThread_{}",
+    "replication": "DefaultAcceptSocketService",
+    "scan": "NSScanScheduledThread",
+    "unregistration": "org.apache.rocketmq.namesrv.routeinfo.BatchUnregistrationService",
+}
+_LEVELS = {
+    **dict.fromkeys(
+        (
+            *("BRK_MEMBERS_ERR", "BRK_REG_NS_FAILED", "PRE_HA_INFO_ERR", "PRE_NS_ERR", "PRE_REVERSE_ERR"),
+            *("PRE_SEND_ERR", "PRE_WAIT_LOST", "SYNC_CONSUMER_ERR"),
+        ),
+        "ERROR",
+    ),
+    **dict.fromkeys(
+        (
+            *("BRK_MEMBERS_EMPTY", "META_GROUP_DELETE_NONE", "META_TOPIC_DELETE_NONE", "NS_BROKER_EXPIRED"),
+            *("LOCK_TAKEN_EXPIRED", "LOCK_REFUSED", "LOCK_RELEASE_REFUSED", "LOCK_RELEASE_NONE"),
+            *("LOCK_RELEASE_NO_GROUP", "LOCK_PEER_ERR", "LOCK_RELEASE_PEER_ERR"),
+        ),
+        "WARN",
+    ),
+}
+_ADDRESSES = ("address", "peer_address")
+
+Lines = list[tuple[str, str, str]]
+Printed = tuple[dict[str, Any], tuple[Any, ...]]
+"""The columns of a text, and the values of its places without a column."""
+
+
+def address(node: str | None) -> str | None:
+    """The address of a broker or name server, by its name: the number at its end tells them apart."""
+    if node is None:
+        return None
+    number = int(node.rpartition("-")[2])
+    return f"10.85.0.{10 + number}:{_SERVER_PORT}" if is_server(node) else f"10.85.0.{20 + number}:{_PORT}"
+
+
+def is_server(node: str) -> bool:
+    """Whether a node is a name server."""
+    return node.startswith("ns-")
+
+
+class SetVoice:
+    """The brokers of one set and their name servers. ``settings`` are those of all brokers, by name."""
+
+    def __init__(self, servers: tuple[str, ...], rng: Random, settings: dict[str, str]) -> None:
+        self._servers, self._settings = servers, settings
+        self._rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
+        self._up: set[str] = set()
+
+    def boot(self, node: str, wall_us: int) -> Lines:
+        """The configuration dump and the tip of a process that starts."""
+        if is_server(node):
+            dump = {"rocketmqHome": _HOME, "scanNotActiveBrokerInterval": "5000", "supportActingMaster": "true"}
+            lines = [self._setting(SERVER, wall_us, *item) for item in dump.items()]
+            boot = writing.WRITER.message("NS_BOOT", "JSON", address=f"0.0.0.0:{_SERVER_PORT}")
+            return [*lines, self._line(SERVER, wall_us, "INFO", "main", boot)]
+        lines = [self._setting(BROKER, wall_us, *item) for item in self._dump(node).items()]
+        ended = "normally" if node not in self._up else "abnormally"
+        self._up.add(node)
+        replication = writing.WRITER.message("HA_KIND_DEFAULT", value="DefaultHAService")
+        last = writing.WRITER.message("STORE_LAST_SHUTDOWN", result=ended, value=f"{_HOME}/store")
+        lines.append(self._line(STORE, wall_us, "WARN", "main", replication))
+        lines.append(self._line(STORE, wall_us, "INFO", "main", last))
+        servers = ";".join(address(server) or "" for server in self._servers)
+        boot = writing.WRITER.message(
+            "BRK_BOOT", "JSON", replica_group=BROKER_SET, address=address(node), value=servers
+        )
+        return [*lines, self._line(BROKER, wall_us, "INFO", "main", boot)]
+
+    def stopping(self, node: str, wall_us: int) -> Lines:
+        """The shutdown hook."""
+        if is_server(node):
+            message = writing.WRITER.message("SRV_SHUTDOWN_BEGIN", count=1)
+            return [self._line(SERVER, wall_us, "INFO", "ShutdownHook", message)]
+        self._up.discard(node)
+        message = writing.WRITER.message("BRK_SHUTDOWN_BEGIN", count=1)
+        return [self._line(BROKER, wall_us, "INFO", "Thread-18", message)]
+
+    def said(self, node: str, wall_us: int, say: Say) -> Lines:
+        """The line of what a machine says."""
+        values = dict(say.values)
+        for name in _ADDRESSES:
+            if name in values:
+                values[name] = address(values[name])
+        named, unnamed = _PRINTED[say.kind](values, self._rng) if say.kind in _PRINTED else (values, ())
+        message = writing.WRITER.message(say.kind, *unnamed, **named)
+        stream = SERVER if is_server(node) else _STREAMS.get(say.kind, BROKER)
+        thread = _THREADS[say.by].format(self._rng.randint(1, 8))
+        return [self._line(stream, wall_us, _LEVELS.get(say.kind, "INFO"), thread, message)]
+
+    def file(self, stream: str, part: int) -> str:
+        """As logback's fixed window does it: older parts are packed away as ``otherdays/<name>.<N>.log.gz``."""
+        folder = "logs/rocketmqlogs"
+        return f"{folder}/otherdays/{stream.removesuffix('.log')}.{part}.log.gz" if part else f"{folder}/{stream}"
+
+    # -- parts -------------------------------------------------------------------------------------------------
+
+    def _dump(self, node: str) -> dict[str, str]:
+        own = (address(node) or "").partition(":")[0]
+        return {
+            "brokerConfigPath": f"{_HOME}/conf/broker.conf",
+            "rocketmqHome": _HOME,
+            "namesrvAddr": ";".join(address(server) or "" for server in self._servers),
+            "listenPort": str(_PORT),
+            "brokerIP1": own,
+            "brokerName": BROKER_SET,
+            "brokerClusterName": CLUSTER,
+            "enableControllerMode": "false",
+            "enableDLegerCommitLog": "false",
+            "enableSlaveActingMaster": "true",
+            **self._settings,
+        }
+
+    def _setting(self, stream: str, wall_us: int, name: str, value: str) -> tuple[str, str, str]:
+        return self._line(stream, wall_us, "INFO", "main", f"{name}={value}")
+
+    def _line(self, stream: str, wall_us: int, level: str, thread: str, message: str) -> tuple[str, str, str]:
+        return stream, level, writing.line(wall_us, level, thread, message)
+
+
+_STREAMS = {"NET_SERVER_OPEN": REMOTING, "XHA_CONN_NEW": STORE}
+
+
+def _at(member: tuple[str, str | None]) -> str:
+    return f"{member[0]}-{printed(address(member[1]))}"
+
+
+def _port(rng: Random) -> int:
+    return rng.randint(32768, 60999)
+
+
+def _replication(own: str | None) -> str:
+    return f"{(own or '').partition(':')[0]}:{_REPLICATION_PORT}"
+
+
+def _canonical(values: dict[str, Any]) -> str:
+    return f"{CLUSTER}_{BROKER_SET}_{values['number']}"
+
+
+def _queues(permission: int) -> str:
+    return writing.queue_data(BROKER_SET, _QUEUES, permission)
+
+
+_PRINTED: dict[str, Callable[[dict[str, Any], Random], Printed]] = {
+    "BRK_MEMBERS_EMPTY": lambda _, __: ({"cluster_name": CLUSTER, "replica_group": BROKER_SET}, ()),
+    "BRK_MIN_CHANGED": lambda v, _: ({"value_before": _at(v["before"])}, (_at(v["after"]),)),
+    "BRK_SERVICE_ON": lambda v, _: ({}, (_canonical(v),)),
+    "BRK_SERVICE_ON_MIN": lambda v, _: (
+        {"peer": v["minimum"][0], "peer_address": address(v["minimum"][1])},
+        (_canonical(v),),
+    ),
+    "NET_SERVER_OPEN": lambda _, rng: ({"peer_address": f"{_MONITOR}:{_port(rng)}"}, ()),
+    "NS_BROKER_EXPIRED": lambda v, _: (
+        {"duration_ms": v["duration_ms"]},
+        (writing.live_address(CLUSTER, v["address"]),),
+    ),
+    "NS_BROKER_NEW": lambda v, _: (
+        {"peer_address": _replication(v["address"])},
+        (writing.live_address(CLUSTER, v["address"]),),
+    ),
+    "NS_CHANNEL_CLOSED": lambda _, __: ({"flag": True}, (f"BrokerAddrInfo{{clusterName='{CLUSTER}'}}",)),
+    "NS_TOPIC_CHANGED": lambda v, _: ({"topic": v["topic"]}, (_queues(v["before"]), _queues(v["permission"]))),
+    "NS_TOPIC_NEW": lambda v, _: ({"topic": v["topic"]}, (_queues(v["permission"]),)),
+    "NS_UNREG_ADDR": lambda v, _: ({"result": v["result"]}, (writing.live_address(CLUSTER, v["address"]),)),
+    "NS_UNREG_LIVE": lambda v, _: ({"result": v["result"]}, (writing.live_address(CLUSTER, v["address"]),)),
+    "NS_UNREG_NAME": lambda _, __: ({"replica_group": BROKER_SET}, ()),
+    "PRE_BEGIN": lambda _, __: ({"value": "BrokerPreOnlineService"}, ()),
+    "PRE_REVERSE_CONSUMER": lambda v, _: (v, (v["peer_address"],)),
+    "PRE_REVERSE_DELAY": lambda v, _: (v, (v["peer_address"],)),
+    "XHA_CONN_NEW": lambda v, rng: ({"peer_address": f"/{v['peer_address'].partition(':')[0]}:{_port(rng)}"}, ()),
+}
+"""How a kind is printed where its text has other places than the columns that the machine says."""
