@@ -25,7 +25,6 @@ from election_core.machine import (
     Told,
     Unanswered,
     Wait,
-    Watch,
 )
 from election_core.protocols.acting_master.decisions import MASTER_ID, SCAN_MS, TIMEOUT_MS, serves
 from election_core.protocols.metadata.machine import (
@@ -359,7 +358,7 @@ def _on_server(turn: _ServerTurn, told: Told) -> None:
             _heard_of(turn, sender)
         case Heard(_, WhoLives(before_online)):
             turn.answer(Lives(_members(turn), before_online))
-        case Closed(peer):
+        case Closed(peer) if any(entry.name == peer for entry in turn.state.live):
             turn.say("NS_CHANNEL_CLOSED", "scan")
             _drop(turn, [peer])
         case Fired():
@@ -400,7 +399,6 @@ def _register(turn: _ServerTurn, sender: str, message: Register) -> None:
     turn.change(live=live)
     if before is None:
         turn.say("NS_BROKER_NEW", "requests", address=sender)
-    turn.acts.append(Watch(sender))
     turn.answer(Registered(dict(_members(turn)).get(MASTER_ID) if message.number != MASTER_ID else None))
 
 

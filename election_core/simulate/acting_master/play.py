@@ -10,6 +10,7 @@ from election_core.protocols.acting_master import machine
 from election_core.protocols.acting_master.machine import Broker, BrokerState, Member, NameServer, Rules, State
 from election_core.simulate.acting_master.voice import SetVoice
 from election_core.simulate.scenario import Script, Stage
+from election_core.simulate.world import World
 
 SERVERS = ("ns-1", "ns-2")
 BROKERS = ("broker-0", "broker-1", "broker-2")
@@ -55,6 +56,16 @@ def cast(
         return members | {name: Broker(name, name.rpartition("-")[2], SERVERS, rules) for name in brokers}
 
     return make
+
+
+def connected(prepare: Callable[[World], None]) -> Callable[[World], None]:
+    """Brokers keep their connections to name servers open."""
+
+    def both(world: World) -> None:
+        world.connected = True
+        prepare(world)
+
+    return both
 
 
 def brokers_of(stage: Stage) -> list[str]:

@@ -11,10 +11,12 @@ from election_core.simulate.acting_master.play import (
     SetPlay,
     brokers_of,
     cast,
+    connected,
     set_up,
     slaves_of,
 )
 from election_core.simulate.scenario import Scenario, Script, Stage
+from election_core.simulate.scripts import drifting_clocks, lost_lines
 from election_core.simulate.world import World
 
 _PLAY = SetPlay((("totalReplicas", "3"), ("lockInStrictMode", "false"), ("skipPreOnline", "false")))
@@ -31,18 +33,8 @@ def _story(
     brokers: tuple[str, ...] = BROKERS,
     prepare: Callable[[World], None] = lambda _: None,
 ) -> Scenario:
-    return Scenario(
-        *(
-            f"acting-{name}",
-            "acting_master",
-            broken,
-            meaning,
-            _PLAY,
-            cast(rules, server_rules, brokers),
-            script,
-            prepare,
-        )
-    )
+    made = cast(rules, server_rules, brokers)
+    return Scenario(f"acting-{name}", "acting_master", broken, meaning, _PLAY, made, script, connected(prepare))
 
 
 # -- safe: faults that a set must survive ----------------------------------------------------------------------------
@@ -175,18 +167,6 @@ def _topic_meanwhile(stage: Stage) -> Script:
     yield from stage.seconds(35, 45)
 
 
-def _lost_lines(world: World) -> None:
-    world.drops = 0.03
-
-
-def _drifting_clocks(world: World) -> None:
-    """Every clock is off, each by less than the bound of half a second."""
-    for process in world.processes.values():
-        process.clock.begin(world.now_us)
-        process.clock.offset_us = world.rng.randrange(-400_000, 400_000)
-        process.clock.drift_ppm = world.rng.randrange(-200, 200)
-
-
 def _bad_network(world: World) -> None:
     world.network.lost = 0.02
 
@@ -209,17 +189,17 @@ SAFE: tuple[Scenario, ...] = (
         "lost-lines",
         "the loggers drop INFO lines in bursts, and the master is killed",
         _kill_master,
-        prepare=_lost_lines,
+        prepare=lost_lines,
     ),
     _story(
         "drifting-clocks",
         "clocks differ within their bounds; the master is killed",
         _kill_master,
-        prepare=_drifting_clocks,
+        prepare=drifting_clocks,
     ),
     _story("bad-network", "packets are lost, and the master is killed", _kill_master, prepare=_bad_network),
     _story("any-faults", "processes end and freeze at random", _any_faults),
-    _story("any-faults-lost-lines", "the same, and lines are lost", _any_faults, prepare=_lost_lines),
+    _story("any-faults-lost-lines", "the same, and lines are lost", _any_faults, prepare=lost_lines),
 )
 
 # -- broken: what RIP-32 does not survive, a bug, or an operator's error ---------------------------------------------
@@ -345,7 +325,7 @@ BROKEN: tuple[Scenario, ...] = (
     _story("stuck", "the master is back but does not reach the slave that acts", _stuck, broken=True),
     _story("clock-steps", "a broker's clock is set while all are running", _clock_steps, broken=True),
     _story("any-cuts", "links are cut at random", _any_cuts, broken=True),
-    _story("any-cuts-lost-lines", "the same, and lines are lost", _any_cuts, broken=True, prepare=_lost_lines),
+    _story("any-cuts-lost-lines", "the same, and lines are lost", _any_cuts, broken=True, prepare=lost_lines),
 )
 
 SCENARIOS = (*SAFE, *BROKEN)

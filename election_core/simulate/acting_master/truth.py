@@ -312,7 +312,8 @@ def _log_gaps(world: World) -> Iterator[Truth]:
             continue
         for _, begin, end in spans(world, FROZEN, node):
             resumed = any(span[1] == end for span in spans(world, UP, node))
-            provable = end - begin >= 16 * SECOND and resumed and not world.processes[node].clock.steps
+            steady = not world.processes[node].clock.steps
+            provable = end - begin >= 16 * SECOND and resumed and steady and _lossless(world, node)
             yield _hole(node, begin, end, provable, f"{node} was frozen for {(end - begin) / SECOND:.1f} s.")
         for fault in world.faults:
             if fault.action == "clock set" and fault.node == node:
