@@ -194,7 +194,8 @@ def _as_long_as(gap: Gap, clocks_agree: bool) -> Claim:
         if not (gap.before.term in finding.terms and after in finding.terms):
             return False
         least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
-        return not clocks_agree or least <= gap.lasted_us <= most
+        # Logs end before their world does: a gap to the end may have lasted longer than they tell.
+        return not clocks_agree or (least <= gap.lasted_us and (gap.after is None or gap.lasted_us <= most))
 
     return covers
 

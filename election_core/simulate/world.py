@@ -170,6 +170,7 @@ class World:
         self._number = 0
         self._calls: dict[int, _Call] = {}
         self._leading: dict[str, Reign] = {}
+        self._ended: set[tuple[str, int, str]] = set()
 
     # -- running -----------------------------------------------------------------------------------------------
 
@@ -227,7 +228,7 @@ class World:
         if self.connected:
             for other in self.processes.values():
                 if other is not process:
-                    self._carry(name, other.name, self._closed(other, name))
+                    self._carry(name, other.name, self._closed(other, process))
 
     def stop(self, name: str) -> None:
         """A process is told to stop, and does so in half a second."""
@@ -355,13 +356,19 @@ class World:
 
         self.at(self.now_us + delay_us, try_it)
 
-    def _closed(self, process: Process, peer: str) -> Callable[[], None]:
-        life = process.life
-        return lambda: self._tell(process, life, Closed(peer), None)
+    def _closed(self, process: Process, peer: Process) -> Callable[[], None]:
+        """Tell a process that the peer's just ended; what that one sent and is still under way then never arrives."""
+        life, ended = process.life, (peer.name, peer.life - 1, process.name)
+
+        def close() -> None:
+            self._ended.add(ended)
+            self._tell(process, life, Closed(peer.name), None)
+
+        return close
 
     def _deliver(self, number: int) -> None:
         call = self._calls.get(number)
-        if call is None:
+        if call is None or (call.sender, call.life, call.to) in self._ended:
             return
         to = self.processes[call.to]
         if to.condition == DOWN:

@@ -12,7 +12,7 @@ from election_core.protocols.dledger.decisions import (
     TERM_NOT_READY,
 )
 from election_core.quorum import majority
-from election_core.rows import Finding
+from election_core.simulate.leaders import Signs, about, double_votes, line_breaks, overlaps, same_term
 from election_core.simulate.truth import (
     Claim,
     Gap,
@@ -22,17 +22,16 @@ from election_core.simulate.truth import (
     kept,
     leaderless,
     log_gaps,
-    overlap_us,
-    pairs_of_reigns,
     skews,
     storms,
     value,
 )
-from election_core.simulate.world import MILLISECOND, SECOND, Line, Reign, World
+from election_core.simulate.world import MILLISECOND, SECOND, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
+_SIGNS = Signs(("DL_TO_LEADER",), ("DL_TO_CANDIDATE",))
 _OWN_TERM = ("DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE")
 _SURE_OVERLAP_US = 5 * SECOND
 """Whole seconds at both ends of two tenures, and the bounds of two clocks, blur less than this."""
@@ -42,108 +41,17 @@ _SURE_GAP_US = 5 * SECOND
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    parts = (
-        *(
-            _same_term,
-            _overlaps,
-            _double_votes,
-            _regressions,
-            _without_quorum,
-            _wrong_rounds,
-            _wrong_answers,
-            _both_ways,
-        ),
-        *(_impatience, _kept_roles, _log_gaps, storms),
-    )
-    found = [one for part in parts for one in part(world)]
+    parts = (_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _kept_roles)
+    found = [one for part in (*parts, _log_gaps, storms) for one in part(world)]
+    found += same_term(world, _SIGNS, "term")
+    found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
+    found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
     found += skews(world, _messages(world), BOUND_US)
     return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
 
 
-def _about(nodes: Iterable[str], terms: Iterable[int]) -> Claim:
-    wanted = (set(nodes), set(terms))
-    return lambda finding: (set(finding.nodes), set(finding.terms)) == wanted
-
-
 # -- leaders --------------------------------------------------------------------------------------------------------
-
-
-def _shows_begin(world: World, reign: Reign) -> bool:
-    """Whether a kept line says that a reign began, to the second."""
-    return any(abs(line.true_us - reign.begin_us) < SECOND // 10 for line in kept(world, reign.node, "DL_TO_LEADER"))
-
-
-def _shows_end(world: World, reign: Reign) -> bool:
-    """Whether a kept line says that a reign ended, to the second; a killed leader says nothing."""
-    if reign.end_us is None:
-        return True
-    lines = kept(world, reign.node, "DL_TO_CANDIDATE")
-    return any(abs(line.true_us - reign.end_us) < SECOND // 10 for line in lines)
-
-
-def _shows(world: World, reign: Reign) -> bool:
-    """Whether any kept line says that the node led that term."""
-    lines = kept(world, reign.node, "DL_TO_LEADER", "DL_STATUS")
-    said = (line for line in lines if value(line, "role") in (None, "LEADER") and value(line, "term") == reign.term)
-    return any(reign.begin_us <= line.true_us for line in said)
-
-
-def _same_term(world: World) -> Iterator[Truth]:
-    pairs: dict[tuple[int, str, str], bool] = {}
-    for one, other in pairs_of_reigns(world):
-        if one.term == other.term:
-            first, second = sorted((one.node, other.node))
-            shown = _shows_begin(world, one) and _shows_begin(world, other)
-            pairs[one.term, first, second] = pairs.get((one.term, first, second), False) or shown
-    for (term, first, second), provable in pairs.items():
-        begin = min(reign.begin_us for reign in world.reigns if reign.term == term)
-        words = f"{first} and {second} both led term {term}."
-        yield Truth(
-            "SPLIT_BRAIN_SAME_TERM",
-            (first, second),
-            (term,),
-            begin,
-            None,
-            provable,
-            words,
-            _about((first, second), (term,)),
-        )
-
-
-def _overlaps(world: World) -> Iterator[Truth]:
-    for stale, newer in pairs_of_reigns(world):
-        ends = (ends_at(world, stale), ends_at(world, newer))
-        lasted = overlap_us((stale.begin_us, ends[0]), (newer.begin_us, ends[1]))
-        if stale.term == newer.term or lasted == 0:
-            continue
-        committed = any(time > newer.begin_us for time in stale.grew)
-        shown = _shows_begin(world, newer) and _shows_begin(world, stale) and _shows_end(world, stale)
-        provable = lasted > _SURE_OVERLAP_US and shown and _shows_end(world, newer) and clocks_agree(world, BOUND_US)
-        old, new = f"{stale.node} (term {stale.term})", f"{newer.node} (term {newer.term})"
-        words = f"{old} and {new} led at once for {lasted / SECOND:.1f} s."
-        yield Truth(
-            "SPLIT_BRAIN_OVERLAP",
-            (stale.node, newer.node),
-            (stale.term, newer.term),
-            newer.begin_us,
-            newer.begin_us + lasted,
-            provable,
-            words,
-            _overlap_of(stale, newer, committed, lasted, clocks_agree(world, BOUND_US)),
-        )
-
-
-def _overlap_of(stale: Reign, newer: Reign, committed: bool, lasted_us: int, agree: bool) -> Claim:
-    """A claim must have the right length, and be critical only where the stale leader committed."""
-    about = _about((stale.node, newer.node), (stale.term, newer.term))
-
-    def covers(finding: Finding) -> bool:
-        least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
-        fits = not agree or least <= lasted_us <= most
-        return about(finding) and fits and (committed or finding.severity == "info")
-
-    return covers
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
@@ -160,33 +68,11 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 # -- votes and terms ---------------------------------------------------------------------------------------------------
 
 
-def _double_votes(world: World) -> Iterator[Truth]:
-    given: dict[tuple[str, int], dict[str, bool]] = {}
-    first: dict[tuple[str, int], int] = {}
+def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
+    """Votes as candidates heard them."""
     for line in world.lines:
         if line.said and line.said.kind == "DL_VOTE_REPLY" and value(line, "answer") == ACCEPT:
-            key = (str(value(line, "voter")), _term(line))
-            heard = given.setdefault(key, {})
-            heard[line.node] = heard.get(line.node, False) or line.kept
-            first.setdefault(key, line.true_us)
-    for (voter, term), heard in given.items():
-        if len(heard) > 1:
-            provable = sum(heard.values()) > 1
-            words = f"{voter} voted in term {term} for {' and for '.join(sorted(heard))}."
-            yield Truth(
-                "DOUBLE_VOTE",
-                (voter, *sorted(heard)),
-                (term,),
-                first[voter, term],
-                None,
-                provable,
-                words,
-                _vote_of(voter, term),
-            )
-
-
-def _vote_of(voter: str, term: int) -> Claim:
-    return lambda finding: finding.nodes[0] == voter and finding.terms == (term,)
+            yield str(value(line, "voter")), _term(line), line.node, line
 
 
 def _term(line: Line) -> int:
@@ -237,20 +123,20 @@ def _rounds(world: World, result: str) -> Iterator[tuple[Line, int, int, int]]:
 def _without_quorum(world: World) -> Iterator[Truth]:
     for line, accepted, _, needed in _rounds(world, PASSED):
         if accepted < needed:
-            yield _line_breaks("LEADER_WITHOUT_QUORUM", line, f"{line.node} passed with {accepted} of {needed} votes.")
+            yield line_breaks("LEADER_WITHOUT_QUORUM", line, f"{line.node} passed with {accepted} of {needed} votes.")
 
 
 def _wrong_rounds(world: World) -> Iterator[Truth]:
     for line, accepted, not_ready, needed in _rounds(world, REVOTE_IMMEDIATELY):
         if accepted + not_ready < needed:
-            yield _line_breaks("WRONG_ROUND_RESULT", line, f"{line.node} asked again without a chance.")
+            yield line_breaks("WRONG_ROUND_RESULT", line, f"{line.node} asked again without a chance.")
 
 
 def _wrong_answers(world: World) -> Iterator[Truth]:
     for line in world.lines:
         own = line.said and line.said.kind == "DL_VOTE_REPLY" and value(line, "voter") == line.node
         if own and value(line, "answer") == TERM_NOT_READY:
-            yield _line_breaks("WRONG_VOTE_RESULT", line, f"{line.node} told itself that it is not ready for its term.")
+            yield line_breaks("WRONG_VOTE_RESULT", line, f"{line.node} told itself that it is not ready for its term.")
 
 
 def _both_ways(world: World) -> Iterator[Truth]:
@@ -281,16 +167,7 @@ def _impatience(world: World) -> Iterator[Truth]:
             waited_ms = line.wall_us // MILLISECOND - (heard_ms if isinstance(heard_ms, int) else 0)
             if waited_ms < 2 * HEARTBEAT_INTERVAL_MS - 1000:
                 words = f"{line.node} gave its leader up after {waited_ms} ms."
-                yield _line_breaks("HEARTBEAT_RULE", line, words)
-
-
-def _line_breaks(rule: str, line: Line, words: str) -> Truth:
-    """A rule that one line breaks."""
-    term = value(line, "term")
-    terms = (term,) if isinstance(term, int) else ()
-    return Truth(
-        *(rule, (line.node,), terms, line.true_us, line.true_us, line.kept, words), _about((line.node,), terms)
-    )
+                yield line_breaks("HEARTBEAT_RULE", line, words)
 
 
 def _kept_roles(world: World) -> Iterator[Truth]:
@@ -314,7 +191,7 @@ def _kept_roles(world: World) -> Iterator[Truth]:
                 reign.end_us,
                 longest > 14 * SECOND and len(failed) > 3,
                 words,
-                _about((reign.node,), (reign.term,)),
+                about((reign.node,), (reign.term,)),
             )
 
 
