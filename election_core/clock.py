@@ -18,6 +18,13 @@ from itertools import combinations
 UNBOUNDED = 1 << 60
 """Larger than any difference of two moments, in microseconds."""
 
+WANDER_US = 50_000
+"""How far two clocks may part between a message that compares them and the moments that are judged by it.
+
+A clock that is kept within its bound is slewed back and forth, a free one gains or loses up to 100 us a second. Whole
+seconds blur more than that.
+"""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Moment:
@@ -184,7 +191,8 @@ def _tightest_messages(messages: Iterable[Message]) -> dict[tuple[str, str], tup
         if cause.source == effect.source:
             continue
         evidence = tuple(e for e in (cause.event_id, effect.event_id) if e)
-        candidate = (effect.by - cause.at, evidence)
+        wander = WANDER_US if effect.by - effect.at < WANDER_US else 0
+        candidate = (effect.by - cause.at + wander, evidence)
         pair = (cause.source, effect.source)
         if pair not in tightest or candidate < tightest[pair]:
             tightest[pair] = candidate

@@ -345,10 +345,19 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: Sequence
         for node, moment in heard
         if node == tenure.node and clocks.elapsed(end, moment)[1] > -SECOND and clocks.elapsed(moment, target)[1] > 0
     ]
+    if not log_stops:  # what was heard after the end is of a later life
+        relevant = [moment for moment in relevant if not _surely_before(clocks, end, moment)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
-    latest = min(relevant, key=lambda m: (m.by, m.source), default=end)
+    # Who lost a leader before another one surely heard of it was only cut off.
+    still_heard = [one for one in relevant if not any(_surely_before(clocks, one, other) for other in relevant)]
+    latest = min(still_heard, key=lambda m: (m.by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
+
+
+def _surely_before(clocks: Clocks, one: Moment, other: Moment) -> bool:
+    """Whether all of one moment's interval lies before all of the other's."""
+    return clocks.elapsed(one, other)[0] > 0
 
 
 def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Moment]) -> bool:

@@ -5,7 +5,7 @@ is: a healthy leader may print nothing for days. What happened to its process is
 when they lost contact with it. :func:`completed` puts that into the facts of a group, so that the rules need not know
 which logs are quiet:
 
-- a process that died (a later start proves it) was alive until the first of the others lost contact with it;
+- a process that died (a later start proves it) was alive until the others lost contact with it;
 - a log that simply ends goes on to the end of its group's logs, unless somebody lost contact and never had it again,
   or the leader that wrote it was replaced;
 - a hole in a log counts only where another leader was elected during it, or where the process itself noticed that it
@@ -91,7 +91,7 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
 def _last_sign(
     losses: Sequence[Fact], source: str, last_line: int, following: int | None, clocks: Clocks
 ) -> LastSign | None:
-    """When the first of the others lost contact with a process after its last line, or the last time if it came back.
+    """When the others lost contact with a process after its last line, or the last time if it came back.
 
     Contact that was lost and found again before the next start was no death. A connection that the other side closed
     (``flag``), and that never came back, was closed by its death.
@@ -107,7 +107,7 @@ def _last_sign(
             last_of[fact.source_node] = max(last_of.get(fact.source_node, said), said)
     if not last_of:
         return None
-    at = min(earliest for earliest, _, _ in last_of.values())
+    at = max(earliest for earliest, _, _ in last_of.values())  # who lost it before was only cut off
     if following is None:
         return LastSign(at)
     by = min((latest for _, latest, closed in last_of.values() if closed), default=following)

@@ -247,7 +247,7 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
     for role in group.roles:
         last = before.get(role.source_node)
         if role.cause == "leader_lost" and last is not None and last.peer is not None:
-            yield last.peer, since(role)
+            yield last.peer, Moment(last.since, max(last.since, role.since_by), role.source_node, role.since_event)
         before[role.source_node] = role
 
 

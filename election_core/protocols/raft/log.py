@@ -20,7 +20,7 @@ from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
 from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, LastHeard, vote_facts
 from election_core.quiet import Contact
 from election_core.quorum import is_majority, majority
-from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, Step, spans
+from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, UNKNOWN, Step, spans
 from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_core.witness import UNIDENTIFIED, Testimony, Witness
 
@@ -30,7 +30,10 @@ STALE_LOG_VOTE = "STALE_LOG_VOTE"
 ONE_START = 5 * SECOND
 """A member says its first role just before it says with what it starts."""
 READ_TIMEOUT = 5 * SECOND
-"""A connection to a peer is given up at the latest after this silence (rafthttp ``ConnReadTimeout``)."""
+"""A connection to a peer is given up at the latest after this silence (rafthttp ``ConnReadTimeout``).
+
+A connection that the other end closed may have been silent for as long: the last packet may get lost and come late.
+"""
 
 
 @dataclass(slots=True)
@@ -127,6 +130,9 @@ class Membership:
     _refused: set[str] = field(default_factory=set)
     _lost: dict[str, Contact] = field(default_factory=dict)
     _stopping: bool = False
+    _led_until: int | None = None
+    _restarted: bool = False
+    _missed: tuple[str | None, int | None] | None = None
 
     def may_be(self, node: str | None, cluster: str | None) -> bool:
         """Whether a line that names this member and cluster, as far as it does, may be this one's."""
@@ -138,6 +144,10 @@ class Membership:
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)
         _HANDLERS[event.kind](self, event)
+        if self._role == LEADER:
+            if event.kind in _SAID_BY_LEADERS:
+                self._led_until, self._restarted = event.at, False
+            self._restarted = self._restarted or event.kind in _SAID_AT_STARTS
 
     def facts(self, told: Testimony) -> Iterator[Fact]:
         """What the lines prove about the cluster."""
@@ -159,7 +169,7 @@ class Membership:
             yield told.saw(facts.LAST_HEARD, heard, node=heard.leader)
         for contact in self.contacts:
             closed = _closed_by_peer(contact.lost)
-            yield contact.fact(told, SECOND if closed else READ_TIMEOUT, closed)
+            yield contact.fact(told, READ_TIMEOUT, closed)
         for stall in self.stalls:
             latest = stall.at - (stall.duration_ms or 0) * 1000
             earliest = latest - 2 * self._tick_us
@@ -214,6 +224,7 @@ class Membership:
             contact.again = event.at
         self._open, self._cause, self._from, self._transfer_to = None, None, None, None
         self._voters, self._stopping = (), False
+        self._led_until, self._restarted, self._missed = None, False, None
         self._lost.clear()
         last = self.steps[-1] if self.steps else None
         said = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
@@ -231,6 +242,7 @@ class Membership:
         if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + self._tick_us
             self.heard.append(LastHeard(self._leader, least, most, event.event_id))
+            self._missed = (self._leader, self.steps[-1].term)
 
     def _on_pre_candidate(self, event: Logged) -> None:
         self._step(event, CANDIDATE, event.term, None, self._cause or "election_timeout")
@@ -256,8 +268,20 @@ class Membership:
     def _on_no_quorum(self, event: Logged) -> None:
         self._step(event, FOLLOWER, self.steps[-1].term if self.steps else None, None, "quorum_lost")
         self._cause = "quorum_lost"
+        self._led_until = None
+
+    def _on_leader_changed(self, event: Logged) -> None:
+        self._led_until = None
+        self._on_leader_known(event)
 
     def _on_leader_known(self, event: Logged) -> None:
+        if self._role != LEADER and self._led_until is not None and self._restarted:
+            self._blur_end(self._led_until)
+        self._restarted = False
+        if self._missed is not None:
+            if self._missed == (event.peer, event.term):  # it led on, only its messages did not arrive
+                self.heard.pop()
+            self._missed = None
         if event.peer != self.node:
             self._close_campaign(event, "lost")
             self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
@@ -266,7 +290,20 @@ class Membership:
             self._close_campaign(event, "won")
         self._cause = None
 
+    def _blur_end(self, led_until: int) -> None:
+        """The member learns of a leader as if it had known none, and never said that it had lost itself as leader.
+
+        Before, it wrote what members write at a start. So the first lines of a new start are missing: it led until its
+        last line as leader at least, and no longer when the next line in another role came.
+        """
+        number = max(n for n, step in enumerate(self.steps) if step.role == LEADER) + 1
+        after = self.steps[number]
+        blur = replace(after, at=led_until, by=after.at, role=UNKNOWN, term=None, leader=None, cause="unknown")
+        self.steps.insert(number, blur)
+        self._led_until = None
+
     def _on_leader_lost(self, event: Logged) -> None:
+        self._led_until = None
         if self._role == FOLLOWER:
             self._step(event, FOLLOWER, event.term, None, "leader_lost")
         elif self._role == LEADER:  # the line on its new role is missing
@@ -401,7 +438,7 @@ _HANDLERS: dict[str, Callable[[Membership, Logged], None]] = {
     "RAFT_TO_LEADER": Membership._on_to_leader,
     "RAFT_NO_QUORUM": Membership._on_no_quorum,
     "RAFT_LEADER_KNOWN": Membership._on_leader_known,
-    "RAFT_LEADER_CHANGED": Membership._on_leader_known,
+    "RAFT_LEADER_CHANGED": Membership._on_leader_changed,
     "RAFT_LEADER_LOST": Membership._on_leader_lost,
     "RAFT_LEADER_FORGOTTEN": Membership._on_leader_lost,
     "RAFT_TRANSFER": Membership._on_transfer,
@@ -430,6 +467,10 @@ _HANDLERS: dict[str, Callable[[Membership, Logged], None]] = {
 KINDS = frozenset(_HANDLERS)
 """The events that the fold of an etcd log reads."""
 
+_SAID_BY_LEADERS = frozenset({"RAFT_TO_LEADER", "RAFT_LEADER_KNOWN", "RAFT_TRANSFER", "ETCD_HEARTBEAT_LATE"})
+_SAID_AT_STARTS = frozenset(
+    {"RAFT_MEMBERS", "ETCD_MEMBER_ADDED", "ETCD_MEMBER_STARTS", "ETCD_MEMBER_RESTARTS", "ETCD_PEER_ACTIVE"}
+)
 _NAMES_TIMEOUT = frozenset({"ETCD_BOOT", "ETCD_ELECTION_TIMEOUT"})
 _NAMES_CLUSTER = frozenset(
     {
