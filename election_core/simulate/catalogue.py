@@ -9,6 +9,9 @@ from election_core.simulate.acting_master import truth as acting_master_truth
 from election_core.simulate.dledger import scenarios as dledger
 from election_core.simulate.dledger import telling as dledger_telling
 from election_core.simulate.dledger import truth as dledger_truth
+from election_core.simulate.raft import scenarios as raft
+from election_core.simulate.raft import telling as raft_telling
+from election_core.simulate.raft import truth as raft_truth
 from election_core.simulate.scenario import Scenario
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import World
@@ -26,6 +29,7 @@ class Repertoire:
 PROTOCOLS: dict[str, Repertoire] = {
     "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.told),
     "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.told),
+    "raft": Repertoire(raft.SCENARIOS, raft_truth.truths, raft_telling.told),
 }
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}

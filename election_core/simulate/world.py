@@ -150,6 +150,7 @@ class World:
 
     ``drops`` is how often a burst of dropped lines begins. ``monotonic``: the processes measure time by clocks that
     nobody can set. ``connected``: they keep connections open and are told when the process at the other end is gone.
+    ``leave`` is what a process does about being told to stop, before it ends.
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
@@ -160,6 +161,7 @@ class World:
         self.drops = 0.0
         self.monotonic = False
         self.connected = False
+        self.leave: Hashable | None = None
         self.lines: list[Line] = []
         self.faults: list[Fault] = []
         self.reigns: list[Reign] = []
@@ -235,6 +237,8 @@ class World:
         process = self.processes[name]
         self._print(name, self.voice.stopping(name, self._wall(process)), None)
         life = process.life
+        if self.leave is not None:
+            self.ask(name, self.leave)
         self.at(self.now_us + SECOND // 2, lambda: self.kill(name, "stopped") if process.life == life else None)
 
     def freeze(self, name: str) -> None:

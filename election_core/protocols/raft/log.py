@@ -18,9 +18,10 @@ from election_core.lives import SECOND, SILENCE, life_at
 from election_core.logged import Logged
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
 from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, LastHeard, vote_facts
+from election_core.protocols.raft.decisions import VOTE, is_behind
 from election_core.quiet import Contact
 from election_core.quorum import is_majority, majority
-from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, UNKNOWN, Step, spans
+from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
 from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_core.witness import UNIDENTIFIED, Testimony, Witness
 
@@ -198,6 +199,8 @@ class Membership:
         last = self.steps[-1] if self.steps else None
         if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
             return
+        if self._stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
+            cause = STOPPED
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
     @property
@@ -362,15 +365,15 @@ class Membership:
 
     def _on_vote_cast(self, event: Logged) -> None:
         """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
-        if event.request != "MsgVote" or event.term is None:
+        if event.request != VOTE or event.term is None:
             return
         self._granted(event, self.node, event.peer, event.term)
-        own = (event.ledger_end_term, event.ledger_end)
-        other = (event.peer_ledger_end_term, event.peer_ledger_end)
-        if None in own or None in other:
+        own_term, own = event.ledger_end_term, event.ledger_end
+        term, other = event.peer_ledger_end_term, event.peer_ledger_end
+        if own_term is None or own is None or term is None or other is None:
             return
-        behind = other < own
-        what = f"its log ended at {own[1]} of term {own[0]}, the candidate's at {other[1]} of term {other[0]}"
+        behind = is_behind((term, other), (own_term, own))
+        what = f"its log ended at {own} of term {own_term}, the candidate's at {other} of term {term}"
         self._check(Verdict(STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, what if behind else None), event)
 
     def _quorum(self, event: Logged) -> Verdict:

@@ -50,4 +50,22 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
     ),
+    "raft": Expected(
+        proven=frozenset(
+            {
+                *("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "DOUBLE_VOTE", "TERM_REGRESSION"),
+                *("LEADER_WITHOUT_QUORUM", "STALE_LOG_VOTE", "WRONG_VOTE_RESULT"),
+                *("LEADERLESS", "ELECTION_STORM", "LOG_GAP", "CLOCK_SKEW"),
+            }
+        ),
+        repeated=("raft-old-copy", "raft-any-faults-lost-lines"),
+        story=(
+            "raft-isolated-leader",
+            1,
+            (
+                *(">>> isolate", "would vote for", "LEADS term 2", "has not heard a majority", "LEADS term 3"),
+                "cuts entries off",
+            ),
+        ),
+    ),
 }

@@ -1,0 +1,359 @@
+"""The stories of etcd clusters: faults that Raft must survive, and bugs and errors that break it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
+
+from election_core.machine import Machine
+from election_core.protocols.raft import machine
+from election_core.protocols.raft.decisions import LOST, WON, Ballot, count, is_behind, may_vote
+from election_core.protocols.raft.machine import STATE_FILE, Leave, Member, Rules, State, Transfer, Write
+from election_core.simulate import scripts
+from election_core.simulate.raft.voice import IDS, EtcdVoice
+from election_core.simulate.scenario import Scenario, Script, Stage
+from election_core.simulate.world import SECOND, World
+
+NAMES = tuple(IDS)
+
+HELD_US = 5 * SECOND
+"""etcd closes a connection that was silent for so long: what was on its way is lost."""
+
+
+class RaftPlay:
+    """etcd, for a world."""
+
+    def __init__(self, *, pre_vote: bool) -> None:
+        self._pre_vote = pre_vote
+
+    @property
+    def machine(self) -> Machine[Member, State]:
+        """The member."""
+        return machine
+
+    def voice(self, rng: Random) -> EtcdVoice:
+        """Members of etcd."""
+        return EtcdVoice(rng, pre_vote=self._pre_vote)
+
+    def leads(self, state: State) -> int | None:
+        """The term that a member leads."""
+        return state.term if state.role == machine.LEADER else None
+
+    def committed(self, state: State) -> int:
+        """The commit index."""
+        return state.committed
+
+    def write(self, count: int) -> Write:
+        """Entries of a client."""
+        return Write(count)
+
+
+def _story(
+    name: str,
+    meaning: str,
+    script: Callable[[Stage], Script],
+    *,
+    broken: bool = False,
+    rules: Rules = Rules(),  # noqa: B008 - frozen
+    prepare: Callable[[World], None] = lambda _: None,
+) -> Scenario:
+    def set_up(world: World) -> None:
+        world.monotonic = world.connected = True
+        world.network.held_us = HELD_US
+        world.leave = Leave()
+        prepare(world)
+
+    def cast() -> Mapping[str, Member]:
+        return {member: Member(member, NAMES, rules) for member in NAMES}
+
+    return Scenario(f"raft-{name}", "raft", broken, meaning, RaftPlay(pre_vote=rules.pre_vote), cast, script, set_up)
+
+
+# -- safe: faults that the protocol must survive --------------------------------------------------------------------
+
+
+def _isolated_follower(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    stage.isolate(stage.rng.choice(stage.followers()))
+    yield from stage.seconds(20, 35)
+    stage.heal()
+    yield from stage.seconds(20, 30)
+
+
+def _transfer(stage: Stage) -> Script:
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        to = stage.rng.choice(stage.followers())
+        stage.ask(leader, Transfer(to), f"hand over to {to}")
+    yield from stage.seconds(20, 30)
+
+
+def _mute_leader(stage: Stage) -> Script:
+    """Nothing gets from the leader to anybody; it hears both."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        for name in stage.followers():
+            stage.cut_one_way(leader, name)
+        yield from stage.seconds(20, 30)
+        stage.heal()
+    yield from stage.seconds(20, 30)
+
+
+def _doubling_network(world: World) -> None:
+    world.network.doubled = 0.2
+    world.network.lost = 0.05
+
+
+def _lost_lines(world: World) -> None:
+    world.drops = 0.05
+
+
+_WITHOUT_PRE_VOTE = Rules(pre_vote=False)
+
+SAFE: tuple[Scenario, ...] = (
+    _story("healthy", "three members, nothing broken", scripts.healthy),
+    _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
+    _story("isolated-leader", "the leader is cut off from its peers, not from its clients", scripts.isolated_leader),
+    _story(
+        "isolated-leader-without-pre-vote",
+        "the leader is cut off, and no round before an election keeps its term from climbing",
+        scripts.isolated_leader,
+        rules=_WITHOUT_PRE_VOTE,
+    ),
+    _story(
+        "isolated-follower-without-pre-vote",
+        "a follower is cut off; its term climbs, and when it is back the leader has to give up",
+        _isolated_follower,
+        rules=_WITHOUT_PRE_VOTE,
+    ),
+    _story(
+        "frozen-leader",
+        "the leader gets no time for half a minute, and then goes on as if nothing was",
+        scripts.frozen_leader,
+    ),
+    _story("kill-followers", "both followers are killed: the leader has to give up by itself", scripts.kill_followers),
+    _story("restart-all", "power cut: all are killed and come back", scripts.restart_all),
+    _story("rolling-restart", "an operator stops and starts one after the other", scripts.rolling_restart),
+    _story("transfer", "an operator asks the leader to hand over", _transfer),
+    _story("flapping", "four times every link is cut for a dozen seconds: an election storm", scripts.flapping),
+    _story("one-way", "one follower does not hear the leader, which hears it", scripts.one_way),
+    _story("mute-leader", "nobody hears the leader, which hears everybody", _mute_leader),
+    _story(
+        "bad-network",
+        "one packet in ten is lost, messages are late, and the leader is killed",
+        scripts.kill_leader,
+        prepare=scripts.bad_network,
+    ),
+    _story(
+        "doubled-messages",
+        "one message in five arrives twice, some late, and the leader is cut off",
+        scripts.isolated_leader,
+        prepare=_doubling_network,
+    ),
+    _story(
+        "lost-lines",
+        "bursts of lines get lost on their way, and the leader is killed",
+        scripts.kill_leader,
+        prepare=_lost_lines,
+    ),
+    _story(
+        "drifting-clocks",
+        "clocks differ within their bounds, and the leader is cut off",
+        scripts.isolated_leader,
+        prepare=scripts.drifting_clocks,
+    ),
+    _story("any-faults", "faults drawn at random", scripts.any_faults),
+    _story(
+        "any-faults-lost-lines", "faults drawn at random, and lines are lost", scripts.any_faults, prepare=_lost_lines
+    ),
+)
+
+# -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
+
+
+def _old_copy(stage: Stage) -> Script:
+    """Two members get copies of their disks back from before their votes, and vote again."""
+    yield from stage.start_all()
+    first = yield from stage.until_led()
+    yield from stage.seconds(5, 8)
+    copies = {name: stage.copy_of_disk(name) for name in stage.names}
+    if first is None:
+        return
+    stage.kill(first)
+    second = yield from stage.led_again(first)
+    yield from stage.seconds(3, 5)
+    stage.start(first)
+    yield from stage.seconds(5, 8)
+    if second is not None:
+        voter = next(name for name in stage.names if name not in (first, second))
+        stage.freeze(second)
+        for name in (first, voter):
+            stage.kill(name)
+            stage.put_back(name, copies[name])
+            stage.start(name)
+        yield from stage.led_again(second)
+        yield from stage.seconds(3, 6)
+        stage.thaw(second)
+    yield from stage.seconds(20, 30)
+
+
+def _forgetful_member(stage: Stage) -> Script:
+    """A member whose term has climbed while it was cut off loses its hard state, and votes in a smaller term."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(5, 10)
+    name = stage.rng.choice(stage.followers())
+    stage.isolate(name)
+    yield from stage.seconds(30, 40)
+    stage.kill(name)
+    stage.lose(name, STATE_FILE)
+    stage.heal()
+    stage.start(name)
+    yield from stage.seconds(3, 6)
+    leader = stage.leader()
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.led_again(leader)
+    yield from stage.seconds(15, 25)
+
+
+def _cold_start(stage: Stage) -> Script:
+    yield from stage.start_all(0.002)
+    yield from stage.seconds(15, 20)
+    leader = stage.leader()
+    if leader is not None:
+        stage.kill(leader)
+    yield from stage.seconds(20, 30)
+
+
+def _two_halves(stage: Stage) -> Script:
+    """Nobody hears anybody at the start: whoever needs no quorum leads."""
+    stage.cut_all()
+    yield from stage.start_all(0.2)
+    yield from stage.seconds(20, 30)
+    stage.heal()
+    yield from stage.seconds(20, 30)
+
+
+def _left_behind(stage: Stage) -> Script:
+    """A member misses what the others commit, and comes back in the moment in which the leader dies."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(5, 10)
+    stage.isolate(stage.rng.choice(stage.followers()))
+    yield from stage.seconds(15, 20)
+    stage.heal()
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.led_again(leader)
+        yield from stage.seconds(5, 10)
+        stage.start(leader)
+    yield from stage.seconds(15, 25)
+
+
+def _handed_around(stage: Stage) -> Script:
+    """Every member leads once: each pair of clocks is compared both ways."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    for _ in stage.names:
+        yield from stage.seconds(5, 15)
+        leader = stage.leader()
+        if leader is not None:
+            to = stage.names[(stage.names.index(leader) + 1) % len(stage.names)]
+            stage.ask(leader, Transfer(to), f"hand over to {to}")
+    yield from stage.seconds(20, 30)
+
+
+def _clock_steps(stage: Stage) -> Script:
+    """A clock is set, forward or back, by up to more than its process has lived; then the leader is killed."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(30, 40)
+    name = stage.rng.choice(stage.names)
+    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
+    yield from stage.seconds(5, 10)
+    leader = stage.leader()
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.led_again(leader)
+        stage.start(leader)
+    yield from stage.seconds(20, 30)
+
+
+def _votes_for_everybody(ballot: Ballot) -> bool:
+    return not is_behind(ballot.end, ballot.own_end)
+
+
+def _one_is_enough(answers: Iterable[bool], voters: int) -> str:  # noqa: ARG001 - that is the bug
+    return count(answers, 1)
+
+
+def _lost_is_won(answers: Iterable[bool], voters: int) -> str:
+    counted = count(answers, voters)
+    return WON if counted == LOST else counted
+
+
+BROKEN: tuple[Scenario, ...] = (
+    _story(
+        "old-copy",
+        "old copies of two members' disks are put back: they vote twice in one term",
+        _old_copy,
+        broken=True,
+    ),
+    _story(
+        "forgetful-member",
+        "a member loses its term and votes in a term below one that it had reached",
+        _forgetful_member,
+        broken=True,
+        rules=_WITHOUT_PRE_VOTE,
+    ),
+    _story(
+        "votes-twice",
+        "a bug: a vote does not bind the voter",
+        _cold_start,
+        broken=True,
+        rules=Rules(granted=_votes_for_everybody, pre_vote=False),
+    ),
+    _story(
+        "stale-log-vote",
+        "a bug: voters do not look at the candidate's log",
+        _left_behind,
+        broken=True,
+        rules=Rules(granted=may_vote, pre_vote=False),
+    ),
+    _story(
+        "lonely-quorum",
+        "a bug: one vote is taken for a quorum",
+        _two_halves,
+        broken=True,
+        rules=Rules(count=_one_is_enough),
+    ),
+    _story(
+        "lost-is-won",
+        "a bug: a candidate that most have refused takes itself for elected",
+        _isolated_follower,
+        broken=True,
+        rules=Rules(count=_lost_is_won, pre_vote=False, check_quorum=False),
+    ),
+    _story(
+        "without-check-quorum",
+        "CheckQuorum is off: a leader that is cut off does not give up",
+        scripts.isolated_leader,
+        broken=True,
+        rules=Rules(check_quorum=False),
+    ),
+    _story(
+        "wrong-clock",
+        "one clock is off by far more than its bound, while leadership is handed around",
+        _handed_around,
+        broken=True,
+        prepare=scripts.wrong_clock,
+    ),
+    _story("clock-steps", "a clock is set while all are running, and the leader is killed", _clock_steps, broken=True),
+)
+
+SCENARIOS = (*SAFE, *BROKEN)

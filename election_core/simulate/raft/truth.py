@@ -1,0 +1,221 @@
+"""Which findings the logs of an etcd world prove, by what really happened in it."""
+
+from collections.abc import Iterable, Iterator
+
+from election_core.protocols.raft.decisions import VOTE, is_behind
+from election_core.quorum import is_majority, majority
+from election_core.simulate.leaders import Signs, double_votes, line_breaks, overlaps, same_term
+from election_core.simulate.raft.voice import IDS
+from election_core.simulate.truth import (
+    Gap,
+    Truth,
+    clocks_agree,
+    in_names,
+    kept,
+    leaderless,
+    log_gaps,
+    skews,
+    storms,
+    value,
+)
+from election_core.simulate.world import SECOND, Line, World
+
+BOUND_US = SECOND // 2
+"""The clock bound with which worlds are judged."""
+
+_SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",))
+_OWN_TERM = ("RAFT_START", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TO_LEADER")
+_SURE_OVERLAP_US = 2 * SECOND
+"""Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
+_SURE_GAP_US = 4 * SECOND
+"""The same for the end of one tenure and the begin of the next, and up to a second until a death is noticed."""
+_SURE_FREEZE_MS = 10_000
+
+_NAMES = {member: name for name, member in IDS.items()}
+
+
+def truths(world: World) -> list[Truth]:
+    """Everything that a reviewer should hear of a world."""
+    parts = (_regressions, _expired_grants, _without_quorum, _stale_votes, _log_gaps, storms)
+    found = [one for part in parts for one in part(world)]
+    found += same_term(world, _SIGNS, "term")
+    found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
+    found += double_votes(_votes(world))
+    found += leaderless(world, lambda gap: _gap_shows(world, gap))
+    found += skews(world, _messages(world), BOUND_US)
+    return sorted(in_names(found, _NAMES), key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+
+
+def _said(world: World, *kinds: str) -> Iterator[Line]:
+    return (line for line in world.lines if line.said is not None and line.said.kind in kinds)
+
+
+def _number(line: Line, name: str) -> int:
+    number = value(line, name)
+    return number if isinstance(number, int) else -1
+
+
+# -- votes and terms ---------------------------------------------------------------------------------------------------
+
+
+def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
+    """Votes as voters give them and as candidates hear them; a candidate votes for itself."""
+    for line in _said(world, "RAFT_VOTE_CAST", "RAFT_VOTE_GRANTED", "RAFT_TO_CANDIDATE"):
+        kind, peer, term = line.said.kind if line.said else "", str(value(line, "peer")), _number(line, "term")
+        if kind == "RAFT_TO_CANDIDATE":
+            yield line.node, term, line.node, line
+        elif kind == "RAFT_VOTE_CAST" and value(line, "request") == VOTE:
+            yield line.node, term, peer, line
+        elif value(line, "request") == f"{VOTE}Resp":
+            yield peer, term, line.node, line
+
+
+def _regressions(world: World) -> Iterator[Truth]:
+    for node in world.names():
+        largest, shown = -1, -1
+        for line in _said(world, *_OWN_TERM):
+            if line.node != node:
+                continue
+            term = _number(line, "term")
+            if term < largest:
+                yield Truth(
+                    "TERM_REGRESSION",
+                    (node,),
+                    (largest, term),
+                    line.true_us,
+                    None,
+                    line.kept and term < shown,
+                    f"{node} had been in term {largest} and was in term {term} after its restart.",
+                    lambda finding, node=node: finding.nodes == (node,),  # type: ignore[misc]
+                )
+            largest = term
+            shown = term if line.kept else shown
+
+
+def _expired_grants(world: World) -> Iterator[Truth]:
+    """``WRONG_VOTE_RESULT``: a vote of a term below one that the voter had reached before the candidate asked."""
+    reached: dict[str, list[Line]] = {}
+    asked: dict[tuple[str, int], list[Line]] = {}
+    seen: dict[tuple[str, str, int], bool] = {}
+    for line in _said(world, *_OWN_TERM):
+        reached.setdefault(line.node, []).append(line)
+        if line.said and line.said.kind == "RAFT_TO_CANDIDATE":
+            asked.setdefault((line.node, _number(line, "term")), []).append(line)
+    for voter, term, candidate, line in _votes(world):
+        began = [one for one in asked.get((candidate, term), []) if one.true_us <= line.true_us]
+        larger = [
+            one for one in reached[voter] if began and one.true_us < began[-1].true_us and _number(one, "term") > term
+        ]
+        if voter == candidate or not larger:
+            continue
+        shown = [one for one in larger if one.kept and one.said and one.said.kind == "RAFT_TO_CANDIDATE"]
+        early = any(one.true_us < began[-1].true_us - 3 * SECOND for one in shown)
+        provable = line.kept and began[-1].kept and early and clocks_agree(world, BOUND_US)
+        seen[voter, candidate, term] = seen.get((voter, candidate, term), False) or provable
+    for (voter, candidate, term), provable in seen.items():
+        words = f"{voter} voted for {candidate} in term {term}, below one that it had reached."
+        yield Truth(
+            "WRONG_VOTE_RESULT",
+            (voter, candidate),
+            (term,),
+            world.began_us,
+            None,
+            provable,
+            words,
+            lambda finding, of=(voter, candidate), term=term: finding.nodes == of and term in finding.terms,  # type: ignore[misc]
+        )
+
+
+def _stale_votes(world: World) -> Iterator[Truth]:
+    for line in _said(world, "RAFT_VOTE_CAST"):
+        own = (_number(line, "ledger_end_term"), _number(line, "ledger_end"))
+        theirs = (_number(line, "peer_ledger_end_term"), _number(line, "peer_ledger_end"))
+        if value(line, "request") == VOTE and is_behind(theirs, own):
+            words = f"{line.node} voted for {value(line, 'peer')}, whose log is behind its own."
+            yield line_breaks("STALE_LOG_VOTE", line, words)
+
+
+def _without_quorum(world: World) -> Iterator[Truth]:
+    """A leader of fewer votes than a majority; that enough had refused to leave none must show."""
+    for node in world.names():
+        votes: dict[str, Line] = {}
+        for line in world.lines:
+            kind = line.said.kind if line.said and line.node == node else ""
+            if kind == "RAFT_TO_CANDIDATE":
+                votes = {}
+            elif kind in ("RAFT_VOTE_GRANTED", "RAFT_VOTE_REFUSED") and value(line, "request") == f"{VOTE}Resp":
+                votes.setdefault(str(value(line, "peer")), line)
+            elif kind == "RAFT_TO_LEADER":
+                yield from _won_without(world, line, votes.values())
+
+
+def _won_without(world: World, line: Line, votes: Iterable[Line]) -> Iterator[Truth]:
+    members = len(world.names())
+    granted = [one for one in votes if one.said and one.said.kind == "RAFT_VOTE_GRANTED"]
+    if is_majority(len(granted), members):
+        return
+    refused = [one for one in votes if one not in granted and one.kept]
+    about_it = kept(world, line.node, "RAFT_TO_CANDIDATE")
+    asked = any(_number(one, "term") == _number(line, "term") for one in about_it)
+    shown = members - len(refused) < majority(members) and asked and _shows_members(world, line)
+    words = f"{line.node} led with {len(granted)} of {majority(members)} votes."
+    found = line_breaks("LEADER_WITHOUT_QUORUM", line, words)
+    yield Truth(
+        *(found.rule, found.nodes, found.terms, found.begin_us, found.end_us, found.provable and shown, words),
+        found.covers,
+    )
+
+
+def _shows_members(world: World, line: Line) -> bool:
+    """Whether the configuration in force at a line is printed: the last line on it in the same life."""
+    own = [one for one in _said(world, "RAFT_MEMBERS") if one.node == line.node and one.true_us < line.true_us]
+    return bool(own) and own[-1].kept
+
+
+# -- leaders and clocks --------------------------------------------------------------------------------------------
+
+
+def _gap_shows(world: World, gap: Gap) -> bool:
+    """Whether lines prove a gap: the next leader says when it began, and the last one's end was said or noticed."""
+    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US:
+        return False
+    if any(not line.kept for line in world.lines):
+        return False
+    if gap.before.end_us != gap.begin_us:
+        return _shows_freeze(world, gap.before.node, gap.end_us)
+    return gap.before.how_ended == "stepped down" or any(_missed(line, gap) for line in world.lines)
+
+
+def _missed(line: Line, gap: Gap) -> bool:
+    """Whether somebody noticed at once that a leader's process had ended."""
+    said = line.said is not None and line.said.kind == "ETCD_PEER_LOST" and value(line, "peer") == gap.before.node
+    return said and value(line, "result") == "unexpected EOF" and 0 <= line.true_us - gap.begin_us < SECOND
+
+
+def _log_gaps(world: World) -> Iterable[Truth]:
+    return log_gaps(world, lambda node, _, end_us: _shows_freeze(world, node, end_us, SECOND))
+
+
+def _shows_freeze(world: World, node: str, since_us: int, within_us: int | None = None) -> bool:
+    """A quiet log shows a freeze only where the leader itself notices that its heartbeats are late."""
+    late = kept(world, node, "ETCD_HEARTBEAT_LATE")
+    said = (line for line in late if line.true_us >= since_us)
+    long = (line for line in said if _number(line, "duration_ms") >= _SURE_FREEZE_MS)
+    return any(within_us is None or line.true_us < since_us + within_us for line in long)
+
+
+def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+    """Kept lines of which the first caused the second: a member heard of a term from the one that raised it."""
+    raised: dict[tuple[str, int], Line] = {}
+    higher: dict[str, Line] = {}
+    for line in _said(world, "RAFT_TO_CANDIDATE", "RAFT_TERM_HIGHER", "RAFT_TO_FOLLOWER"):
+        kind, term = line.said.kind if line.said else "", _number(line, "term")
+        if kind == "RAFT_TO_CANDIDATE" and line.kept:
+            raised.setdefault((line.node, term), line)
+        elif kind == "RAFT_TERM_HIGHER":
+            higher[line.node] = line
+        elif kind == "RAFT_TO_FOLLOWER" and line.node in higher:
+            heard = higher.pop(line.node)
+            cause = raised.get((str(value(heard, "peer")), term))
+            if cause is not None and heard.kept and line.kept and _number(heard, "term") == term:
+                yield cause, line

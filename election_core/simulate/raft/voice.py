@@ -1,0 +1,220 @@
+"""How an etcd member writes its log.
+
+Texts are those of the dialect; here stand the places in etcd's source that print them, and the fields beside the text.
+"""
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from election_core.dialects import etcd_writing as writing
+from election_core.machine import Say
+from election_core.protocols.raft.decisions import ELECTION_MS, HEARTBEAT_MS
+
+STREAM = "etcd.log"
+
+CLUSTER = "62a3408d373ac1c8"
+IDS: Mapping[str, str] = {"etcd1": "30c3c2aa47460bb0", "etcd2": "65d2efdeada7cca3", "etcd3": "59a04900bccefb6d"}
+"""The ids of the members: hashes of their addresses and their cluster's name."""
+
+_OLD, _NEW = "3.4.23", "3.5.17"
+
+_CALLERS: Mapping[str, tuple[str, str]] = {
+    "RAFT_START": ("raft/raft.go:389", ""),
+    "RAFT_TO_FOLLOWER": ("raft/raft.go:706", ""),
+    "RAFT_TO_CANDIDATE": ("raft/raft.go:719", ""),
+    "RAFT_TO_PRE_CANDIDATE": ("raft/raft.go:735", ""),
+    "RAFT_TO_LEADER": ("raft/raft.go:771", ""),
+    "RAFT_VOTE_SENT": ("raft/raft.go:817", ""),
+    "RAFT_VOTE_GRANTED": ("raft/raft.go:830", ""),
+    "RAFT_VOTE_REFUSED": ("raft/raft.go:832", ""),
+    "RAFT_VOTE_IGNORED": ("raft/raft.go:855", ""),
+    "RAFT_TERM_HIGHER": ("raft/raft.go:865", ""),
+    "RAFT_TERM_LOWER": ("raft/raft.go:923", ""),
+    "RAFT_ELECTION": ("raft/raft.go:929", ""),
+    "RAFT_VOTE_CAST": ("raft/raft.go:966", ""),
+    "RAFT_VOTE_REJECTED": ("raft/raft.go:984", ""),
+    "RAFT_NO_QUORUM": ("raft/raft.go:1017", ""),
+    "RAFT_TRANSFER": ("raft/raft.go:1254", ""),
+    "RAFT_TRANSFER_SENT": ("raft/raft.go:1260", ""),
+    "RAFT_TALLY": ("raft/raft.go:1295", ""),
+    "RAFT_TRANSFER_TAKEN": ("raft/raft.go:1348", ""),
+    "RAFT_MEMBERS": ("raft/raft.go:1523", ""),
+    "RAFT_LEADER_KNOWN": ("raft/node.go:327", ""),
+    "RAFT_LEADER_CHANGED": ("raft/node.go:329", ""),
+    "RAFT_LEADER_LOST": ("raft/node.go:333", ""),
+    "RAFT_CONFLICT": ("raft/log.go:132", ""),
+    "ETCD_BOOT": ("embed/etcd.go:305", "embed/etcd.go:308"),
+    "ETCD_MEMBER_STARTS": ("etcdserver/raft.go:536", "etcdserver/raft.go:505"),
+    "ETCD_MEMBER_RESTARTS": ("etcdserver/raft.go:586", "etcdserver/raft.go:540"),
+    "ETCD_MEMBER_ADDED": ("membership/cluster.go:392", "membership/cluster.go:421"),
+    "ETCD_MEMBER_NAMED": ("etcdserver/server.go:2069", "etcdserver/server.go:2140"),
+    "ETCD_PEER_ACTIVE": ("rafthttp/peer_status.go:51", "rafthttp/peer_status.go:53"),
+    "ETCD_PEER_LOST": ("rafthttp/stream.go:436", "rafthttp/stream.go:421"),
+    "ETCD_PEER_INACTIVE": ("rafthttp/peer_status.go:68", "rafthttp/peer_status.go:66"),
+    "ETCD_HEARTBEAT_LATE": ("etcdserver/raft.go:440", "etcdserver/raft.go:415"),
+    "ETCD_TRANSFER": ("etcdserver/server.go:1456", "etcdserver/server.go:1489"),
+    "ETCD_TRANSFER_SKIPPED": ("etcdserver/server.go:1494", "etcdserver/server.go:1527"),
+    "ETCD_SIGNAL": ("osutil/interrupt_unix.go:64", "osutil/interrupt_unix.go:64"),
+    "ETCD_STOPPING": ("embed/etcd.go:371", "embed/etcd.go:373"),
+}
+"""Where 3.4 and 3.5 print a line; all lines of the library pass through one place in 3.5."""
+
+_LIBRARY = "etcdserver/zap_raft.go"
+_WARNS = frozenset({"RAFT_NO_QUORUM", "ETCD_PEER_LOST", "ETCD_PEER_INACTIVE", "ETCD_HEARTBEAT_LATE"})
+_MEMBERS = frozenset({"node", "peer", "value_before"})
+
+Lines = list[tuple[str, str, str]]
+Values = dict[str, Any]
+
+
+class EtcdVoice:
+    """The members of one cluster; all run one release, drawn for each world."""
+
+    def __init__(self, rng: Random, *, pre_vote: bool) -> None:
+        self._version = rng.choice((_OLD, _NEW))
+        self._pre_vote = pre_vote
+
+    def file(self, stream: str, part: int) -> str:
+        """As logrotate names them."""
+        return f"logs/{stream}.{part}.gz" if part else f"logs/{stream}"
+
+    def boot(self, node: str, wall_us: int) -> Lines:
+        """The settings of a process that starts."""
+        members = ",".join(f"{name}=http://{_host(name)}:2380" for name in IDS)
+        settings = {
+            "etcd-version": self._version,
+            "git-sha": "Not provided (use ./build instead of go build)",
+            "go-os": "linux",
+            "go-arch": "amd64",
+            "name": node,
+            "data-dir": "/var/lib/etcd/data",
+            "heartbeat-interval": writing.duration(HEARTBEAT_MS),
+            "election-timeout": writing.duration(ELECTION_MS),
+            "initial-election-tick-advance": True,
+            "initial-advertise-peer-urls": [f"http://{_host(node)}:2380"],
+            "initial-cluster": members,
+            "initial-cluster-token": "etcd-main",
+            "pre-vote": self._pre_vote,
+        }
+        return [self._line("ETCD_BOOT", wall_us, fields=settings)]
+
+    def stopping(self, node: str, wall_us: int) -> Lines:
+        """A process that is told to stop."""
+        of = {"name": node, "data-dir": "/var/lib/etcd/data", "advertise-peer-urls": [f"http://{_host(node)}:2380"]}
+        signal = self._line("ETCD_SIGNAL", wall_us, fields={"signal": "terminated"})
+        return [signal, self._line("ETCD_STOPPING", wall_us, fields=of)]
+
+    def said(self, node: str, wall_us: int, say: Say) -> Lines:
+        """A line of the library has its values in its text, one of the server beside it."""
+        values = {name: IDS.get(value, value) if name in _MEMBERS else value for name, value in say.values}
+        if say.kind in _FIELDS:
+            return [self._line(say.kind, wall_us, fields=_FIELDS[say.kind](node, values))]
+        return [self._line(say.kind, wall_us, *_printed(say.kind, values))]
+
+    def _line(
+        self, kind: str, wall_us: int, named: Values | None = None, unnamed: tuple[Any, ...] = (),
+        fields: Values | None = None,
+    ) -> tuple[str, str, str]:  # fmt: skip
+        message, warns = writing.WRITER.message(kind, *unnamed, **(named or {})), kind in _WARNS
+        old, new = _CALLERS[kind]
+        level = "warn" if warns else "info"
+        if self._version == _OLD:
+            text = writing.line(wall_us, 3, level, old, message, fields or {})
+        else:
+            caller = new or f"{_LIBRARY}:{85 if warns else 77}"
+            text = writing.line(wall_us, 6, level, caller, message, fields or {}, None if new else "raft")
+        return STREAM, level.upper(), text
+
+
+def _printed(kind: str, values: Values) -> tuple[Values, tuple[Any, ...]]:
+    """The columns of a text, and the values of its places without a column."""
+    match kind:
+        case "RAFT_MEMBERS":
+            return {"node": values["node"]}, (writing.configuration(IDS[one] for one in values["members"]),)
+        case "RAFT_START":
+            return {**values, "members": ",".join(IDS[one] for one in values["members"])}, ()
+        case "RAFT_CONFLICT":
+            return {name: value for name, value in values.items() if name != "node"}, ()
+        case "RAFT_TRANSFER_SENT":
+            by_answer = values.pop("by_answer")
+            return values, () if by_answer else (values["peer"],)
+        case _ if "value_before" in values:
+            return {**values, "value_before": writing.member(values["value_before"])}, ()
+    return values, ()
+
+
+def _named(node: str, values: Values) -> Values:
+    return {
+        "local-member-id": values["node"],
+        "local-member-attributes": f"{{Name:{node} ClientURLs:[http://{_host(node)}:2379]}}",
+        "request-path": f"/0/members/{values['node']}/attributes",
+        "cluster-id": CLUSTER,
+        "publish-timeout": "15s",
+    }
+
+
+def _added(_: str, values: Values) -> Values:
+    name = next(name for name, one in IDS.items() if one == values["peer"])
+    return {
+        "cluster-id": CLUSTER,
+        "local-member-id": values["node"],
+        "added-peer-id": values["peer"],
+        "added-peer-peer-urls": [f"http://{_host(name)}:2380"],
+    }
+
+
+def _lost(_: str, values: Values) -> Values:
+    return {
+        "stream-reader-type": "stream Message",
+        "local-member-id": values["node"],
+        "remote-peer-id": values["peer"],
+        "error": values["result"],
+    }
+
+
+def _inactive(_: str, values: Values) -> Values:
+    why = f"failed to read {values['peer']} on stream Message ({values['result']})"
+    return {"peer-id": values["peer"], "error": why}
+
+
+def _late(_: str, values: Values) -> Values:
+    return {
+        "to": values["peer"],
+        "heartbeat-interval": writing.duration(HEARTBEAT_MS),
+        "expected-duration": writing.duration(2 * HEARTBEAT_MS),
+        "exceeded-duration": writing.duration(values["duration_ms"]),
+    }
+
+
+def _starts(_: str, values: Values) -> Values:
+    return {"local-member-id": values["node"], "cluster-id": CLUSTER}
+
+
+def _restarts(_: str, values: Values) -> Values:
+    return {"cluster-id": CLUSTER, "local-member-id": values["node"], "commit-index": values["committed"]}
+
+
+def _transfer(_: str, values: Values) -> Values:
+    to = {"transferee-member-id": values["peer"]} if "peer" in values else {}
+    leader = writing.member(values["value_before"])
+    return {"local-member-id": values["node"], "current-leader-member-id": leader, **to}
+
+
+_FIELDS: Mapping[str, Callable[[str, Values], Values]] = {
+    "ETCD_MEMBER_STARTS": _starts,
+    "ETCD_MEMBER_RESTARTS": _restarts,
+    "ETCD_MEMBER_ADDED": _added,
+    "ETCD_MEMBER_NAMED": _named,
+    "ETCD_PEER_ACTIVE": lambda _, values: {"peer-id": values["peer"]},
+    "ETCD_PEER_LOST": _lost,
+    "ETCD_PEER_INACTIVE": _inactive,
+    "ETCD_HEARTBEAT_LATE": _late,
+    "ETCD_TRANSFER": _transfer,
+    "ETCD_TRANSFER_SKIPPED": _transfer,
+}
+"""The fields beside the texts of the server."""
+
+
+def _host(name: str) -> str:
+    return f"10.83.3.{10 + int(name[-1])}"
