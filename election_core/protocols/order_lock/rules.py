@@ -307,10 +307,12 @@ def _granted_within(group: Group, alive: Hold, later: Hold) -> bool:
 
 
 def _least(group: Group, one: Hold, other: Hold) -> int:
-    """The least time for which both surely lived at once."""
+    """The least time for which both surely lived at once, as far as the logs go."""
     spans = (
         group.clocks.elapsed(one.settled, other.sure)[0],
         group.clocks.elapsed(other.settled, one.sure)[0],
+        group.clocks.elapsed(one.settled, group.end)[0],
+        group.clocks.elapsed(other.settled, group.end)[0],
         one.sure.at - one.begin.by,
         other.sure.at - other.begin.by,
     )
@@ -378,7 +380,8 @@ def _enough(group: Group, own: list[Hold], hold: Hold) -> list[tuple[Hold, ...]]
 
 
 def _all(overlap: Callable[[Group, Hold, Hold], bool], group: Group, grants: tuple[Hold, ...]) -> bool:
-    return all(overlap(group, a, b) for a, b in combinations(grants, 2))
+    """Whether every two grants were at once; two of one table never are, whatever their seconds."""
+    return all(a.source != b.source and overlap(group, a, b) for a, b in combinations(grants, 2))
 
 
 def _overlap(group: Group, one: Hold, other: Hold) -> bool:
