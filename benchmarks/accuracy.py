@@ -42,6 +42,8 @@ What the worlds do not hold:
   one is measured);
 - clocks off by more than their bound where nobody elects (`acting_master`): no line there is surely the effect of
   another machine's, so nothing can prove it;
+- lines about order locks that are lost: they have a file of their own, which nothing floods; the judge takes it that a
+  lock whose release is not printed within a minute was not released;
 - protocols that are not named below: they have no machine yet.
 """
 

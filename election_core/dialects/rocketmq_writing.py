@@ -67,3 +67,8 @@ def queue_data(broker_set: str, queues: int, permission: int) -> str:
 def live_address(cluster: str, address: str) -> str:
     """``BrokerAddrInfo``, which calls itself ``BrokerIdentityInfo``."""
     return f"BrokerIdentityInfo [clusterName={cluster}, brokerAddr={address}]"
+
+
+def queue(topic: str, broker_set: str, number: int) -> str:
+    """``MessageQueue``."""
+    return f"MessageQueue [topic={topic}, brokerName={broker_set}, queueId={number}]"

@@ -12,6 +12,9 @@ from election_core.simulate.dledger import truth as dledger_truth
 from election_core.simulate.raft import scenarios as raft
 from election_core.simulate.raft import telling as raft_telling
 from election_core.simulate.raft import truth as raft_truth
+from election_core.simulate.order_lock import scenarios as order_lock
+from election_core.simulate.order_lock import telling as order_lock_telling
+from election_core.simulate.order_lock import truth as order_lock_truth
 from election_core.simulate.scenario import Scenario
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import World
@@ -30,6 +33,7 @@ PROTOCOLS: dict[str, Repertoire] = {
     "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.told),
     "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.told),
     "raft": Repertoire(raft.SCENARIOS, raft_truth.truths, raft_telling.told),
+    "order_lock": Repertoire(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.told),
 }
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}

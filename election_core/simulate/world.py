@@ -148,9 +148,11 @@ class _Call:
 class World:
     """The machines, the queue of what is to happen, and the record of what did.
 
-    ``drops`` is how often a burst of dropped lines begins. ``monotonic``: the processes measure time by clocks that
-    nobody can set. ``connected``: they keep connections open and are told when the process at the other end is gone.
+    ``drops`` is how often a burst of dropped lines begins, but in files that are ``quiet``: appenders drop what floods
+    them. ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep connections
+    open and are told when the process at the other end is gone.
     ``leave`` is what a process does about being told to stop, before it ends.
+    ``unprinted`` is what machines say that no system writes down: time, member, and what it says.
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
@@ -159,10 +161,12 @@ class World:
         self.processes = {name: Process(name, member, WallClock()) for name, member in members.items()}
         self.voice = play.voice(rng)
         self.drops = 0.0
+        self.quiet: frozenset[str] = frozenset()
         self.monotonic = False
         self.connected = False
         self.leave: Hashable | None = None
         self.lines: list[Line] = []
+        self.unprinted: list[tuple[int, str, Say]] = []
         self.faults: list[Fault] = []
         self.reigns: list[Reign] = []
         self.spells: list[Spell] = [Spell(name, DOWN, began_us) for name in members]
@@ -420,13 +424,15 @@ class World:
 
     def _print(self, name: str, lines: list[tuple[str, str, str]], say: Say | None) -> None:
         wall_us = self._wall(self.processes[name])
+        if say is not None and not lines:
+            self.unprinted.append((self.now_us, name, say))
         for stream, level, text in lines:
             kept = not self._is_dropped(name, stream, level)
             self.lines.append(Line(name, stream, self.now_us, wall_us, level, text, say, kept))
 
     def _is_dropped(self, name: str, stream: str, level: str) -> bool:
         """Appenders drop INFO lines in bursts, never louder ones; each file has a queue of its own."""
-        if not self.drops or level != "INFO":
+        if not self.drops or level != "INFO" or stream in self.quiet:
             return False
         left = self._dropping.get((name, stream), 0)
         if left == 0 and self._line_rng.random() < self.drops:

@@ -3,12 +3,14 @@
 Sources: RocketMQ 5.3 ``BrokerController``, ``BrokerPreOnlineService``, ``SlaveSynchronize``, ``RouteInfoManager``;
 the rules that judge logs stand in :mod:`.decisions`.
 
+Consumers that lock queues are clients of it (:mod:`election_core.protocols.order_lock.machine`).
+
 Nobody elects: each broker asks a name server every second who lives, and serves if it is the smallest. A member is
 known here by its name instead of its address. Left out are messages themselves; what consumers have read is in the
 tables of :mod:`election_core.protocols.metadata.machine`.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,6 +43,22 @@ from election_core.protocols.metadata.machine import (
     loaded,
     named,
     taken_over,
+)
+from election_core.protocols.order_lock import machine as client
+from election_core.protocols.order_lock.machine import (
+    PEER_TIMEOUT_MS,
+    Client,
+    ClientState,
+    Granted,
+    Key,
+    Lock,
+    LockRules,
+    LockTable,
+    Route,
+    Unlock,
+    WhoIsMaster,
+    locked,
+    unlocked,
 )
 
 RPC_TIMEOUT_MS = 3000
@@ -76,6 +94,7 @@ class Rules:
     takes_write_away: bool = True
     skip_pre_online: bool = False
     tables: TableRules = field(default_factory=TableRules)
+    locks: LockRules = field(default_factory=LockRules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +115,8 @@ class NameServer:
     rules: Rules = field(default_factory=Rules)
 
 
-Member = Broker | NameServer
-Live = tuple[tuple[str, str], ...]
+Member = Broker | NameServer | Client
+Members = tuple[tuple[str, str], ...]
 """Ids and names of the live members of the set, by id."""
 
 
@@ -135,7 +154,7 @@ class WhoLives:
 class Lives:
     """The members that a name server knows."""
 
-    members: Live
+    members: Members
     before_online: bool
 
 
@@ -200,7 +219,23 @@ class MakeTopic:
     topic: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unlocked:
+    """A peer has given a lock back as asked."""
+
+
 # -- state ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The grants of a request in strict mode, counted until no answer is ``waiting``; ``request`` is its number."""
+
+    number: int
+    client: str
+    request: int
+    grants: tuple[tuple[Key, int], ...]
+    waiting: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +247,7 @@ class BrokerState:
     isolated: bool = True
     serving: bool = False
     minimum: tuple[str, str | None] = (MASTER_ID, None)
-    members: Live = ()
+    members: Members = ()
     server: int = 0
     round: int = 0
     master: str | None = None
@@ -220,10 +255,13 @@ class BrokerState:
     waits_for: str | None = None
     connects_to: str | None = None
     tables: Tables = field(default_factory=Tables)
+    locks: LockTable = field(default_factory=LockTable)
+    counts: tuple[Count, ...] = ()
+    counts_made: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Live:
     """A broker in a name server's table."""
 
     name: str
@@ -236,11 +274,11 @@ class Entry:
 class ServerState:
     """A name server's table: live brokers, and the permission that it shows of each topic."""
 
-    live: tuple[Entry, ...] = ()
+    live: tuple[Live, ...] = ()
     topics: tuple[tuple[str, int], ...] = ()
 
 
-State = BrokerState | ServerState
+State = BrokerState | ServerState | ClientState
 Step = tuple[State, tuple[Act, ...]]
 
 
@@ -306,6 +344,8 @@ class _ServerTurn(_Turn):
 
 def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     """A process begins: a name server knows nobody; a broker is isolated until it is prepared to serve."""
+    if isinstance(member, Client):
+        return client.start(member, stored, now_ms)
     if isinstance(member, NameServer):
         server = _ServerTurn(member, ServerState(), now_ms)
         server.wait(SCAN, SCAN_MS)
@@ -337,8 +377,10 @@ _FIRST = {
 
 
 def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
-    """One thing happens to a broker or name server."""
+    """One thing happens to a broker, name server or client."""
     turn: Any
+    if isinstance(member, Client) and isinstance(state, ClientState):
+        return client.step(member, state, now_ms, told)
     if isinstance(member, NameServer) and isinstance(state, ServerState):
         turn = _ServerTurn(member, state, now_ms)
         _on_server(turn, told)
@@ -358,6 +400,9 @@ def _on_server(turn: _ServerTurn, told: Told) -> None:
             _heard_of(turn, sender)
         case Heard(_, WhoLives(before_online)):
             turn.answer(Lives(_members(turn), before_online))
+        case Heard(_, WhoIsMaster()):
+            members = _members(turn)
+            turn.answer(Route(members[0][1] if members else None))
         case Closed(peer) if any(entry.name == peer for entry in turn.state.live):
             turn.say("NS_CHANNEL_CLOSED", "scan")
             _drop(turn, [peer])
@@ -380,7 +425,7 @@ def _on_broker(turn: _BrokerTurn, told: Told) -> None:
 # -- name servers -------------------------------------------------------------------------------------------------
 
 
-def _members(turn: _ServerTurn) -> Live:
+def _members(turn: _ServerTurn) -> Members:
     return tuple(sorted((entry.number, entry.name) for entry in turn.state.live))
 
 
@@ -390,7 +435,7 @@ def _register(turn: _ServerTurn, sender: str, message: Register) -> None:
     before = known.get(sender)
     first = not any(entry.number == message.number for entry in turn.state.live)
     kept = tuple(one for one in turn.state.live if one.name != sender and one.number != message.number)
-    live = (*kept, Entry(sender, message.number, turn.now_ms, message.topics))
+    live = (*kept, Live(sender, message.number, turn.now_ms, message.topics))
     smallest = min(entry.number for entry in live) == message.number
     if smallest and (first or before is None or before.topics.version != message.topics.version):
         writable = message.number == MASTER_ID or not turn.member.rules.takes_write_away
@@ -568,7 +613,7 @@ def _try_again(turn: _BrokerTurn) -> None:
     turn.wait(PREPARE, RETRY_MS)
 
 
-def _prepare_among(turn: _BrokerTurn, members: Live) -> None:
+def _prepare_among(turn: _BrokerTurn, members: Members) -> None:
     """``prepareForBrokerOnline``."""
     turn.change(members=members)
     if not members:
@@ -756,6 +801,84 @@ def _on_monitor_time(turn: _BrokerTurn) -> None:
     turn.say("NET_SERVER_OPEN", "network")
 
 
+# -- brokers: locks --------------------------------------------------------------------------------------------------
+
+
+def _say_locks(turn: _BrokerTurn, lines: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    for kind, of in lines:
+        turn.say(kind, "admin", **of)
+
+
+def _on_lock(turn: _BrokerTurn, sender: str, request: Lock) -> None:
+    """``lockBatchMQ``: the own table, and in strict mode those of all members that are known to live."""
+    table, granted, lines = locked(turn.state.locks, request.keys, request.client, turn.now_ms)
+    turn.change(locks=table)
+    _say_locks(turn, lines)
+    rules, peers = turn.member.rules.locks, _peers(turn)
+    if request.only_this:
+        turn.answer(Granted(granted, request.number))
+    elif rules.quorum <= 1:
+        turn.tell(sender, Granted(granted, request.number))
+    else:
+        count = Count(
+            turn.state.counts_made + 1, sender, request.number, tuple((key, 1) for key in granted), len(peers)
+        )
+        turn.change(counts_made=count.number, counts=(*turn.state.counts, count))
+        for peer in peers:
+            turn.acts.append(Send(peer, Lock(granted, request.client, count.number, only_this=True), PEER_TIMEOUT_MS))
+        _close_counts(turn)
+
+
+def _peers(turn: _BrokerTurn) -> list[str]:
+    return [name for number, name in turn.state.members if number != turn.member.number]
+
+
+def _on_granted(turn: _BrokerTurn, _: str, reply: Granted) -> None:
+    _counted(turn, reply.number, reply.keys)
+
+
+def _lock_failed(turn: _BrokerTurn, to: str, request: Lock, _refused: bool) -> None:
+    turn.say("LOCK_PEER_ERR", "answers", peer_address=to)
+    _counted(turn, request.number, ())
+
+
+def _counted(turn: _BrokerTurn, number: int, keys: tuple[Key, ...]) -> None:
+    """One peer has answered, or will not."""
+    counts = tuple(
+        replace(one, waiting=one.waiting - 1, grants=tuple((key, n + (key in keys)) for key, n in one.grants))
+        if one.number == number
+        else one
+        for one in turn.state.counts
+    )
+    turn.change(counts=counts)
+    _close_counts(turn)
+
+
+def _close_counts(turn: _BrokerTurn) -> None:
+    """Who asked is told once all peers have answered; grants that missed the quorum stay where they are."""
+    quorum = turn.member.rules.locks.quorum
+    for one in turn.state.counts:
+        if one.waiting == 0:
+            turn.tell(one.client, Granted(tuple(key for key, n in one.grants if n >= quorum), one.request))
+    turn.change(counts=tuple(one for one in turn.state.counts if one.waiting))
+
+
+def _on_unlock(turn: _BrokerTurn, _: str, request: Unlock) -> None:
+    """``unlockBatchMQ``."""
+    table, lines = unlocked(turn.state.locks, request.keys, request.client)
+    turn.change(locks=table)
+    _say_locks(turn, lines)
+    if request.only_this:
+        turn.answer(Unlocked())
+    elif turn.member.rules.locks.strict:
+        for peer in _peers(turn):
+            turn.acts.append(Send(peer, replace(request, only_this=True), PEER_TIMEOUT_MS))
+
+
+def _unlock_failed(turn: _BrokerTurn, to: str, _message: Unlock, _refused: bool) -> None:
+    turn.say("LOCK_RELEASE_PEER_ERR", "answers", peer_address=to)
+
+
 def _ignored(_turn: _BrokerTurn, _to: str, _message: Hashable, _refused: bool) -> None:
     """A call that is made again anyway."""
 
@@ -770,6 +893,10 @@ _HEARD: dict[type, Callable[[_BrokerTurn, str, Any], None]] = {
     Connected: _on_connected,
     ReadTables: _on_read_tables,
     TablesRead: _on_tables,
+    Lock: _on_lock,
+    Granted: _on_granted,
+    Unlock: _on_unlock,
+    Unlocked: lambda _turn, _peer, _message: None,
 }
 
 _UNANSWERED: dict[type, Callable[[_BrokerTurn, str, Any, bool], None]] = {
@@ -780,6 +907,9 @@ _UNANSWERED: dict[type, Callable[[_BrokerTurn, str, Any, bool], None]] = {
     Replicate: _replicate_failed,
     ReadTables: _tables_failed,
     Heartbeat: _ignored,
+    Granted: _ignored,
+    Lock: _lock_failed,
+    Unlock: _unlock_failed,
 }
 
 _FIRED: dict[str, Callable[[_BrokerTurn], None]] = {

@@ -8,7 +8,8 @@ from typing import Any
 from election_core.machine import Machine
 from election_core.protocols.acting_master import machine
 from election_core.protocols.acting_master.machine import Broker, BrokerState, Member, NameServer, Rules, State
-from election_core.simulate.acting_master.voice import SetVoice
+from election_core.protocols.order_lock.machine import Client
+from election_core.simulate.acting_master.voice import SetVoice, is_broker
 from election_core.simulate.scenario import Script, Stage
 from election_core.simulate.world import World
 
@@ -48,12 +49,14 @@ def cast(
     rules: Rules = Rules(),  # noqa: B008 - frozen
     server_rules: Rules = Rules(),  # noqa: B008 - frozen
     brokers: tuple[str, ...] = BROKERS,
+    clients: tuple[str, ...] = (),
 ) -> Callable[[], Mapping[str, Member]]:
-    """Name servers and brokers; the number at the end of a broker's name is its id."""
+    """Name servers, brokers, and consumers that lock queues; the number at the end of a broker's name is its id."""
 
     def make() -> dict[str, Member]:
         members: dict[str, Member] = {name: NameServer(name, server_rules) for name in SERVERS}
-        return members | {name: Broker(name, name.rpartition("-")[2], SERVERS, rules) for name in brokers}
+        members |= {name: Broker(name, name.rpartition("-")[2], SERVERS, rules) for name in brokers}
+        return members | {name: Client(name, SERVERS) for name in clients}
 
     return make
 
@@ -70,7 +73,7 @@ def connected(prepare: Callable[[World], None]) -> Callable[[World], None]:
 
 def brokers_of(stage: Stage) -> list[str]:
     """All brokers of a world."""
-    return [name for name in stage.names if name not in SERVERS]
+    return [name for name in stage.names if is_broker(name)]
 
 
 def slaves_of(stage: Stage) -> list[str]:

@@ -36,7 +36,6 @@ SENTENCES: Sentences = {
     "BRK_SERVICE_ON_MIN": _service_on,
     "BRK_MIN_CHANGED": _min_changed,
     "BRK_SCHEDULE": _serves,
-    "BRK_MEMBERS_ERR": lambda _: "gets no answer from its name server: asks another one",
     "NS_CHANNEL_CLOSED": lambda _: "sees the connection of a broker close",
     "NS_BROKER_EXPIRED": lambda v: f"has heard nothing of {v['address']} for {v['duration_ms'] // 1000} s",
     "NS_UNREG_LIVE": lambda v: f"drops {v['address']} from its table" if v["result"] == "OK" else None,

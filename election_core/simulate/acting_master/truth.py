@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from election_core.protocols.acting_master.decisions import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
 from election_core.protocols.acting_master.machine import WRITE
 from election_core.rows import Finding
-from election_core.simulate.acting_master.voice import is_server
+from election_core.simulate.acting_master.voice import is_broker
 from election_core.simulate.truth import (
     Claim,
     Gap,
@@ -40,7 +40,7 @@ def truths(world: World) -> list[Truth]:
 
 def number_of(node: str) -> str:
     """The name under which findings speak of a node: a broker's id."""
-    return node if is_server(node) else node.rpartition("-")[2]
+    return node.rpartition("-")[2] if is_broker(node) else node
 
 
 def _about(*nodes: str) -> Claim:
@@ -308,7 +308,7 @@ def _skipped(world: World) -> Iterator[Truth]:
 def _log_gaps(world: World) -> Iterator[Truth]:
     """``LOG_GAP``: a frozen broker says nothing; a clock that is set forward, or lost lines, look alike."""
     for node in world.names():
-        if is_server(node):
+        if not is_broker(node):
             continue
         for _, begin, end in spans(world, FROZEN, node):
             resumed = any(span[1] == end for span in spans(world, UP, node))
@@ -337,7 +337,7 @@ def _skews(world: World) -> Iterator[Truth]:
         for by_us in process.clock.steps:
             words = f"The clock of {name} was set by {by_us / SECOND:.1f} s."
             # Three lines of a file show a step, and a monitor makes one every five seconds.
-            provable = by_us < -22 * SECOND and len(process.clock.steps) == 1 and not is_server(name)
+            provable = by_us < -22 * SECOND and len(process.clock.steps) == 1 and is_broker(name)
             yield Truth(
                 "CLOCK_SKEW", (number_of(name),), (), world.began_us, None, provable, words, _skew(name, abs(by_us))
             )

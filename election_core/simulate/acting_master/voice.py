@@ -70,6 +70,16 @@ def is_server(node: str) -> bool:
     return node.startswith("ns-")
 
 
+def is_broker(node: str) -> bool:
+    """Whether a node is a broker."""
+    return node.startswith("broker-")
+
+
+def client_id(name: str) -> str:
+    """What a client calls itself: its address and instance."""
+    return f"10.85.0.{60 + int(name.rpartition('-')[2])}@{name}"
+
+
 class SetVoice:
     """The brokers of one set and their name servers. ``settings`` are those of all brokers, by name."""
 
@@ -79,7 +89,9 @@ class SetVoice:
         self._up: set[str] = set()
 
     def boot(self, node: str, wall_us: int) -> Lines:
-        """The configuration dump and the tip of a process that starts."""
+        """The configuration dump and the tip of a process that starts; clients have logs of their own, elsewhere."""
+        if not (is_server(node) or is_broker(node)):
+            return []
         if is_server(node):
             dump = {"rocketmqHome": _HOME, "scanNotActiveBrokerInterval": "5000", "supportActingMaster": "true"}
             lines = [self._setting(SERVER, wall_us, *item) for item in dump.items()]
@@ -103,12 +115,16 @@ class SetVoice:
         if is_server(node):
             message = writing.WRITER.message("SRV_SHUTDOWN_BEGIN", count=1)
             return [self._line(SERVER, wall_us, "INFO", "ShutdownHook", message)]
+        if not is_broker(node):
+            return []
         self._up.discard(node)
         message = writing.WRITER.message("BRK_SHUTDOWN_BEGIN", count=1)
         return [self._line(BROKER, wall_us, "INFO", "Thread-18", message)]
 
     def said(self, node: str, wall_us: int, say: Say) -> Lines:
-        """The line of what a machine says."""
+        """The line of what a machine says; nobody prints a renewal."""
+        if say.kind in _UNPRINTED:
+            return []
         values = dict(say.values)
         for name in _ADDRESSES:
             if name in values:
@@ -149,7 +165,15 @@ class SetVoice:
         return stream, level, writing.line(wall_us, level, thread, message)
 
 
+_UNPRINTED = ("CLIENT_HOLDS", "LOCK_RENEWED")
 _STREAMS = {"NET_SERVER_OPEN": REMOTING, "XHA_CONN_NEW": STORE}
+_STREAMS |= dict.fromkeys(
+    (
+        *("LOCK_NEW", "LOCK_TAKEN_EXPIRED", "LOCK_REFUSED", "LOCK_RELEASED", "LOCK_RELEASE_NONE"),
+        *("LOCK_RELEASE_NO_GROUP", "LOCK_RELEASE_REFUSED"),
+    ),
+    LOCKS,
+)
 
 
 def _at(member: tuple[str, str | None]) -> str:
@@ -172,6 +196,23 @@ def _queues(permission: int) -> str:
     return writing.queue_data(BROKER_SET, _QUEUES, permission)
 
 
+def _lock(values: dict[str, Any], _: Random) -> Printed:
+    group, topic, number = values["key"]
+    named: dict[str, Any] = {
+        name: client_id(values[name]) for name in ("client_id", "peer_client_id") if name in values
+    }
+    return {"consumer_group": group, **named}, (writing.queue(topic, BROKER_SET, number),)
+
+
+def _no_group(values: dict[str, Any], _: Random) -> Printed:
+    queues = ", ".join(writing.queue(topic, BROKER_SET, number) for _, topic, number in values["keys"])
+    return {"consumer_group": values["keys"][0][0], "client_id": client_id(values["client_id"])}, (f"[{queues}]",)
+
+
+def _no_answer(values: dict[str, Any], _: Random) -> Printed:
+    return {"peer_address": values["peer_address"], "value": "{}"}, ()
+
+
 _PRINTED: dict[str, Callable[[dict[str, Any], Random], Printed]] = {
     "BRK_MEMBERS_EMPTY": lambda _, __: ({"cluster_name": CLUSTER, "replica_group": BROKER_SET}, ()),
     "BRK_MIN_CHANGED": lambda v, _: ({"value_before": _at(v["before"])}, (_at(v["after"]),)),
@@ -180,6 +221,15 @@ _PRINTED: dict[str, Callable[[dict[str, Any], Random], Printed]] = {
         {"peer": v["minimum"][0], "peer_address": address(v["minimum"][1])},
         (_canonical(v),),
     ),
+    "LOCK_NEW": _lock,
+    "LOCK_PEER_ERR": _no_answer,
+    "LOCK_REFUSED": _lock,
+    "LOCK_RELEASED": _lock,
+    "LOCK_RELEASE_NONE": _lock,
+    "LOCK_RELEASE_NO_GROUP": _no_group,
+    "LOCK_RELEASE_PEER_ERR": _no_answer,
+    "LOCK_RELEASE_REFUSED": _lock,
+    "LOCK_TAKEN_EXPIRED": _lock,
     "NET_SERVER_OPEN": lambda _, rng: ({"peer_address": f"{_MONITOR}:{_port(rng)}"}, ()),
     "NS_BROKER_EXPIRED": lambda v, _: (
         {"duration_ms": v["duration_ms"]},

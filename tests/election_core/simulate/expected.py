@@ -68,4 +68,21 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
     ),
+    "order_lock": Expected(
+        proven=frozenset(
+            {
+                *("LOCK_DOUBLE_HOLD", "LOCK_WITHOUT_QUORUM", "LOCK_NON_STRICT_RISK", "LOCK_USED_AFTER_EXPIRY"),
+                "ACTING_MASTER_OVERLAP",
+            }
+        ),
+        repeated=("lock-cut", "lock-any-faults-lost-lines"),
+        story=(
+            "lock-cut",
+            1,
+            (
+                *("broker-0  locks queue 0 for client-1", ">>> cut, nothing passes", "broker-1  STARTS the special"),
+                *("broker-1  locks queue 0 for client-2", "broker-0  gives queue 2 to client-1"),
+            ),
+        ),
+    ),
 }

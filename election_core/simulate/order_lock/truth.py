@@ -1,0 +1,307 @@
+"""Which findings the brokers' logs prove about order locks, by what really stood in their tables.
+
+Findings about locks call a broker by its folder.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from election_core.protocols.acting_master.machine import Broker
+from election_core.protocols.order_lock.log import CLIENT_LIFE, LOCK_LIFE
+from election_core.protocols.order_lock.machine import Key, LockRules
+from election_core.rows import Finding
+from election_core.simulate.acting_master import truth as services
+from election_core.simulate.acting_master.truth import BOUND_US
+from election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, overlap_us
+from election_core.simulate.world import SECOND, Line, World
+
+_BLUR_US = 3 * SECOND
+_EPISODE_US = 60 * SECOND
+"""Findings gather what begins this close together."""
+
+RELEASED, PROCESS_ENDED, TAKEN, OPEN = "released", "process ended", "taken", "open"
+
+
+@dataclass(slots=True)
+class Stood:
+    """One entry in one broker's table, from its grant to its end; ``renewed`` is when it was granted last.
+
+    ``given_up`` is when its client let it go elsewhere, or took it elsewhere.
+    """
+
+    broker: str
+    key: Key
+    client: str
+    begin_us: int
+    shown: bool
+    renewed_us: int
+    end_us: int
+    how: str = OPEN
+    given_up_us: int | None = None
+
+    @property
+    def alive_until_us(self) -> int:
+        """When it expired or ended."""
+        return min(self.end_us, self.renewed_us + LOCK_LIFE)
+
+    @property
+    def held_until_us(self) -> int:
+        """The same, unless its client gave it up before."""
+        return self.alive_until_us if self.given_up_us is None else min(self.alive_until_us, self.given_up_us)
+
+
+@dataclass(slots=True)
+class _Told:
+    """One thing that a machine said about locks, printed or not."""
+
+    time_us: int
+    node: str
+    kind: str
+    of: dict[str, Any]
+    line: Line | None = field(default=None)
+
+
+def truths(world: World) -> list[Truth]:
+    """Everything that a reviewer should hear of a world: of services, and of locks."""
+    told = _told(world)
+    stood = entries(world, told)
+    found = services.truths(world)
+    found += _doubles(world, stood)
+    found += _risks(world, stood)
+    found += _without_quorum(world, stood, told)
+    found += _late(told)
+    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.words))
+
+
+def _rules(world: World) -> LockRules:
+    return next(p.member.rules.locks for p in world.processes.values() if isinstance(p.member, Broker))
+
+
+# -- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _told(world: World) -> list[_Told]:
+    lines = [
+        _Told(one.true_us, one.node, one.said.kind, dict(one.said.values), one)
+        for one in world.lines
+        if one.said is not None and one.said.kind.startswith("LOCK_")
+    ]
+    silent = [_Told(t, node, say.kind, dict(say.values)) for t, node, say in world.unprinted if "LOCK_" in say.kind]
+    return sorted([*lines, *silent], key=lambda one: one.time_us)
+
+
+def entries(world: World, told: list[_Told]) -> list[Stood]:
+    """All entries of all tables."""
+    found: list[Stood] = []
+    standing: dict[tuple[str, Key], Stood] = {}
+    for one in told:
+        if one.kind in ("LOCK_NEW", "LOCK_TAKEN_EXPIRED"):
+            place = (one.node, one.of["key"])
+            _end(standing, place, one.time_us, TAKEN)
+            shown = one.line is not None and one.line.kept
+            entry = Stood(*place, one.of["client_id"], one.time_us, shown, one.time_us, _end_of_life(world, one))
+            standing[place] = entry
+            found.append(entry)
+        elif one.kind == "LOCK_RENEWED":
+            standing[one.node, one.of["key"]].renewed_us = one.time_us
+        elif one.kind == "LOCK_RELEASED":
+            _end(standing, (one.node, one.of["key"]), one.time_us, RELEASED)
+    for entry in found:
+        if entry.how == OPEN and entry.end_us < world.now_us:
+            entry.how = PROCESS_ENDED
+        entry.given_up_us = _given_up(told, found, entry, strict=_rules(world).strict)
+    return found
+
+
+def _end(standing: dict[tuple[str, Key], Stood], place: tuple[str, Key], time_us: int, how: str) -> None:
+    entry = standing.pop(place, None)
+    if entry is not None and time_us <= entry.end_us:
+        entry.end_us, entry.how = time_us, how
+
+
+def _end_of_life(world: World, one: _Told) -> int:
+    """When the process that made an entry ended."""
+    return next((begin for begin, _ in downtime(world, one.node) if begin > one.time_us), world.now_us)
+
+
+def _given_up(told: list[_Told], found: list[Stood], entry: Stood, *, strict: bool) -> int | None:
+    """When the client gave the queue back at another broker, or, where one broker is asked only, locked it there."""
+    times = [
+        one.time_us
+        for one in told
+        if one.kind.startswith("LOCK_RELEASE")
+        and one.node != entry.broker
+        and one.of.get("client_id") == entry.client
+        and entry.key in one.of.get("keys", (one.of.get("key"),))
+    ]
+    if not strict:
+        times += [
+            other.begin_us
+            for other in found
+            if other.broker != entry.broker and (other.key, other.client) == (entry.key, entry.client)
+        ]
+    return min((time for time in times if time > entry.begin_us), default=None)
+
+
+def _pairs(stood: list[Stood]) -> Iterator[tuple[Stood, Stood]]:
+    """Entries of one queue at two brokers, the earlier one first."""
+    ordered = sorted(stood, key=lambda entry: entry.begin_us)
+    for number, one in enumerate(ordered):
+        for other in ordered[number + 1 :]:
+            if one.key == other.key and one.broker != other.broker:
+                yield one, other
+
+
+# -- two holders ----------------------------------------------------------------------------------------------------
+
+
+def _doubles(world: World, stood: list[Stood]) -> Iterator[Truth]:
+    """``LOCK_DOUBLE_HOLD``: two clients with enough living entries each; or, that may be said, with entries at all."""
+    strict = _rules(world).strict
+    for one, other in _pairs(stood):
+        if one.client == other.client or overlap_us((one.begin_us, one.end_us), (other.begin_us, other.end_us)) == 0:
+            continue
+        lasted = overlap_us((one.begin_us, one.held_until_us), (other.begin_us, other.held_until_us))
+        sure = one.shown and other.shown and clocks_agree(world, BOUND_US) and _lossless(world, one, other)
+        soon = other.begin_us - one.begin_us < LOCK_LIFE - _BLUR_US
+        provable = not strict and lasted > _BLUR_US and sure and soon
+        words = f"{one.client} at {one.broker} and {other.client} at {other.broker} both had {one.key[2]}"
+        yield Truth(
+            "LOCK_DOUBLE_HOLD",
+            (one.broker, other.broker),
+            (),
+            other.begin_us,
+            None,
+            provable,
+            f"{words} for {lasted / SECOND:.1f} s.",
+            _double_of(world, stood, one, other, strict),
+        )
+
+
+def _lossless(world: World, *stood: Stood) -> bool:
+    nodes = {entry.broker for entry in stood}
+    return all(line.kept for line in world.lines if line.node in nodes)
+
+
+def _double_of(world: World, stood: list[Stood], one: Stood, other: Stood, strict: bool) -> Claim:
+    """A definite claim is about entries that lived together, for the longest of its queues as long as it says.
+
+    What lived on at the end of the world is only known to the last line.
+    """
+    shown = (line.true_us for line in world.lines if line.kept and line.node in (one.broker, other.broker))
+    unseen_us = world.now_us - max(shown) + SECOND
+    brokers = {one.broker, other.broker}
+    lengths = [
+        overlap_us((a.begin_us, a.held_until_us), (b.begin_us, b.held_until_us))
+        for a, b in _pairs(stood)
+        if {a.client, b.client} == {one.client, other.client} and {a.broker, b.broker} == {one.broker, other.broker}
+    ]
+
+    def covers(finding: Finding) -> bool:
+        near = abs(finding.start_time - other.begin_us) <= _EPISODE_US + _BLUR_US
+        if not near or set(finding.nodes) != brokers or strict:
+            return False
+        if finding.certainty != "definite":
+            return True
+        least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
+        open_us = unseen_us if max(one.held_until_us, other.held_until_us) >= world.now_us else 0
+        return any(length > 0 and least <= length <= most + open_us for length in lengths)
+
+    return covers
+
+
+# -- what the non-strict mode risks ---------------------------------------------------------------------------------
+
+
+def _risks(world: World, stood: list[Stood]) -> Iterator[Truth]:
+    """``LOCK_NON_STRICT_RISK``: a queue is locked at another broker while the first lock lives, or soon after the table
+    was lost."""
+    if _rules(world).strict:
+        return
+    for one, other in _pairs(stood):
+        living = one.client == other.client and other.begin_us < one.alive_until_us
+        lost_us = other.begin_us - one.end_us
+        lost = one.how == PROCESS_ENDED and -_BLUR_US < lost_us < CLIENT_LIFE + 10 * SECOND
+        if not (living or lost):
+            continue
+        sure = one.shown and other.shown and clocks_agree(world, BOUND_US) and _lossless(world, one, other)
+        soon = (
+            living and _BLUR_US < other.begin_us - one.begin_us < LOCK_LIFE - _BLUR_US and other.begin_us < one.end_us
+        )
+        well_after = lost and 13 * SECOND < lost_us < CLIENT_LIFE - 8 * SECOND
+        words = f"The lock of {one.key[2]} moved from {one.broker} to {other.broker}, which knew nothing of it."
+        nodes = (one.broker, other.broker)
+        provable = sure and (soon or well_after)
+        yield Truth("LOCK_NON_STRICT_RISK", nodes, (), other.begin_us, None, provable, words, _near(nodes, other))
+
+
+def _near(nodes: tuple[str, ...], entry: Stood) -> Claim:
+    return lambda finding: (
+        finding.nodes == nodes and -_BLUR_US <= entry.begin_us - finding.start_time <= 2 * _EPISODE_US + _BLUR_US
+    )
+
+
+# -- the quorum of the strict mode ----------------------------------------------------------------------------------
+
+
+def _without_quorum(world: World, stood: list[Stood], told: list[_Told]) -> Iterator[Truth]:
+    """``LOCK_WITHOUT_QUORUM``: an entry made at the asked broker while no peer answered."""
+    rules = _rules(world)
+    if not rules.strict:
+        return
+    errors = [one for one in told if one.kind == "LOCK_PEER_ERR"]
+    for entry in stood:
+        silent = {
+            one.of["peer_address"]
+            for one in errors
+            if one.node == entry.broker and 0 <= one.time_us - entry.begin_us <= 5 * SECOND
+        }
+        others = [
+            one
+            for one in stood
+            if one.broker != entry.broker and (one.key, one.client) == (entry.key, entry.client)
+            and one.begin_us - 5 * SECOND < entry.begin_us
+        ]  # fmt: skip
+        living = {one.broker for one in others if one.alive_until_us > entry.begin_us}
+        if rules.replicas - len(silent) >= rules.quorum or len(living) + 1 >= rules.quorum:
+            continue
+        lately = any(entry.begin_us - one.begin_us < LOCK_LIFE + 10 * SECOND for one in others)
+        provable = entry.shown and not lately and _lossless(world, entry)
+        words = f"{entry.broker} granted {entry.client} {entry.key[2]} alone: {', '.join(sorted(silent))} were silent."
+        nodes = (entry.broker,)
+        yield Truth("LOCK_WITHOUT_QUORUM", nodes, (), entry.begin_us, None, provable, words, _from(nodes, entry))
+
+
+def _from(nodes: tuple[str, ...], entry: Stood) -> Claim:
+    """A claim begins with the first entry of its client at the broker."""
+    return lambda finding: finding.nodes == nodes and finding.start_time <= entry.begin_us + _BLUR_US
+
+
+# -- after expiry ---------------------------------------------------------------------------------------------------
+
+
+def _late(told: list[_Told]) -> Iterator[Truth]:
+    """``LOCK_USED_AFTER_EXPIRY``: a client gives back a lock that had expired and gone to another."""
+    taken: dict[tuple[str, Key], _Told] = {}
+    for one in told:
+        if one.kind == "LOCK_TAKEN_EXPIRED":
+            taken[one.node, one.of["key"]] = one
+        elif one.kind == "LOCK_RELEASE_REFUSED":
+            before = taken.get((one.node, one.of["key"]))
+            if before is not None and before.of["peer_client_id"] == one.of["client_id"]:
+                nodes = (one.node,)
+                words = f"{one.of['client_id']} gave back {one.of['key'][2]}, which was another's by then."
+                begin = one.time_us
+                yield Truth(
+                    "LOCK_USED_AFTER_EXPIRY",
+                    nodes,
+                    (),
+                    begin,
+                    None,
+                    True,
+                    words,
+                    lambda finding, nodes=nodes, begin=begin: (  # type: ignore[misc]
+                        finding.nodes == nodes and finding.start_time <= begin + _BLUR_US
+                    ),
+                )
