@@ -7,8 +7,8 @@ is asked for with a range, because real protocols draw their pauses at random; t
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 # -- what a machine is told ------------------------------------------------------------------------------------
 
@@ -117,3 +117,49 @@ class Machine(Protocol[Member, State]):
     def step(self, member: Member, state: State, now_ms: int, told: Told) -> tuple[State, tuple[Act, ...]]:
         """One thing happens. ``now_ms`` is the machine's own clock in milliseconds: since 1970, or of a monotonic clock
         where the protocol's processes measure time by that."""
+
+
+Of = TypeVar("Of")
+In = TypeVar("In", bound=Any)
+
+
+class Turn(Generic[Of, In]):
+    """One step in the making, of a member in a state: the state so far, and the acts so far.
+
+    ``by`` is the part of the process that acts, where an act does not say another.
+    """
+
+    def __init__(self, member: Of, state: In, now_ms: int, by: str) -> None:
+        self.member = member
+        self.state = state
+        self.now_ms = now_ms
+        self.by = by
+        self.acts: list[Act] = []
+
+    def change(self, **values: Any) -> None:
+        """The state gets other values."""
+        self.state = replace(self.state, **values)
+
+    def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
+        """Set a timer."""
+        self.acts.append(Wait(timer, at_least_ms, at_least_ms + 1 if below_ms is None else below_ms))
+
+    def say(self, kind: str, by: str | None = None, **values: Any) -> None:
+        """Write a line."""
+        self.acts.append(Say(kind, by or self.by, tuple(values.items())))
+
+    def send(self, to: str, message: Hashable, answer_within_ms: int | None = None) -> None:
+        """Send a message."""
+        self.acts.append(Send(to, message, answer_within_ms))
+
+    def answer(self, message: Hashable) -> None:
+        """Answer the request that is being handled."""
+        self.acts.append(Answer(message))
+
+    def store(self, file: str, content: Hashable) -> None:
+        """Write a file."""
+        self.acts.append(Store(file, content))
+
+    def done(self) -> tuple[In, tuple[Act, ...]]:
+        """The step."""
+        return self.state, tuple(self.acts)

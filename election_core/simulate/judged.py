@@ -53,9 +53,14 @@ def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:
             continue
         event_id = f"{source.source_node}/{stream}:{number}"
         source.seen(stream, time[0], event_id)
-        event = dialect.parse(Record(line, (), stream, zone))
+        first, *trace = line.split("\n")
+        event = dialect.parse(Record(first, tuple(trace), stream, zone))
         if event is not None and event.kind in INTERESTING:
             columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
+            if event.epoch_entries is not None:
+                columns["epoch_entries"] = tuple(
+                    (one.epoch, one.start_offset, one.end_offset) for one in event.epoch_entries
+                )
             by = event.event_time + event.time_resolution_ms * 1000
             source.on(Logged(event_id, stream, event.kind, event.event_time, by, **columns))
 

@@ -13,6 +13,10 @@ Sentences = Mapping[str, Callable[[Values], str | None]]
 """How each kind of line is told, after the name of its node; a kind that is not here, or ``None``, is not told."""
 
 
+AGAIN_US = 3 * SECOND // 2
+"""What is repeated sooner than this is one thing."""
+
+
 def story(world: World, sentences: Sentences, why: Mapping[str, str]) -> Iterator[str]:
     """The story, line by line; ``why`` explains a kind when it is told for the first time."""
     events: list[tuple[int, int, str, Say | None]] = [
@@ -34,7 +38,7 @@ def _shortened(events: list[tuple[int, int, str, Say | None]], why: Mapping[str,
     recent: dict[str, int] = {}
     explained: set[str] = set()
     for time_us, _, text, say in sorted(events, key=lambda event: event[:2]):
-        if time_us - recent.get(text, -SECOND) >= SECOND:
+        if time_us - recent.get(text, -AGAIN_US) >= AGAIN_US:
             yield time_us, text
             if say is not None and say.kind in why and say.kind not in explained:
                 explained.add(say.kind)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 
 from election_core.rows import Finding
-from election_core.simulate.world import DOWN, FROZEN, SECOND, UP, Line, Reign, World
+from election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Reign, World
 
 Claim = Callable[[Finding], bool]
 
@@ -194,8 +194,11 @@ def _as_long_as(gap: Gap, clocks_agree: bool) -> Claim:
         if not (gap.before.term in finding.terms and after in finding.terms):
             return False
         least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
-        # Logs end before their world does: a gap to the end may have lasted longer than they tell.
-        return not clocks_agree or (least <= gap.lasted_us and (gap.after is None or gap.lasted_us <= most))
+        # Logs end before their world does: a gap to the end may have lasted longer than they tell. And a leader that is
+        # told to stop leads, or does not, for as long as its process takes to end.
+        ending_us = STOPPING_US if gap.before.how_ended == "stopped" else 0
+        bounded = gap.after is None or gap.lasted_us <= most
+        return not clocks_agree or (least <= gap.lasted_us + ending_us and bounded)
 
     return covers
 

@@ -31,12 +31,18 @@ from election_core.simulate.network import Network
 SECOND = 1_000_000
 MILLISECOND = 1_000
 
+STOPPING_US = SECOND // 2
+"""How long a process takes to stop when it is told to."""
+
 DOWN, UP, FROZEN = "down", "up", "frozen"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that a process said. ``kept`` is false where the appender dropped it; ``said`` is what it says."""
+    """A line that a process said. ``kept`` is false where the appender dropped it; ``said`` is what it says.
+
+    The stack trace of an exception follows its line in ``text``, after line feeds.
+    """
 
     node: str
     stream: str
@@ -243,7 +249,7 @@ class World:
         life = process.life
         if self.leave is not None:
             self.ask(name, self.leave)
-        self.at(self.now_us + SECOND // 2, lambda: self.kill(name, "stopped") if process.life == life else None)
+        self.at(self.now_us + STOPPING_US, lambda: self.kill(name, "stopped") if process.life == life else None)
 
     def freeze(self, name: str) -> None:
         """A process gets no time: nothing happens in it, and what comes for it waits."""
