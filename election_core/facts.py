@@ -78,7 +78,7 @@ it; ``flag`` is true where a controller accepted it."""
 FAILED = "FAILED"
 """The fold of the source's log failed with the error ``value``: a fault of this software, not of the log."""
 ALL_ACK = "ALL_ACK"
-"""The broker was configured with allAckInSyncStateSet (``flag``)."""
+"""The broker was configured with allAckInSyncStateSet (``flag``), by its settings or by what it waited for."""
 LOCK_HOLD = "LOCK_HOLD"
 """The client ``peer`` held the lock of ``queue_id`` of ``topic`` for ``consumer_group`` at broker ``node``, surely
 until ``sure_until``; ``cause`` began and ``result`` ended it. ``flag``: in strict mode, then ``needed`` of

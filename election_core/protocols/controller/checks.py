@@ -3,9 +3,17 @@
 Sources: RocketMQ ``ReplicasInfoManager``, ``AutoSwitchHAService``, ``AutoSwitchHAClient``, ``EpochFileCache``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from election_core.logged import Logged
+from election_core.protocols.controller.decisions import (
+    ALL,
+    EpochEntries,
+    common_point,
+    has_caught_up,
+    is_beyond,
+    needed_acks,
+)
 from election_core.verdict import CONFORMS, Verdict, either, undecidable
 
 WRONG_ELECTION = "WRONG_ELECTION"
@@ -19,9 +27,6 @@ NOBODY_ELECTED = "NOBODY_ELECTED"
 
 _NOBODY = frozenset({None, "-1"})
 """The id of a request that the controllers made themselves."""
-
-EpochEntries = Sequence[tuple[int, int, int | None]]
-"""Epoch, start offset, end offset (``None``: open)."""
 
 
 def requested_election(event: Logged) -> Verdict | None:
@@ -73,7 +78,7 @@ def caught_up(event: Logged) -> Verdict | None:
     reached = event.max_offset
     if reached is None or event.confirm_offset is None or event.start_offset is None:
         return None
-    return either(REPLICATION_RULE, reached >= max(event.confirm_offset, event.start_offset))
+    return either(REPLICATION_RULE, has_caught_up(reached, event.confirm_offset, event.start_offset))
 
 
 def set_wanted(event: Logged, caught: Logged) -> Verdict | None:
@@ -89,20 +94,7 @@ def epoch_refused(event: Logged) -> Verdict | None:
     if not entries or event.max_term is None or event.start_offset is None:
         return None
     epoch, start, _ = entries[0]
-    return either(REPLICATION_RULE, epoch <= event.max_term or start <= event.start_offset)
-
-
-def common_point(master: EpochEntries, own: EpochEntries) -> int | None:
-    """Where two logs part: the end, in both, of the newest epoch that starts at the same offset in both.
-
-    Source: ``EpochFileCache#findConsistentPoint``. -1: nowhere in common; ``None``: the ends are open.
-    """
-    theirs = {epoch: (start, end) for epoch, start, end in master}
-    for epoch, start, end in sorted(own, reverse=True):
-        if epoch in theirs and theirs[epoch][0] == start:
-            ends = [one for one in (end, theirs[epoch][1]) if one is not None]
-            return min(ends) if len(ends) == 2 else None
-    return -1
+    return either(REPLICATION_RULE, not is_beyond(epoch, start, event.max_term, event.start_offset))
 
 
 def cut_point(event: Logged, master: EpochEntries | None, own: EpochEntries | None) -> Verdict:
@@ -125,14 +117,10 @@ def epoch_ahead(event: Logged) -> Verdict | None:
     return either(REPLICATION_RULE, event.term < event.max_term)
 
 
-_ALL = -1
-"""``MixAll.ALL_ACK_IN_SYNC_STATE_SET``."""
-
-
 def acknowledgements(event: Logged, all_ack: Logged | None) -> Verdict | None:
     """With allAckInSyncStateSet every member of the set must acknowledge, else a fixed number (``CommitLog``)."""
     if event.count is None:
         return None
     if all_ack is None or all_ack.kind == "CFG_REPLACE":
         return undecidable(ACK_RULE, "allAckInSyncStateSet is not in the log, or was changed at run time")
-    return either(ACK_RULE, (event.count == _ALL) == (all_ack.value == "true"))
+    return either(ACK_RULE, (event.count == ALL) == (needed_acks(all_ack.value == "true") == ALL))

@@ -14,13 +14,17 @@ from election_core.facts import Fact
 from election_core.findings import CRITICAL, DEFINITE, PROVEN, WARNING
 from election_core.group import Group, since
 from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED, WRONG_ELECTION, WRONG_SET_CHANGE
+from election_core.protocols.controller.decisions import (
+    ALTER_FAILED,
+    FENCED_MASTER_EPOCH,
+    FENCED_SET_EPOCH,
+    INVALID_MASTER,
+)
 from election_core.protocols.controller.log import IDS_CLEANED, POLL, SET_CHANGED
 from election_core.rows import Finding
 from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Told
 
 CONTROLLERS_DISAGREE = "CONTROLLERS_DISAGREE"
-
-_INVALID_MASTER, _FENCED_MASTER_EPOCH, _FENCED_SET_EPOCH, _ALTER_FAILED = 2002, 2000, 2001, 2013
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,42 @@ def _wrong(
     )
 
 
+def sets_before(decided: Iterable[Fact], sets: Iterable[SetVersion]) -> dict[Fact, SetVersion]:
+    """The set that was on record when a decision was made, for each for which the logs show it.
+
+    The epoch of a set names it, unless the controllers lost a part of their record and count on from an earlier one:
+    then it must be the decision that the same controller printed last.
+    """
+    decided = [fact for fact in decided if fact.set_epoch is not None]
+    if not record_lost(decided):
+        by_epoch = {version.epoch: version for version in sets}
+        return {fact: by_epoch[at] for fact in decided if (at := (fact.set_epoch or 0) - 1) in by_epoch}
+    found: dict[Fact, SetVersion] = {}
+    for own in by_source(decided).values():
+        for last, fact in pairwise(own):
+            members = (last.node,) if last.result == ELECTED and last.node else last.members
+            if members is not None and (last.set_epoch or 0) + 1 == fact.set_epoch:
+                found[fact] = SetVersion(last.set_epoch or 0, last.term, last.node, tuple(sorted(members)), last)
+    return found
+
+
+def record_lost(decided: Iterable[Fact]) -> bool:
+    """Whether a controller printed a set epoch that is not beyond the one before. JRaft controllers print again."""
+    return any(
+        last.raft_index is None and (fact.set_epoch or 0) <= (last.set_epoch or 0)
+        for own in by_source(fact for fact in decided if fact.set_epoch is not None).values()
+        for last, fact in pairwise(own)
+    )
+
+
+def by_source(decided: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """The decisions of each controller, as it printed them."""
+    found: dict[str, list[Fact]] = {}
+    for fact in sorted(decided, key=lambda fact: (fact.source_node, fact.ordinal)):
+        found.setdefault(fact.source_node, []).append(fact)
+    return found
+
+
 # -- JRaft: the same entry, the same decision ---------------------------------------------------------------------
 
 
@@ -166,20 +206,26 @@ def wrong_sets(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) ->
     if not cleaned(group):
         yield from _sets_of_one_epoch(group, decided)
         yield from _unchanged(group, sets)
-        yield from _masters_refused(group, sets)
+        yield from _masters_refused(group, decided, sets)
 
 
-def _sets_of_one_epoch(group: Group, decided: Iterable[Fact]) -> Iterator[Finding]:
+def sets_twice(group: Group, decided: Iterable[Fact]) -> dict[int, dict[tuple[str, ...], Fact]]:
+    """``epoch -> members -> decision`` of the epochs for which more than one set is recorded."""
+    if cleaned(group):
+        return {}
     by_epoch: dict[int, dict[tuple[str, ...], Fact]] = {}
     for fact in decided:
         members = (fact.node,) if fact.result == ELECTED and fact.node else fact.members
         if fact.flag and fact.set_epoch is not None and members is not None:
             by_epoch.setdefault(fact.set_epoch, {}).setdefault(members, fact)
-    for epoch, by_members in sorted(by_epoch.items()):
-        if len(by_members) > 1:
-            shown = " and ".join(f"{{{', '.join(members)}}}" for members in sorted(by_members))
-            what = f"The controllers recorded SyncStateSet {epoch} as {shown}"
-            yield _wrong(group, WRONG_SET_CHANGE, ("twice", epoch), WARNING, by_members.values(), what)
+    return {epoch: by_members for epoch, by_members in by_epoch.items() if len(by_members) > 1}
+
+
+def _sets_of_one_epoch(group: Group, decided: Iterable[Fact]) -> Iterator[Finding]:
+    for epoch, by_members in sorted(sets_twice(group, decided).items()):
+        shown = " and ".join(f"{{{', '.join(members)}}}" for members in sorted(by_members))
+        what = f"The controllers recorded SyncStateSet {epoch} as {shown}"
+        yield _wrong(group, WRONG_SET_CHANGE, ("twice", epoch), WARNING, by_members.values(), what)
 
 
 def _unchanged(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
@@ -196,10 +242,12 @@ def _is_next(before: SetVersion, version: SetVersion) -> bool:
     return changed and version.epoch == before.epoch + 1 and bool(version.decision.flag and before.decision.flag)
 
 
-def _masters_refused(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
+def _masters_refused(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
+    if record_lost(decided):
+        return
     for fact in group.of(facts.SET_REFUSED):
         between = _record_around(group, sets, fact)
-        if fact.count in (_INVALID_MASTER, _FENCED_MASTER_EPOCH) and between is not None:
+        if fact.count in (INVALID_MASTER, FENCED_MASTER_EPOCH) and between is not None:
             yield group.finding(
                 WRONG_SET_CHANGE,
                 ("refused", fact.source_node, fact.since_event),
@@ -251,11 +299,11 @@ def sets_told(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> 
 
 def _rightly_refused(fact: Fact, decided: Iterable[Fact], sets: list[SetVersion]) -> bool:
     """Whether the reason of a refusal is in the record, at whatever time."""
-    if fact.count in (_INVALID_MASTER, _FENCED_MASTER_EPOCH):
+    if fact.count in (INVALID_MASTER, FENCED_MASTER_EPOCH):
         return any((one.term or 0) > (fact.term or 0) for one in decided if one.result in (ELECTED, NOBODY_ELECTED))
-    if fact.count == _FENCED_SET_EPOCH:
+    if fact.count == FENCED_SET_EPOCH:
         return any(version.epoch > (fact.set_epoch or 0) for version in sets)
-    if fact.count == _ALTER_FAILED:
+    if fact.count == ALTER_FAILED:
         wanted = tuple(sorted(fact.members or ()))
         return any(version.members == wanted for version in sets)
     return False

@@ -20,7 +20,6 @@ from election_core.protocols.controller.checks import (
     ELECTED,
     NOBODY_ELECTED,
     SET_REFUSALS,
-    EpochEntries,
     acknowledgements,
     caught_up,
     cut_point,
@@ -31,6 +30,7 @@ from election_core.protocols.controller.checks import (
     set_refused,
     set_wanted,
 )
+from election_core.protocols.controller.decisions import ALL, EpochEntries
 from election_core.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
 from election_core.verdict import Checked, Verdict
 from election_core.witness import BROKER, Noted, Testimony, Witness
@@ -157,8 +157,9 @@ class BrokerLog:
             self.checked.note(first_set(event, told.node_at(event.at)), event)
         yield from self.checked.tallied(told, None)
         yield from _broken_rules(told, self.checked)
-        if all_ack is not None:
-            yield told.saw(facts.ALL_ACK, all_ack, flag=all_ack.value == "true")
+        shown = all_ack or next((event for event in self.timeouts if event.count == ALL), None)
+        if shown is not None:
+            yield told.saw(facts.ALL_ACK, shown, flag=shown is not all_ack or shown.value == "true")
 
     def role_spans(self, told: Testimony) -> Iterator[Span]:
         """Role spans; a broker has no role until the controllers' word reaches it."""

@@ -10,6 +10,7 @@ Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, `
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from election_core import facts, leadership
 from election_core.clock import Clocks, Message, Moment
@@ -30,12 +31,12 @@ from election_core.lives import SECOND
 from election_core.protocols.controller import decided as judging
 from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_core.protocols.controller.decided import SetVersion, cleaned
-from election_core.protocols.controller.log import IDS_CLEANED, LEADING, POLL, PROTOCOL, SET_CHANGED
+from election_core.protocols.controller.decisions import ALTER_FAILED
+from election_core.protocols.controller.log import LEADING, POLL, PROTOCOL, SET_CHANGED
 from election_core.roles import FOLLOWER, LEADER, STOPPED
 from election_core.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
 from election_core.verdict import summed, told_by
 
-_SET_IS_THE_SAME = 2013
 _IN_A_ROW = 20 * SECOND
 """A master tries again at every poll and at every change of a connection."""
 _INACTIVE = 30 * SECOND
@@ -53,13 +54,30 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group.tenures.sort(key=lambda tenure: sum(1 for fact in removed if fact.since < tenure.begin.at))
     decided = decisions(group)
     sets = set_versions(decided)
+    epochs_order = not _went_back(group, decided) or _ordered_by_clocks(group)
     yield from leadership.role_intervals(group)
     yield from terms(group, decided)
     yield from elections(decided, group, sets)
     yield from sync_state_sets(group, sets)
     yield from _findings(group, decided, sets)
-    yield from leadership.availability(group, _last_heard(group), _unplanned(group, decided), "master", "epoch")
+    unseen = None if epochs_order else (lambda *_: True)
+    yield from leadership.availability(group, _last_heard(group), _unplanned(group, decided), "master", "epoch", unseen)
     yield from _coverage(group, decided, sets)
+
+
+def _went_back(group: Group, decided: list[Fact]) -> bool:
+    """Whether epochs went back, so that they do not tell which of two masters was the earlier one."""
+    controllers = judging.record_lost(decided) or any(_controllers_back(group, decided))
+    return controllers or any(True for _ in group.of(facts.TERM_WENT_BACK))
+
+
+def _ordered_by_clocks(group: Group) -> bool:
+    """Put the tenures into the order of their beginnings, if the clocks tell it for sure."""
+    in_time = sorted(group.tenures, key=lambda tenure: (tenure.begin, tenure.source))
+    if any(group.clocks.elapsed(one.begin, other.begin)[0] <= 0 for one, other in pairwise(in_time)):
+        return False
+    group.tenures = in_time
+    return True
 
 
 def _named(own: list[Fact]) -> list[Fact]:
@@ -131,15 +149,16 @@ def decisions(group: Group) -> list[Fact]:
     return list(once.values())
 
 
-def set_versions(decided: Iterable[Fact]) -> list[SetVersion]:
+def set_versions(decided: list[Fact]) -> list[SetVersion]:
     """The SyncStateSets by their epoch; an election makes the winner the only member."""
     versions: dict[int, SetVersion] = {}
     master: Fact | None = None
     last = 0
-    for epoch, fact in sorted(((f.set_epoch, f) for f in decided if f.set_epoch is not None), key=_by_set_epoch):
+    lost = judging.record_lost(decided)
+    for epoch, fact in _numbered(decided, lost=lost):
         if fact.result == ELECTED:
             master = fact
-        elif epoch > last + 1:
+        elif epoch != last + 1 and (lost or epoch != last):
             # What is missing in between may have been an election.
             master = None
         last = epoch
@@ -154,6 +173,14 @@ def set_versions(decided: Iterable[Fact]) -> list[SetVersion]:
             fact,
         )
     return [versions[epoch] for epoch in sorted(versions)]
+
+
+def _numbered(decided: list[Fact], *, lost: bool) -> list[tuple[int, Fact]]:
+    """Set changes with their epochs, which order them; after a lost record only each controller's own order does."""
+    numbered = [(fact.set_epoch, fact) for fact in decided if fact.set_epoch is not None]
+    if not lost:
+        return sorted(numbered, key=_by_set_epoch)
+    return [(fact.set_epoch or 0, fact) for own in judging.by_source(f for _, f in numbered).values() for fact in own]
 
 
 def _by_set_epoch(numbered: tuple[int, Fact]) -> tuple[int, bool, str]:
@@ -309,10 +336,11 @@ def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateS
 
 def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
     split = _same_epoch(group)
+    bound = _without_alone(group, decided, sets)
     yield from split
     causes: dict[tuple[str | None, str], Finding] = {}
     for overlap in leadership.overlaps(group):
-        finding = _overlap_finding(group, overlap)
+        finding = _overlap_finding(group, overlap, bound)
         if finding is not None:
             yield finding
             for cut in _cuts_of(group, overlap.stale.source, overlap.newer.begin):
@@ -322,7 +350,7 @@ def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
         yield finding
         for cut in _cuts_after(group, unclean):
             causes.setdefault((cut.since_event, cut.source_node), finding)
-    yield from _data_loss(group, causes)
+    yield from _data_loss(group, causes, bound)
     yield from _set_without_master(group, sets)
     yield from _epochs_back(group, decided, split)
     disagreements = list(judging.disagreements(group))
@@ -370,18 +398,24 @@ def _lost(cuts: list[Fact]) -> int:
     return max(((cut.end_offset or 0) - (cut.start_offset or 0) for cut in cuts), default=0)
 
 
-def _acknowledges_alone(group: Group, source: str) -> bool:
-    """False when the broker's log shows allAckInSyncStateSet=true: then it cannot acknowledge without its set."""
-    return not any(fact.flag for fact in group.of(facts.ALL_ACK) if fact.source_node == source)
+def _without_alone(group: Group, decided: list[Fact], sets: list[SetVersion]) -> frozenset[str]:
+    """The brokers that cannot acknowledge alone what another master lacks: their log shows allAckInSyncStateSet=true.
+
+    That holds where every master came from the set of the one before: not after an unclean election, or when the
+    controllers lost a part of their record.
+    """
+    if unclean_elections(decided, sets) or any(_controllers_back(group, decided)) or judging.sets_twice(group, decided):
+        return frozenset()
+    return frozenset(fact.source_node for fact in group.of(facts.ALL_ACK) if fact.flag)
 
 
-def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
+def _overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Finding | None:
     """``SPLIT_BRAIN_OVERLAP``: a definite overlap of two masters of different epochs."""
     stale, newer = overlap.stale, overlap.newer
     if overlap.least <= 0 or stale.term == newer.term:
         return None
     cuts = _cuts_of(group, stale.source, newer.begin)
-    severity, why = _consequence(group, overlap, cuts)
+    severity, why = _consequence(overlap, cuts, bound)
     old = stale.with_detail(f"epoch {stale.term}, stale")
     new = newer.with_detail(f"epoch {newer.term}")
     cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
@@ -404,12 +438,15 @@ def _overlap_finding(group: Group, overlap: Overlap) -> Finding | None:
     )
 
 
-def _is_alarm(group: Group, overlap: Overlap) -> bool:
-    return _consequence(group, overlap, _cuts_of(group, overlap.stale.source, overlap.newer.begin))[0] != INFO
+def _is_alarm(group: Group, overlap: Overlap, bound: frozenset[str]) -> bool:
+    return _consequence(overlap, _cuts_of(group, overlap.stale.source, overlap.newer.begin), bound)[0] != INFO
 
 
-def _consequence(group: Group, overlap: Overlap, cuts: list[Fact]) -> tuple[str, str]:
-    """Severity of an overlap and the words for it: what did the stale master do meanwhile?"""
+def _consequence(overlap: Overlap, cuts: list[Fact], bound: frozenset[str]) -> tuple[str, str]:
+    """Severity of an overlap and the words for it: what did the stale master do meanwhile?
+
+    ``bound`` are the brokers that cannot acknowledge alone.
+    """
     name = overlap.stale.name
     failed = [cut for cut in cuts if not cut.flag]
     if failed and not overlap.frozen:
@@ -418,8 +455,10 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[Fact]) -> tuple[str,
             f"{failed[0].end_offset}: the logs of both differ"
         )
     wrote = f"{name} took {_lost(cuts)} bytes of messages that were cut off when it rejoined"
-    if cuts and not _acknowledges_alone(group, overlap.stale.source):
-        return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
+    if overlap.stale.source in bound and not failed:
+        if cuts:
+            return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
+        return INFO, "with allAckInSyncStateSet the stale one could not acknowledge writes alone"
     if cuts and not overlap.frozen:
         if overlap.least <= POLL:
             return WARNING, f"{wrote}; the overlap is no longer than the notice of a change may take"
@@ -437,15 +476,12 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[Fact]) -> tuple[str,
 
 def unclean_elections(decided: list[Fact], sets: list[SetVersion]) -> list[tuple[Fact, SetVersion]]:
     """Elections whose winner was not in the SyncStateSet before; the set's epoch proves the order."""
-    by_epoch = {version.epoch: version for version in sets}
-    found = []
-    for fact in _elections_of(decided):
-        if fact.result != ELECTED or fact.set_epoch is None:
-            continue
-        before = by_epoch.get(fact.set_epoch - 1)
-        if before is not None and fact.node not in before.members:
-            found.append((fact, before))
-    return found
+    before = judging.sets_before(decided, sets)
+    return [
+        (fact, before[fact])
+        for fact in _elections_of(decided)
+        if fact.result == ELECTED and fact in before and fact.node not in before[fact].members
+    ]
 
 
 def _cuts_after(group: Group, unclean: tuple[Fact, SetVersion]) -> list[Fact]:
@@ -514,7 +550,7 @@ def _nothing_to_lose(group: Group, fact: Fact, before: SetVersion) -> bool:
     return bool(compared) and all(cut.end_offset == cut.start_offset for cut in compared)
 
 
-def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding]) -> Iterator[Finding]:
+def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound: frozenset[str]) -> Iterator[Finding]:
     """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log."""
     for cut in group.of(facts.CUT):
         lost = (cut.end_offset or 0) - (cut.start_offset or 0)
@@ -522,7 +558,7 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding]) -> I
         if lost <= 0 or not led:
             continue
         implied = causes.get((cut.since_event, cut.source_node))
-        severity = INFO if implied is not None and implied.severity == INFO else WARNING
+        severity, whether = _whether_acknowledged(implied, alone=cut.source_node not in bound)
         done = "cut them off" if cut.flag else "could not cut them off"
         yield group.finding(
             "POSSIBLE_DATA_LOSS",
@@ -534,14 +570,21 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding]) -> I
             start_time=cut.since,
             end_time=cut.since,
             summary=f"{led[-1].name}, master of epoch {led[-1].term} before, held {lost} bytes of "
-            f"messages ({cut.start_offset} to {cut.end_offset}) that the new master never had, and {done}. "
-            "Whether they had been acknowledged is not in the logs.",
+            f"messages ({cut.start_offset} to {cut.end_offset}) that the new master never had, and {done}. {whether}",
             evidence=cut.evidence,
             implied_by=implied.finding_id if implied else None,
             bytes_lost=lost,
             offset_before=cut.end_offset,
             offset_after=cut.start_offset,
         )
+
+
+def _whether_acknowledged(cause: Finding | None, *, alone: bool) -> tuple[str, str]:
+    """With allAckInSyncStateSet a message that the next master does not hold was not acknowledged."""
+    if not alone:
+        return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
+    severity = INFO if cause is not None and cause.severity == INFO else WARNING
+    return severity, "Whether they had been acknowledged is not in the logs."
 
 
 def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
@@ -585,15 +628,26 @@ def _epochs_back(group: Group, decided: list[Fact], split: list[Finding]) -> Ite
 
 
 def _controllers_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
-    largest: dict[str, int] = {}
-    for fact in sorted([*decided, *cleaned(group)], key=lambda one: (one.since, one.source_node, one.ordinal)):
-        if fact.result == IDS_CLEANED:
-            largest.clear()
-        if fact.term is None or fact.raft_index is not None:
-            continue
-        if fact.term < largest.get(fact.source_node, 0):
-            yield _epoch_back(group, fact, f"The controllers (on {fact.source_node})", largest[fact.source_node], "")
-        largest[fact.source_node] = fact.term
+    """Epochs in the order in which each controller printed them.
+
+    The epoch that an election without winner uses up is not printed: it is counted, and may be counted wrongly.
+    """
+    printed = [fact for fact in decided if fact.result == ELECTED and fact.term and fact.raft_index is None]
+    for source, own in judging.by_source(printed).items():
+        for before, fact in pairwise(own):
+            if (fact.term or 0) < (before.term or 0) and not _anew_between(group, before, fact):
+                yield _epoch_back(group, fact, f"The controllers (on {source})", before.term or 0, "")
+
+
+def _anew_between(group: Group, before: Fact, after: Fact) -> bool:
+    """Whether an operator may have removed the broker set between two decisions of one controller."""
+    return any(
+        before.ordinal < fact.ordinal < after.ordinal
+        if fact.source_node == after.source_node
+        else group.clocks.elapsed(since(before), since(fact))[1] > 0
+        and group.clocks.elapsed(since(fact), since(after))[1] > 0
+        for fact in cleaned(group)
+    )
 
 
 def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str, implied_by: str | None = None) -> Finding:
@@ -653,7 +707,7 @@ def _refused_in_a_row(group: Group) -> list[list[Fact]]:
     Code 2013 is left out: it mostly says that the set is the recorded one already.
     """
     rows: list[list[Fact]] = []
-    failed = [fact for fact in group.of(facts.SET_REFUSED) if fact.count != _SET_IS_THE_SAME]
+    failed = [fact for fact in group.of(facts.SET_REFUSED) if fact.count != ALTER_FAILED]
     for fact in sorted(failed, key=lambda f: (f.source_node, f.term or 0, f.since)):
         last = rows[-1][-1] if rows else None
         together = last is not None and (last.source_node, last.term) == (fact.source_node, fact.term)
@@ -678,11 +732,17 @@ def _no_master_recorded(group: Group, decided: list[Fact]) -> Iterator[Finding]:
 
 
 def _serving(group: Group, begin: Moment, end: Moment) -> bool:
+    """Whether a broker was master all the time; one that died in it, nobody knows when, may not have been."""
     return any(
         group.clocks.elapsed(tenure.begin, begin)[0] > 0
-        and (tenure.open or group.clocks.elapsed(end, tenure.end)[1] > -2 * SECOND)
+        and (tenure.open or (_known(tenure.end) and group.clocks.elapsed(end, tenure.end)[1] > -2 * SECOND))
         for tenure in group.tenures
     )
+
+
+def _known(end: Moment) -> bool:
+    """Whether a line says when a role ended: a death is only known to lie between two lines."""
+    return end.by - end.at <= 2 * SECOND
 
 
 def _unrecorded(group: Group, nobody: Fact, fact: Fact) -> Finding:
@@ -723,11 +783,12 @@ def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
     led = {tenure.term for tenure in group.tenures}
     double = {term for found in _same_epoch(group) for term in found.terms}
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(led - double), len(double))
-    yield leadership.overlap_coverage(group, lambda overlap: _is_alarm(group, overlap))
+    bound = _without_alone(group, decided, sets)
+    yield leadership.overlap_coverage(group, lambda overlap: _is_alarm(group, overlap, bound))
     won = [fact for fact in _elections_of(decided) if fact.result == ELECTED]
     later = [fact for fact in won if (fact.set_epoch or 0) > 1]
-    known = {version.epoch for version in sets}
-    decidable = [fact for fact in later if (fact.set_epoch or 0) - 1 in known]
+    before = judging.sets_before(decided, sets)
+    decidable = [fact for fact in later if fact in before]
     unclean = len(unclean_elections(decided, sets))
     yield coverage(
         group,
@@ -739,7 +800,7 @@ def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
     )
     stale = sum(1 for _ in _stale_sets(group))
     yield coverage(group, "SYNC_STATE_SET_STALE", len(_refused_in_a_row(group)) - stale, stale)
-    lost = sum(1 for _ in _data_loss(group, {}))
+    lost = sum(1 for _ in _data_loss(group, {}, bound))
     yield coverage(group, "POSSIBLE_DATA_LOSS", sum(1 for _ in group.of(facts.CUT)) - lost, lost)
     verdicts = [
         *told_by(group),

@@ -1,0 +1,176 @@
+"""What the controllers and the brokers of the controller mode decide by, for machines and judges alike.
+
+Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, ``DefaultElectPolicy``,
+``AutoSwitchHAService#maybeExpandInSyncStateSet``, ``EpochFileCache``; codes: ``ResponseCode``.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SUCCESS = 0
+FENCED_MASTER_EPOCH, FENCED_SET_EPOCH, INVALID_MASTER, INVALID_REPLICAS = 2000, 2001, 2002, 2003
+MASTER_NOT_AVAILABLE, BROKER_NOT_ALIVE, SET_NOT_KNOWN, NOT_REGISTERED = 2004, 2006, 2008, 2010
+MASTER_STILL_EXISTS, ELECT_FAILED, ALTER_FAILED, ID_INVALID = 2011, 2012, 2013, 2014
+
+HEARTBEAT_MS = 1000
+HEARTBEAT_TIMEOUT_MS = 10_000
+"""``controllerHeartBeatTimeoutMills``: a broker that is silent for longer is inactive."""
+SCAN_MS = 5000
+"""``scanNotActiveBrokerInterval``: how often the controllers look for silent brokers."""
+POLL_MS = 5000
+"""``syncBrokerMetadataPeriod``: how often a broker asks who is master."""
+CHECK_SET_MS = 5000
+"""``checkSyncStateSetPeriod``: how often a master looks for members of its set that are behind."""
+NOT_CAUGHT_UP_MS = 15_000
+"""``haMaxTimeSlaveNotCatchup``: who is behind for longer leaves the SyncStateSet."""
+ELECTION_TRIES = 3
+"""``electMasterMaxRetryCount``."""
+ACK_TIMEOUT_MS = 3000
+"""``slaveTimeout``: how long a producer waits for the acknowledgements of the slaves."""
+ALL = -1
+"""``MixAll.ALL_ACK_IN_SYNC_STATE_SET``."""
+
+EpochEntries = Sequence[tuple[int, int, int | None]]
+"""Epoch, start offset, end offset (``None``: open)."""
+
+
+# -- SyncStateSets ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the controllers have on record of a broker set; ``master`` is ``None`` after an election of nobody."""
+
+    master: int | None = None
+    epoch: int = 0
+    members: tuple[int, ...] = ()
+    set_epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A SyncStateSet that the broker ``asker`` wants, as the master of ``epoch``, in place of that of ``set_epoch``."""
+
+    asker: int
+    epoch: int
+    set_epoch: int
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The ids that are registered and those that are alive."""
+
+    registered: frozenset[int]
+    alive: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SetCheck:
+    """One reason to refuse a wanted set: its code, the line that is printed, and what that line shows."""
+
+    code: int
+    kind: str
+    fails: Callable[[Wanted, Recorded, Known], bool]
+    shows: Callable[[Wanted, Recorded, Known], dict[str, Any]]
+
+
+def _first_missing(wanted: Wanted, among: frozenset[int]) -> int:
+    return next(member for member in wanted.members if member not in among)
+
+
+SET_CHECKS: tuple[SetCheck, ...] = (
+    SetCheck(ALTER_FAILED, "CTL_SSS_SAME", lambda w, r, _: w.members == r.members, lambda *_: {}),
+    SetCheck(
+        INVALID_MASTER,
+        "CTL_SSS_NOT_MASTER",
+        lambda w, r, _: w.asker != r.master,
+        lambda w, r, _: {"peer": r.master, "node": w.asker},
+    ),
+    SetCheck(
+        FENCED_MASTER_EPOCH,
+        "CTL_SSS_MASTER_EPOCH",
+        lambda w, r, _: w.epoch != r.epoch,
+        lambda w, r, _: {"term": r.epoch, "from_term": w.epoch},
+    ),
+    SetCheck(
+        FENCED_SET_EPOCH,
+        "CTL_SSS_EPOCH",
+        lambda w, r, _: w.set_epoch != r.set_epoch,
+        lambda w, r, _: {"sync_state_set_epoch": r.set_epoch, "value": w.set_epoch},
+    ),
+    SetCheck(
+        INVALID_REPLICAS,
+        "CTL_SSS_UNKNOWN_REPLICA",
+        lambda w, _, k: not k.registered.issuperset(w.members),
+        lambda w, _, k: {"value": _first_missing(w, k.registered)},
+    ),
+    SetCheck(
+        BROKER_NOT_ALIVE,
+        "CTL_SSS_DEAD_REPLICA",
+        lambda w, _, k: not k.alive.issuperset(w.members),
+        lambda w, _, k: {"value": _first_missing(w, k.alive)},
+    ),
+    SetCheck(
+        ALTER_FAILED,
+        "CTL_SSS_NO_MASTER_IN_SET",
+        lambda w, r, _: r.master not in w.members,
+        lambda _, r, __: {"peer": r.master},
+    ),
+)
+"""``alterSyncStateSet``, in order: a fenced master that wants the recorded set is told that it is the same."""
+
+
+# -- elections -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A live broker, as its last heartbeat describes it."""
+
+    broker_id: int
+    epoch: int
+    max_offset: int
+
+
+def elected(pool: Iterable[Candidate], master: int | None, designated: int | None) -> int | None:
+    """``DefaultElectPolicy`` in one pool: the designated one or nobody, the recorded master, the furthest log."""
+    ids = {candidate.broker_id: candidate for candidate in pool}
+    if designated is not None:
+        return designated if designated in ids else None
+    if master in ids:
+        return master
+    ranked = sorted(ids.values(), key=lambda one: (-one.epoch, -one.max_offset, one.broker_id))
+    return ranked[0].broker_id if ranked else None
+
+
+# -- replication -------------------------------------------------------------------------------------------------
+
+
+def has_caught_up(reached: int, confirmed: int, epoch_start: int) -> bool:
+    """A slave may enter the SyncStateSet at the confirm offset and inside the newest epoch."""
+    return reached >= max(confirmed, epoch_start)
+
+
+def is_beyond(epoch: int, start: int, last_epoch: int, last_start: int) -> bool:
+    """An epoch is kept in the epoch file only if it and its start are beyond the last entry."""
+    return epoch > last_epoch and start > last_start
+
+
+def common_point(master: EpochEntries, own: EpochEntries) -> int | None:
+    """Where two logs part: the end, in both, of the newest epoch that starts at the same offset in both.
+
+    Source: ``EpochFileCache#findConsistentPoint``. -1: nowhere in common; ``None``: the ends are open.
+    """
+    theirs = {epoch: (start, end) for epoch, start, end in master}
+    for epoch, start, end in sorted(own, reverse=True):
+        if epoch in theirs and theirs[epoch][0] == start:
+            ends = [one for one in (end, theirs[epoch][1]) if one is not None]
+            return min(ends) if len(ends) == 2 else None
+    return -1
+
+
+def needed_acks(all_ack: bool) -> int:
+    """How many acknowledgements a message needs: with allAckInSyncStateSet those of the whole set."""
+    return ALL if all_ack else 1
