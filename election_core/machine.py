@@ -141,8 +141,9 @@ class Turn(Generic[Of, In]):
         self.state = replace(self.state, **values)
 
     def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
-        """Set a timer."""
-        self.acts.append(Wait(timer, at_least_ms, at_least_ms + 1 if below_ms is None else below_ms))
+        """Set a timer, which no clock that is set disturbs."""
+        below_ms = at_least_ms + 1 if below_ms is None else below_ms
+        self.acts.append(Wait(timer, at_least_ms, below_ms, by_clock=False))
 
     def say(self, kind: str, by: str | None = None, **values: Any) -> None:
         """Write a line."""

@@ -1,12 +1,13 @@
 """RocketMQ's log lines, written: the layout and the printed values that :mod:`.rocketmq_shapes` reads."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from election_core.dialects import rocketmq
-from election_core.dialects.writing import Writer, members
+from election_core.dialects.rocketmq_shapes import OPEN_END
+from election_core.dialects.writing import Writer, members, printed
 
 WRITER = Writer(rocketmq.TEXTS)
 _GMT_PLUS_8 = timedelta(minutes=rocketmq.GMT_PLUS_8)
@@ -72,3 +73,49 @@ def live_address(cluster: str, address: str) -> str:
 def queue(topic: str, broker_set: str, number: int) -> str:
     """``MessageQueue``."""
     return f"MessageQueue [topic={topic}, brokerName={broker_set}, queueId={number}]"
+
+
+# -- the controller mode --------------------------------------------------------------------------------------------
+
+
+def ids(members: Iterable[int]) -> str:
+    """A set of broker ids."""
+    return f"[{', '.join(str(one) for one in members)}]"
+
+
+def epoch_entry(epoch: int, start: int, end: int | None = None) -> str:
+    """``EpochEntry``; the epoch that goes on has the largest end that there is."""
+    return f"EpochEntry{{epoch={epoch}, startOffset={start}, endOffset={OPEN_END if end is None else end}}}"
+
+
+def epoch_entries(entries: Iterable[tuple[int, int, int | None]]) -> str:
+    """A list of ``EpochEntry``."""
+    return f"[{', '.join(epoch_entry(*entry) for entry in entries)}]"
+
+
+def bean(name: str, of: Mapping[str, Any]) -> str:
+    """The ``toString`` of an event or a header of the controller; a text that is null keeps its quotes."""
+    return f"{name}{{{members({key: ids(one) if isinstance(one, tuple) else one for key, one in of.items()})}}}"
+
+
+def controller_result(events: Iterable[str], response: str | None) -> str:
+    """``ControllerResult``, without its body and code."""
+    return f"ControllerResult{{events=[{', '.join(events)}], response={printed(response)}}}"
+
+
+def refused(code: int, remark: str) -> str:
+    """The exception after the line of a refused request; it is the only place where the code stands."""
+    return (
+        f"org.apache.rocketmq.client.exception.MQBrokerException: CODE: {code}  DESC: {remark}\n"
+        "For more information, please visit the url, https://rocketmq.apache.org/docs/bestPractice/06FAQ\n"
+        "\tat org.apache.rocketmq.broker.out.BrokerOuterAPI"
+    )
+
+
+def unanswered(address: str, timeout_ms: int) -> str:
+    """The exception after the line of a request without answer."""
+    return (
+        "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response on the channel "
+        f"</{address}> timeout, {timeout_ms}(ms)\n"
+        "\tat org.apache.rocketmq.remoting.netty.NettyRemotingAbstract.invokeSyncImpl(NettyRemotingAbstract.java:507)"
+    )

@@ -33,6 +33,29 @@ EXPECTED: dict[str, Expected] = {
             (">>> isolate n1", "n1  LEADS term 1", "has heard nothing of its leader n1", "n2  LEADS term 2", "cuts"),
         ),
     ),
+    "controller": Expected(
+        proven=frozenset(
+            {
+                *("SPLIT_BRAIN_SAME_TERM", "CLOCK_SKEW", "BROKER_IDENTITY_RESET", "REGISTER_CODE_MISMATCH"),
+                *("SPLIT_BRAIN_OVERLAP", "UNCLEAN_ELECTION", "POSSIBLE_DATA_LOSS", "MASTER_NOT_IN_SYNC_STATE_SET"),
+                *("EPOCH_REGRESSION", "WRONG_ELECTION", "WRONG_SET_CHANGE", "SYNC_STATE_SET_STALE"),
+                *("REPLICATION_RULE", "ACK_RULE", "LEADERLESS", "ELECTION_STORM", "LOG_GAP"),
+            }
+        ),
+        repeated=("controller-old-record", "controller-settings-lost"),
+        story=(
+            "controller-isolated-master",
+            1,
+            (
+                *(
+                    ">>> isolate broker-1",
+                    "ctl-1     ELECTS broker 2 master of epoch 2",
+                    "broker-2  IS MASTER of epoch 2",
+                ),
+                *("broker-1  cannot acknowledge", "broker-1  follows broker 2", "broker-1  cuts its log"),
+            ),
+        ),
+    ),
     "acting_master": Expected(
         proven=frozenset(
             {

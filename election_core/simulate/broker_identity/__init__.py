@@ -1,0 +1,1 @@
+"""Worlds of brokers that get, keep, lose and copy their ids."""

@@ -1,0 +1,233 @@
+"""Which findings about broker ids the logs prove, by what really happened to files and records.
+
+Findings name brokers by their ids, which may be two brokers' or none's; truths here do so too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+from election_core.protocols.controller.decisions import ID_INVALID, NOT_REGISTERED
+from election_core.simulate.controller.record import APPLIED, CLEANED, MOVED, Decision, decisions
+from election_core.simulate.truth import Truth, clocks_agree, overlap_us, value
+from election_core.simulate.world import DOWN, SECOND, Line, World
+
+BOUND_US = SECOND // 2
+SURE_US = 6 * SECOND
+FOR_GOOD_US = 10 * SECOND
+_NOT_SUPPORTED = 3
+
+
+def truths(world: World) -> list[Truth]:
+    """Everything that a reviewer should hear of the ids of a world."""
+    return [one for part in _PARTS for one in part(world)]
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A broker that owns an id by its own word; ``shown``: both the proposal with its code and the line are kept."""
+
+    node: str
+    broker_id: str
+    code: str | None
+    line: Line
+    shown: bool
+
+
+def _said(world: World, *kinds: str) -> Iterator[Line]:
+    return (line for line in world.lines if line.said is not None and line.said.kind in kinds)
+
+
+def _owned(world: World) -> list[Owned]:
+    found = []
+    proposed: dict[str, Line] = {}
+    for line in _said(world, "BRK_REG_TEMP", "BRK_REG_APPLIED"):
+        identity: Any = value(line, "identity")
+        if line.said is not None and line.said.kind == "BRK_REG_TEMP":
+            proposed[line.node] = line
+            continue
+        before = proposed.get(line.node)
+        of: Any = value(before, "identity") if before else None
+        fits = before is not None and of.broker_id == identity.broker_id
+        shown = line.kept and fits and before is not None and before.kept
+        found.append(Owned(line.node, str(identity.broker_id), of.code if fits else None, line, shown))
+    return found
+
+
+def _truth(rule: str, nodes: tuple[str, ...], line: Line, provable: bool, words: str) -> Truth:
+    at = line.true_us
+    return Truth(rule, nodes, (), at, None, provable, words, lambda finding: set(finding.nodes) == set(nodes))
+
+
+def _removed(world: World, broker_id: str) -> bool:
+    """Whether an operator removed an id, or the whole set."""
+    gone = (one.event["brokerIdSetToClean"] for one in decisions(world) if one.what == CLEANED)
+    return any(ids is None or broker_id in map(str, ids) for ids in gone)
+
+
+# -- identities that are lost -----------------------------------------------------------------------------------
+
+
+def _lost_files(world: World) -> Iterator[Truth]:
+    """A broker that owned one id and later owns another."""
+    by_node: dict[str, list[Owned]] = {}
+    for one in _owned(world):
+        by_node.setdefault(one.node, []).append(one)
+    for own in by_node.values():
+        for before, after in pairwise(own):
+            if before.broker_id != after.broker_id:
+                words = f"{after.node} lost its identity {before.broker_id} and came back as {after.broker_id}."
+                provable = before.line.kept and after.line.kept
+                nodes = (before.broker_id, after.broker_id)
+                yield _truth("BROKER_IDENTITY_RESET", nodes, after.line, provable, words)
+
+
+def _new_ids(world: World) -> Iterator[Truth]:
+    """A second id for a broker at one address."""
+    by_address: dict[str, list[Decision]] = {}
+    for one in decisions(world):
+        if one.what == APPLIED:
+            by_address.setdefault(one.event["brokerAddress"], []).append(one)
+    for address, own in by_address.items():
+        for before, after in combinations(own, 2):
+            ids = (str(before.event["newBrokerId"]), str(after.event["newBrokerId"]))
+            if ids[0] != ids[1]:
+                words = f"The broker at {address}, {ids[0]} before, was given the id {ids[1]}."
+                yield _truth("BROKER_IDENTITY_RESET", ids, after.line, False, words)
+
+
+def _lost_answers(world: World) -> Iterator[Truth]:
+    """An id that was accepted, and that its broker gave up because it did not hear so."""
+    accepted = {one.event["registerCheckCode"]: one for one in decisions(world) if one.what == APPLIED}
+    proposed: dict[str, Line] = {}
+    for line in _said(world, "BRK_REG_TEMP", "BRK_REG_RESET"):
+        if line.said is not None and line.said.kind == "BRK_REG_TEMP":
+            proposed[line.node] = line
+            continue
+        before = proposed.pop(line.node, None)
+        of: Any = value(before, "identity") if before else None
+        decision = accepted.get(of.code) if of else None
+        if before is not None and decision is not None:
+            words = f"{line.node} did not hear that it owns the id {of.broker_id}."
+            provable = line.kept and before.kept and decision.line.kept
+            yield _truth("BROKER_IDENTITY_RESET", (str(of.broker_id),), line, provable, words)
+
+
+def _forgotten(world: World) -> Iterator[Truth]:
+    """A broker whose id the controllers do not know, and that never registers."""
+    for node in world.names():
+        refused = [line for line in _said(world, "BRK_REG_SEND_ERR") if line.node == node]
+        refused = [line for line in refused if value(line, "code") == NOT_REGISTERED]
+        done = [line.true_us for line in _said(world, "BRK_REG_DONE") if line.node == node]
+        since = max((time for time in done if refused and time < refused[-1].true_us), default=0)
+        row = [line for line in refused if line.true_us > since]
+        if not row or any(time > row[-1].true_us for time in done):
+            continue
+        lasted = row[-1].wall_us - row[0].wall_us
+        if lasted > FOR_GOOD_US - SECOND:
+            words = f"The controllers do not know {node}, which tried for {lasted / SECOND:.1f} s."
+            yield Truth(
+                *("BROKER_IDENTITY_RESET", (node,), (), row[0].true_us, None),
+                *(lasted > FOR_GOOD_US + SECOND and all(line.kept for line in row), words),
+                lambda finding, node=node: f"({node})" in finding.summary or finding.nodes == (node,),  # type: ignore[misc]
+            )
+
+
+# -- ids that are two brokers' ---------------------------------------------------------------------------------------
+
+
+def _two_at_once(world: World) -> Iterator[Truth]:
+    """Two processes that run with one id at once."""
+    ran = list(_lives(world))
+    for (one, id_, *first, shown), (other, same, *second, also) in combinations(ran, 2):
+        lasted = overlap_us((first[0], first[1]), (second[0], second[1]))
+        if one.node != other.node and id_ == same and lasted > 0:
+            words = f"{one.node} and {other.node} both ran as broker {id_} for {lasted / SECOND:.1f} s."
+            provable = lasted > SURE_US and shown and also and clocks_agree(world, BOUND_US)
+            yield _truth("BROKER_ID_CONFLICT", (id_,), other, provable, words)
+
+
+def _lives(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
+    """``(first line with its id, id, since, until, shown)`` of every life of a broker that took a role."""
+    seen: set[tuple[str, int]] = set()
+    for line in _said(world, "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"):
+        ends = [spell.begin_us for spell in world.spells if spell.node == line.node and spell.condition == DOWN]
+        end = min((time for time in ends if time > line.true_us), default=world.now_us)
+        if (line.node, end) not in seen:
+            seen.add((line.node, end))
+            yield line, str(value(line, "node")), line.true_us, end, line.kept
+
+
+def _owned_twice(world: World) -> Iterator[Truth]:
+    """Two brokers that own one id, each with a code of its own."""
+    for one, other in combinations(_owned(world), 2):
+        if one.broker_id == other.broker_id and one.code != other.code and None not in (one.code, other.code):
+            words = f"{one.node} and {other.node} both own the id {one.broker_id}."
+            provable = one.shown and other.shown and not _removed(world, one.broker_id)
+            yield _truth("BROKER_ID_CONFLICT", (one.broker_id,), other.line, provable, words)
+
+
+def _accepted_twice(world: World) -> Iterator[Truth]:
+    """An id that the controllers gave to two codes of different brokers."""
+    accepted = [one for one in decisions(world) if one.what == APPLIED]
+    for one, other in combinations(accepted, 2):
+        same = one.event["newBrokerId"] == other.event["newBrokerId"]
+        moved = one.event["brokerAddress"] != other.event["brokerAddress"]
+        if same and moved and one.event["registerCheckCode"] != other.event["registerCheckCode"]:
+            broker_id = str(one.event["newBrokerId"])
+            words = f"The id {broker_id} was given twice."
+            provable = one.line.kept and other.line.kept and not _removed(world, broker_id)
+            yield _truth("BROKER_ID_CONFLICT", (broker_id,), other.line, provable, words)
+
+
+def _back_and_forth(world: World) -> Iterator[Truth]:
+    """An id whose address goes to another one and back."""
+    addresses: dict[str, list[Decision]] = {}
+    for one in decisions(world):
+        if one.what in (APPLIED, MOVED):
+            broker_id = str(one.event.get("newBrokerId") or one.event.get("brokerId"))
+            known = addresses.setdefault(broker_id, [])
+            if not known or known[-1].event["brokerAddress"] != one.event["brokerAddress"]:
+                known.append(one)
+    for broker_id, changes in addresses.items():
+        for three in zip(changes, changes[1:], changes[2:], strict=False):
+            if three[0].event["brokerAddress"] == three[2].event["brokerAddress"]:
+                words = f"The address of broker {broker_id} went away and back."
+                provable = all(change.line.kept for change in three)
+                yield _truth("BROKER_ID_CONFLICT", (broker_id,), three[2].line, provable, words)
+
+
+# -- single lines ------------------------------------------------------------------------------------------------------
+
+
+def _refused(world: World) -> Iterator[Truth]:
+    """An id that was applied for with another code than its owner's; the refusal is an error, which is never lost."""
+    proposed: dict[str, Line] = {}
+    for line in _said(world, "BRK_REG_TEMP", "BRK_REG_APPLY_ERR"):
+        if line.said is not None and line.said.kind == "BRK_REG_TEMP":
+            proposed[line.node] = line
+        elif value(line, "code") == ID_INVALID:
+            before = proposed.get(line.node)
+            broker_id = str(value(line, "value"))
+            words = f"{line.node} applied for the id {broker_id} and was refused."
+            provable = before is not None and before.kept
+            yield _truth("REGISTER_CODE_MISMATCH", (broker_id,), line, provable, words)
+
+
+def _single_lines(world: World) -> Iterator[Truth]:
+    """Lines that say it all; they are errors, which are never lost."""
+    for line in _said(world, "BRK_REG_FILE_INVALID"):
+        words = f"The identity of {line.node} is of another broker set."
+        yield _truth("BROKER_ID_CONFLICT", (line.node,), line, line.kept, words)
+    for line in _said(world, "BRK_REG_NEXT_ERR"):
+        if value(line, "code") == _NOT_SUPPORTED:
+            words = f"The controllers do not know what {line.node} asks."
+            yield _truth("INCOMPATIBLE_VERSIONS", (line.node,), line, line.kept, words)
+
+
+_PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
+    *(_lost_files, _new_ids, _lost_answers, _forgotten),
+    *(_two_at_once, _owned_twice, _accepted_twice, _back_and_forth),
+    *(_refused, _single_lines),
+)

@@ -1,0 +1,67 @@
+"""What the controller of a world really decided, and which of it its kept lines show."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from election_core.protocols.controller.decisions import Recorded
+from election_core.simulate.world import Line, World
+
+ELECTED, NOBODY, CHANGED, APPLIED, MOVED, CLEANED = "elected", "nobody", "changed", "applied", "moved", "cleaned"
+_EVENTS = {
+    "AlterSyncStateSetEvent": CHANGED,
+    "ApplyBrokerIdEvent": APPLIED,
+    "UpdateBrokerAddressEvent": MOVED,
+    "CleanBrokerDataEvent": CLEANED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One event, with what is on record after it; ``shown``: both the decision and its commit are in the log.
+
+    ``broken``: the record does not follow from the one before, because an old copy of it was put back in between.
+    """
+
+    line: Line
+    what: str
+    event: dict[str, Any]
+    recorded: Recorded
+    shown: bool
+
+    @property
+    def winner(self) -> str | None:
+        """The broker that was elected, as findings name it."""
+        return str(self.recorded.master) if self.what == ELECTED else None
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The recorded set, as findings name its members."""
+        return tuple(str(one) for one in self.recorded.members)
+
+
+def decisions(world: World) -> list[Decision]:
+    """Everything that the controllers decided, in its order."""
+    return list(_decisions(world))
+
+
+def _decisions(world: World) -> Iterator[Decision]:
+    own = [line for line in world.lines if line.said and line.said.kind in ("CTL_EVENT", "CTL_APPLIED")]
+    for line, following in zip(own, [*own[1:], None], strict=True):
+        values = dict(line.said.values) if line.said else {}
+        applied = following is not None and following.said is not None and following.said.kind == "CTL_APPLIED"
+        for name, *of in values.get("events", ()):
+            event = dict(of)
+            shown = line.kept and applied and following is not None and following.kept
+            what = _EVENTS.get(name) or (ELECTED if event["newMasterElected"] else NOBODY)
+            yield Decision(line, what, event, values["recorded"], shown)
+
+
+def elections(world: World) -> list[Decision]:
+    """All elections, with a winner or without."""
+    return [one for one in decisions(world) if one.what in (ELECTED, NOBODY)]
+
+
+def sets(world: World) -> list[Decision]:
+    """All values of the SyncStateSet."""
+    return [one for one in decisions(world) if one.what in (ELECTED, CHANGED)]

@@ -1,0 +1,549 @@
+"""The stories of brokers under a controller: faults that they must survive, and bugs and errors that break them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from random import Random
+
+from election_core.machine import Machine
+from election_core.protocols.broker_identity.machine import IDENTITY_FILE
+from election_core.protocols.controller import machine, replica
+from election_core.protocols.controller.deciding import RECORD_FILE
+from election_core.protocols.controller.decisions import SET_CHECKS, EpochEntries, SetCheck, common_point
+from election_core.protocols.controller.machine import Member, State
+from election_core.protocols.controller.messages import MASTER, Broker, Controller, ElectMaster, Rules, Write
+from election_core.simulate.controller.voice import ControllerModeVoice
+from election_core.simulate.scenario import Scenario, Script, Stage
+from election_core.simulate.world import SECOND, World
+
+GROUP, CLUSTER = "bs-orders", "lab-main"
+CONTROLLER = "ctl-1"
+BROKERS = ("broker-1", "broker-2", "broker-3")
+_CONTROLLER_ADDRESS = "10.84.1.11:9878"
+
+
+def _address(number: int) -> str:
+    return f"10.84.1.{21 + number}:10911"
+
+
+def members(rules: Rules) -> dict[str, Member]:
+    """A controller and the brokers of one set."""
+    hosts = tuple((_address(number), name) for number, name in enumerate(BROKERS))
+    cast: dict[str, Member] = {CONTROLLER: Controller(CONTROLLER, GROUP, CLUSTER, _CONTROLLER_ADDRESS, rules)}
+    for address, name in hosts:
+        cast[name] = Broker(name, GROUP, CLUSTER, address, CONTROLLER, _CONTROLLER_ADDRESS, hosts, rules)
+    return cast
+
+
+class ControllerPlay:
+    """The controller mode, for a world."""
+
+    def __init__(self, cast: Mapping[str, Member]) -> None:
+        self._cast = cast
+
+    @property
+    def machine(self) -> Machine[Member, State]:
+        """Controller and brokers."""
+        return machine
+
+    def voice(self, rng: Random) -> ControllerModeVoice:
+        """Their logs."""
+        return ControllerModeVoice(self._cast, rng)
+
+    def leads(self, state: State) -> int | None:
+        """The master epoch of a broker that is master."""
+        return state.epoch if isinstance(state, replica.State) and state.role == MASTER else None
+
+    def committed(self, state: State) -> int:
+        """How far a master has acknowledged."""
+        return state.confirmed if isinstance(state, replica.State) else 0
+
+    def write(self, count: int) -> Write:
+        """Messages of a producer."""
+        return Write(count)
+
+
+def _story(
+    name: str,
+    meaning: str,
+    script: Callable[[Stage], Script],
+    *,
+    broken: bool = False,
+    rules: Rules = Rules(),  # noqa: B008 - frozen
+    prepare: Callable[[World], None] = lambda _: None,
+) -> Scenario:
+    cast = members(rules)
+    return Scenario(
+        f"controller-{name}",
+        "controller",
+        broken,
+        meaning,
+        ControllerPlay(cast),
+        lambda: cast,
+        script,
+        _connected(prepare),
+    )
+
+
+# -- the stage -------------------------------------------------------------------------------------------------------
+
+
+def in_sync(stage: Stage, brokers: int = 3, within: float = 40) -> Script:
+    """Let time pass until the recorded SyncStateSet has so many members."""
+    for _ in range(int(within * 10)):
+        state = stage.world.processes[CONTROLLER].state
+        if state is not None and len(state.recorded.members) >= brokers:
+            break
+        yield 100
+
+
+def slaves(stage: Stage) -> list[str]:
+    """The brokers that are up and not master."""
+    return [name for name in stage.followers() if name != CONTROLLER]
+
+
+def _up(stage: Stage) -> Script:
+    """Start everything, and wait until all are in sync."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from in_sync(stage)
+    yield from stage.seconds(4, 12)
+
+
+# -- safe: faults that the protocol must survive --------------------------------------------------------------------
+
+
+def _healthy(stage: Stage) -> Script:
+    yield from _up(stage)
+    yield from stage.seconds(20, 30)
+
+
+def _kill_master(stage: Stage) -> Script:
+    yield from _up(stage)
+    master = stage.leader()
+    if master is not None:
+        stage.kill(master)
+        yield from stage.seconds(12, 20)
+        stage.start(master)
+    yield from stage.seconds(25, 35)
+
+
+def _connected(prepare: Callable[[World], None]) -> Callable[[World], None]:
+    """Replication and heartbeats keep their connections open: the end of a process is heard of."""
+
+    def prepared(world: World) -> None:
+        world.connected = True
+        prepare(world)
+
+    return prepared
+
+
+def _frozen_master(stage: Stage) -> Script:
+    yield from _up(stage)
+    master = stage.leader()
+    if master is not None:
+        stage.freeze(master)
+        yield from stage.seconds(20, 35)
+        stage.thaw(master)
+    yield from stage.seconds(30, 40)
+
+
+def cut_off(stage: Stage, name: str, *others: str) -> None:
+    """Nothing passes between a process and these others."""
+    stage.world.note("cut off", name, f"from {' and '.join(others)}")
+    stage.world.network.cut_between([name], others)
+
+
+def _deaf_master(stage: Stage) -> Script:
+    """The controller and the master do not hear each other; its slaves do, until they are told of another master."""
+    yield from _up(stage)
+    master = stage.leader()
+    if master is not None:
+        cut_off(stage, master, CONTROLLER)
+        yield from stage.seconds(25, 35)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _isolated_master(stage: Stage) -> Script:
+    yield from _up(stage)
+    master = stage.leader()
+    if master is not None:
+        stage.isolate(master)
+        yield from stage.seconds(25, 40)
+        stage.heal()
+    yield from stage.seconds(30, 40)
+
+
+def _cut_off_slave(stage: Stage) -> Script:
+    """Master and slave do not hear each other; the controller hears both: the set shrinks, and grows again."""
+    yield from _up(stage)
+    master = stage.leader()
+    if master is not None:
+        cut_off(stage, master, stage.rng.choice(slaves(stage)))
+        yield from stage.seconds(30, 40)
+        stage.heal()
+    yield from stage.seconds(20, 30)
+
+
+def _kill_slaves(stage: Stage) -> Script:
+    yield from _up(stage)
+    gone = slaves(stage)
+    for name in gone:
+        stage.kill(name)
+        yield from stage.seconds(0, 3)
+    yield from stage.seconds(10, 20)
+    for name in gone:
+        stage.start(name)
+        yield from stage.seconds(0, 8)
+    yield from stage.seconds(20, 30)
+
+
+def _elect_by_hand(stage: Stage) -> Script:
+    yield from _up(stage)
+    chosen = stage.rng.choice(slaves(stage))
+    stage.ask(CONTROLLER, ElectMaster(broker_id(stage, chosen)), f"make {chosen} the master")
+    yield from stage.seconds(30, 40)
+
+
+def broker_id(stage: Stage, name: str) -> int:
+    """The id of a broker that is registered."""
+    identity = stage.world.processes[name].files[IDENTITY_FILE]
+    return int(identity.broker_id)
+
+
+def _rolling_restart(stage: Stage) -> Script:
+    yield from _up(stage)
+    for name in BROKERS:
+        stage.stop(name)
+        yield from stage.seconds(4, 8)
+        stage.start(name)
+        yield from in_sync(stage)
+        yield from stage.seconds(4, 8)
+    yield from stage.seconds(10, 20)
+
+
+def _all_down(stage: Stage) -> Script:
+    """All brokers are killed, and come back in any order: only one that was in sync to the end may lead."""
+    yield from _up(stage)
+    order = stage.rng.sample(BROKERS, k=len(BROKERS))
+    for name in order:
+        stage.kill(name)
+        yield from stage.seconds(0, 12)
+    yield from stage.seconds(5, 10)
+    for name in stage.rng.sample(BROKERS, k=len(BROKERS)):
+        stage.start(name)
+        yield from stage.seconds(0, 15)
+    yield from stage.seconds(25, 35)
+
+
+def _restart_controller(stage: Stage) -> Script:
+    yield from _up(stage)
+    stage.kill(CONTROLLER)
+    yield from stage.seconds(8, 20)
+    stage.start(CONTROLLER)
+    yield from stage.seconds(15, 25)
+    master = stage.leader()
+    if master is not None:
+        stage.kill(master)
+        yield from stage.seconds(10, 15)
+        stage.start(master)
+    yield from stage.seconds(20, 30)
+
+
+def _frozen_controller(stage: Stage) -> Script:
+    """The controller gets no time for longer than heartbeats last: then it finds all brokers dead, and elects anew."""
+    yield from _up(stage)
+    stage.freeze(CONTROLLER)
+    yield from stage.seconds(14, 30)
+    stage.thaw(CONTROLLER)
+    yield from stage.seconds(30, 40)
+
+
+def _flapping_master(stage: Stage) -> Script:
+    yield from _up(stage)
+    for _ in range(4):
+        master = stage.leader()
+        if master is None:
+            break
+        stage.kill(master)
+        yield from stage.seconds(15, 22)
+        stage.start(master)
+        yield from stage.seconds(15, 22)
+    yield from stage.seconds(15, 25)
+
+
+def _any_faults(stage: Stage) -> Script:
+    """Faults drawn at random, one after the other, of the controller too."""
+    yield from _up(stage)
+    for _ in range(stage.rng.randint(2, 4)):
+        yield from stage.seconds(8, 25)
+        name = stage.rng.choice((*BROKERS, *BROKERS, CONTROLLER))
+        fault = stage.rng.choice(("kill", "stop", "freeze", "isolate", "cut off"))
+        if fault in ("kill", "stop") and name in stage.up():
+            (stage.kill if fault == "kill" else stage.stop)(name)
+            yield from stage.seconds(2, 30)
+            if name in stage.down():
+                stage.start(name)
+        elif fault == "freeze" and name in stage.up():
+            stage.freeze(name)
+            yield from stage.seconds(3, 35)
+            stage.thaw(name)
+        elif fault in ("isolate", "cut off"):
+            others = [other for other in stage.names if other != name]
+            cut_off(stage, name, *(others if fault == "isolate" else [stage.rng.choice(others)]))
+            yield from stage.seconds(3, 35)
+            stage.heal()
+    yield from stage.seconds(30, 40)
+
+
+def _bad_network(world: World) -> None:
+    world.network.lost = 0.1
+    world.network.doubled = 0.1
+
+
+def _lost_from_start(world: World) -> None:
+    world.drops = 0.02
+
+
+def _losing_lines(script: Callable[[Stage], Script]) -> Callable[[Stage], Script]:
+    """The loggers drop lines once there is traffic: what the brokers said of their settings is not lost."""
+
+    def played(stage: Stage) -> Script:
+        for wait_ms in script(stage):
+            stage.world.drops = 0.02 if stage.world.reigns else 0.0
+            yield wait_ms
+
+    return played
+
+
+def _drifting_clocks(world: World) -> None:
+    """Every clock is off, each by less than the bound of half a second."""
+    for process in world.processes.values():
+        process.clock.begin(world.now_us)
+        process.clock.offset_us = world.rng.randrange(-400_000, 400_000)
+        process.clock.drift_ppm = world.rng.randrange(-200, 200)
+
+
+SAFE: tuple[Scenario, ...] = (
+    _story("healthy", "three brokers under a controller, nothing broken", _healthy),
+    _story("kill-master", "kill -9 of the master, back a quarter of a minute later", _kill_master),
+    _story("frozen-master", "the master gets no time for half a minute, then goes on", _frozen_master),
+    _story("deaf-master", "the master and the controller do not hear each other", _deaf_master),
+    _story("isolated-master", "the master is cut off from all but its clients", _isolated_master),
+    _story("cut-off-slave", "master and slave do not hear each other: the SyncStateSet shrinks", _cut_off_slave),
+    _story("kill-slaves", "both slaves are killed and come back", _kill_slaves),
+    _story("elect-by-hand", "an operator names another master", _elect_by_hand),
+    _story("rolling-restart", "an operator stops and starts one after the other", _rolling_restart),
+    _story("all-down", "all brokers are killed, and come back in any order", _all_down),
+    _story("restart-controller", "the controller is killed and comes back, then the master", _restart_controller),
+    _story("frozen-controller", "the controller gets no time, and then takes all for dead", _frozen_controller),
+    _story("flapping-master", "four times the master is killed", _flapping_master),
+    _story(
+        "bad-network", "packets are lost or arrive twice, and the master is killed", _kill_master,
+        prepare=_bad_network,
+    ),
+    _story("lost-lines", "the loggers drop lines in bursts, and the master is killed", _losing_lines(_kill_master)),
+    _story(
+        "drifting-clocks", "clocks differ within their bounds, and the master is cut off", _isolated_master,
+        prepare=_drifting_clocks,
+    ),
+    _story("any-faults", "faults drawn at random", _any_faults),
+    _story("any-faults-lost-lines", "faults drawn at random, and lines are lost", _losing_lines(_any_faults)),
+)  # fmt: skip
+
+# -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
+
+
+def _elect_again(stage: Stage) -> Script:
+    """An operator names the master that there is."""
+    yield from _up(stage)
+    master = stage.leader()
+    if master is not None:
+        stage.ask(CONTROLLER, ElectMaster(broker_id(stage, master)), f"make {master} the master, which it is")
+    yield from stage.seconds(20, 30)
+
+
+def _old_record(stage: Stage) -> Script:
+    """The controller's record of before an election is put back: it gives epochs that it has given before."""
+    yield from _up(stage)
+    copy = stage.copy_of_disk(CONTROLLER)
+    master = stage.leader()
+    if master is None:
+        return
+    stage.kill(master)
+    yield from stage.seconds(6, 10)
+    stage.start(master)
+    yield from in_sync(stage)
+    yield from stage.seconds(8, 12)
+    stage.kill(CONTROLLER)
+    stage.put_back(CONTROLLER, copy)
+    yield from stage.seconds(1, 2)
+    stage.start(CONTROLLER)
+    yield from stage.seconds(15, 25)
+    second = stage.leader()
+    if second is not None:
+        stage.kill(second)
+        yield from stage.seconds(10, 20)
+        stage.start(second)
+    yield from stage.seconds(30, 40)
+
+
+def _same_epoch(stage: Stage) -> Script:
+    """After an old record is put back, a broker that knows no epoch is elected for one that has a master."""
+    yield from _up(stage)
+    copy = stage.copy_of_disk(CONTROLLER)
+    first = stage.leader()
+    if first is None:
+        return
+    stage.kill(first)
+    yield from stage.seconds(6, 10)
+    stage.start(first)
+    yield from in_sync(stage)
+    yield from stage.seconds(4, 8)
+    second = stage.leader()
+    if second is None or second == first:
+        return
+    third = next(name for name in BROKERS if name not in (first, second))
+    for name in (CONTROLLER, third):
+        stage.kill(name)
+    stage.put_back(CONTROLLER, copy)
+    cut_off(stage, second, CONTROLLER)
+    stage.start(CONTROLLER)
+    stage.start(third)
+    yield from stage.seconds(12, 18)
+    stage.kill(first)
+    yield from stage.seconds(20, 30)
+    stage.heal()
+    yield from stage.seconds(20, 30)
+
+
+def _lost_record(stage: Stage) -> Script:
+    """The controller's record is lost: all must register anew, with identities that it does not know."""
+    yield from _up(stage)
+    for _ in range(2):
+        master = stage.leader()
+        if master is None:
+            return
+        stage.kill(master)
+        yield from stage.seconds(10, 15)
+        stage.start(master)
+        yield from in_sync(stage)
+    stage.kill(CONTROLLER)
+    stage.lose(CONTROLLER, RECORD_FILE)
+    yield from stage.seconds(1, 2)
+    stage.start(CONTROLLER)
+    yield from stage.seconds(40, 50)
+
+
+def _unclean(stage: Stage) -> Script:
+    """The slaves fall behind and leave the set; then the master dies."""
+    yield from _up(stage)
+    master = stage.leader()
+    if master is not None:
+        cut_off(stage, master, *slaves(stage))
+        yield from stage.seconds(30, 40)
+        stage.kill(master)
+        yield from stage.seconds(12, 20)
+        stage.heal()
+        stage.start(master)
+    yield from stage.seconds(25, 35)
+
+
+def _wrong_clock(world: World) -> None:
+    name = world.rng.choice(BROKERS)
+    world.processes[name].clock.offset_us = world.rng.choice((-1, 1)) * world.rng.randrange(5, 60) * SECOND
+
+
+def _clock_steps(stage: Stage) -> Script:
+    yield from _up(stage)
+    name = stage.rng.choice(stage.names)
+    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 60_000))
+    yield from stage.seconds(15, 25)
+    master = stage.leader()
+    if master is not None and master != name:
+        stage.kill(master)
+        yield from stage.seconds(10, 15)
+        stage.start(master)
+    yield from stage.seconds(20, 30)
+
+
+def _without(*kinds: str) -> tuple[SetCheck, ...]:
+    return tuple(check for check in SET_CHECKS if check.kind not in kinds)
+
+
+def _always(kind: str) -> tuple[SetCheck, ...]:
+    """A check that refuses a set whatever it is, every third epoch of the set."""
+    wrong = next(check for check in SET_CHECKS if check.kind == kind)
+    return (SET_CHECKS[0], replace(wrong, fails=lambda wanted, *_: wanted.set_epoch % 3 == 2), *SET_CHECKS[1:])
+
+
+def _cuts_too_deep(theirs: EpochEntries, own: EpochEntries) -> int | None:
+    at = common_point(theirs, own)
+    return None if at is None else max(at - 508, 0)
+
+
+BROKEN: tuple[Scenario, ...] = (
+    _story(
+        "unsafe-acknowledgements", "allAckInSyncStateSet is off, and the master is killed", _kill_master, broken=True,
+        rules=Rules(all_ack=False),
+    ),
+    _story(
+        "split-brain", "allAckInSyncStateSet is off, and the master is cut off with its clients", _isolated_master,
+        broken=True, rules=Rules(all_ack=False),
+    ),
+    _story(
+        "unclean", "unclean elections are allowed, and the only member of the set dies", _unclean, broken=True,
+        rules=Rules(unclean=True),
+    ),
+    _story("old-record", "an old copy of the controller's record is put back", _old_record, broken=True),
+    _story("same-epoch", "an old record is put back, and one of its epochs is given again", _same_epoch, broken=True),
+    _story("lost-record", "the controller's record is lost", _lost_record, broken=True),
+    _story(
+        "lost-fencing", "a bug: brokers take any role that they are told", _old_record, broken=True,
+        rules=Rules(takes=lambda epoch, own: epoch != own),
+    ),
+    _story(
+        "master-elected-again", "a bug: the recorded master is elected again", _elect_again, broken=True,
+        rules=Rules(keeps_master=False),
+    ),
+    _story(
+        "set-without-master", "a bug: a master leaves itself out of its set, and the controller takes it", _kill_slaves,
+        broken=True,
+        rules=Rules(
+            set_checks=_without("CTL_SSS_NO_MASTER_IN_SET", "CTL_SSS_SAME"), wants=lambda members, own: (
+                tuple(one for one in members if one != own) if len(members) > 2 else members
+            ),
+        ),
+    ),
+    _story(
+        "same-set", "a bug: a set is changed into itself", _cut_off_slave, broken=True,
+        rules=Rules(set_checks=_without("CTL_SSS_SAME"), repeats_set=True),
+    ),
+    _story(
+        "refused-as-stranger", "a bug: the master is refused as if it were not", _healthy, broken=True,
+        rules=Rules(set_checks=_always("CTL_SSS_NOT_MASTER")),
+    ),
+    _story(
+        "caught-up-too-early", "a bug: every slave that connects is called caught up", _kill_slaves, broken=True,
+        rules=Rules(caught_up=lambda *_: True),
+    ),
+    _story(
+        "cut-too-deep", "a bug: a slave cuts off more than its master lacks", _kill_master, broken=True,
+        rules=Rules(cut_at=_cuts_too_deep),
+    ),
+    _story(
+        "two-acknowledgements", "a bug: two acknowledgements are enough, whatever is configured", _isolated_master,
+        broken=True, rules=Rules(acks=lambda _: 2),
+    ),
+    _story(
+        "wrong-clock", "one clock is off by far more than its bound, and the master is killed", _kill_master,
+        broken=True, prepare=_wrong_clock,
+    ),
+    _story("clock-steps", "a clock is set while all are running", _clock_steps, broken=True),
+    _story(
+        "settings-lost", "the loggers drop lines from the start, so that settings may be unknown; faults at random",
+        _any_faults, broken=True, prepare=_lost_from_start,
+    ),
+)  # fmt: skip
+
+SCENARIOS = (*SAFE, *BROKEN)

@@ -1,0 +1,574 @@
+"""Which findings the logs of brokers under a controller prove, by what really happened."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from election_core.findings import CRITICAL, INFO
+from election_core.protocols.broker_identity.machine import IDENTITY_FILE
+from election_core.protocols.controller.decisions import POLL_MS
+from election_core.rows import Finding
+from election_core.simulate.broker_identity import truth as identity_truth
+from election_core.simulate.controller.record import (
+    CHANGED,
+    CLEANED,
+    ELECTED,
+    NOBODY,
+    Decision,
+    decisions,
+    elections,
+    sets,
+)
+from election_core.simulate.truth import (
+    Claim,
+    Gap,
+    Truth,
+    clocks_agree,
+    ends_at,
+    in_names,
+    kept,
+    leaderless,
+    log_gaps,
+    overlap_us,
+    pairs_of_reigns,
+    skews,
+    value,
+)
+from election_core.simulate.world import MILLISECOND, SECOND, Line, Reign, World
+
+BOUND_US = SECOND // 2
+"""The clock bound with which worlds are judged."""
+SURE_US = 5 * SECOND
+"""Whole seconds at both ends, and the bounds of two clocks, blur less than this."""
+IN_A_ROW_US = 20 * SECOND
+
+_BEGINS = ("BRK_MASTER_BEGIN", "HA_MASTER", "HA_MASTER_AGAIN")
+_ENDS = (*_BEGINS, "BRK_SLAVE_BEGIN", "HA_SLAVE", "HA_SLAVE_AGAIN")
+_SAME_SET = 2013
+
+
+def truths(world: World) -> list[Truth]:
+    """Everything that a reviewer should hear of a world."""
+    found = [one for part in _PARTS for one in part(world)]
+    found += leaderless(world, lambda gap: _gap_shows(world, gap))
+    found += skews(world, _messages(world), BOUND_US)
+    everything = [*in_names(found, names_of(world)), *identity_truth.truths(world)]
+    return sorted(everything, key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+
+
+def names_of(world: World) -> dict[str, str]:
+    """``broker id -> process``, by the identity files at the end."""
+    files = {name: process.files.get(IDENTITY_FILE) for name, process in world.processes.items()}
+    return {str(file.broker_id): name for name, file in files.items() if file is not None}
+
+
+def about(nodes: Iterable[str], terms: Iterable[int]) -> Claim:
+    """Claims about just these nodes, named as a world names them, and these epochs."""
+    wanted = (set(nodes), set(terms))
+    return lambda finding: (set(finding.nodes), set(finding.terms)) == wanted
+
+
+def _named(world: World, ids: Iterable[str | None]) -> tuple[str, ...]:
+    names = names_of(world)
+    return tuple(names.get(one, one) for one in ids if one is not None)
+
+
+def _near(line: Line, time_us: int) -> bool:
+    return abs(line.true_us - time_us) < SECOND // 10
+
+
+# -- masters --------------------------------------------------------------------------------------------------------
+
+
+def _shows_begin(world: World, reign: Reign) -> bool:
+    return any(_near(line, reign.begin_us) for line in kept(world, reign.node, *_BEGINS))
+
+
+def _shows_end(world: World, reign: Reign) -> bool:
+    if reign.end_us is None:
+        return True
+    return any(_near(line, reign.end_us) for line in kept(world, reign.node, *_ENDS))
+
+
+def _same_epoch(world: World) -> Iterator[Truth]:
+    pairs: dict[tuple[int, str, str], bool] = {}
+    for one, other in pairs_of_reigns(world):
+        if one.term == other.term:
+            first, second = sorted((one.node, other.node))
+            shown = _shows_begin(world, one) and _shows_begin(world, other)
+            pairs[one.term, first, second] = pairs.get((one.term, first, second), False) or shown
+    for (epoch, first, second), provable in pairs.items():
+        begin = min(reign.begin_us for reign in world.reigns if reign.term == epoch)
+        words = f"{first} and {second} were both master of epoch {epoch}."
+        nodes = (first, second)
+        yield Truth(
+            "SPLIT_BRAIN_SAME_TERM", nodes, (epoch,), begin, None, provable, words, about(nodes, (epoch,))
+        )  # fmt: skip
+
+
+def _overlaps(world: World) -> Iterator[Truth]:
+    for stale, newer in pairs_of_reigns(world):
+        lasted = overlap_us((stale.begin_us, ends_at(world, stale)), (newer.begin_us, ends_at(world, newer)))
+        if stale.term == newer.term or lasted == 0:
+            continue
+        shown = all(_shows_begin(world, one) and _shows_end(world, one) for one in (stale, newer))
+        agree = clocks_agree(world, BOUND_US)
+        old, new = f"{stale.node} (epoch {stale.term})", f"{newer.node} (epoch {newer.term})"
+        yield Truth(
+            "SPLIT_BRAIN_OVERLAP",
+            (stale.node, newer.node),
+            (stale.term, newer.term),
+            newer.begin_us,
+            newer.begin_us + lasted,
+            lasted > SURE_US and shown and agree,
+            f"{old} and {new} were both master for {lasted / SECOND:.1f} s.",
+            _overlap_of(stale, newer, lasted, agree),
+        )
+
+
+def _overlap_of(stale: Reign, newer: Reign, lasted_us: int, agree: bool) -> Claim:
+    """A claim must have the right length, and be critical only where the stale master acknowledged something."""
+    fits = about((stale.node, newer.node), (stale.term, newer.term))
+    acknowledged = any(time > newer.begin_us for time in stale.grew)
+
+    def covers(finding: Finding) -> bool:
+        least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
+        right = not agree or least <= lasted_us <= most
+        return fits(finding) and right and (acknowledged or finding.severity != CRITICAL)
+
+    return covers
+
+
+def _gap_shows(world: World, gap: Gap) -> bool:
+    """Whether lines prove a gap: the next master says when it began, the last one's end is known from others."""
+    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < SURE_US:
+        return False
+    if any(not line.kept for line in world.lines) or _followed_unseen(world):
+        return False
+    return gap.before.how_ended == "killed" and _missed(world, gap) and _others_up(world, gap)
+
+
+def _followed_unseen(world: World) -> bool:
+    """Whether a broker followed a master that never was one: a dead one, elected by a heartbeat that came late."""
+    led = {reign.term for reign in world.reigns}
+    return any(
+        value(line, "term") not in led for name in world.names() for line in kept(world, name, "BRK_SLAVE_BEGIN")
+    )
+
+
+def _missed(world: World, gap: Gap) -> bool:
+    """Whether the controller saw the connection of the last master close when it was killed."""
+    lines = (line for name in world.names() for line in kept(world, name, "CTL_BROKER_CHANNEL_CLOSED"))
+    names = names_of(world)
+    return any(
+        names.get(str(value(line, "broker_id"))) == gap.before.node and _near(line, gap.begin_us) for line in lines
+    )
+
+
+def _others_up(world: World, gap: Gap) -> bool:
+    """Whether a broker was up in the gap for long enough."""
+    brokers = [name for name in world.names() if IDENTITY_FILE in world.processes[name].files]
+    spells = [spell for spell in world.spells if spell.node in brokers and spell.condition == "up"]
+    times = [(spell.begin_us, world.now_us if spell.end_us is None else spell.end_us) for spell in spells]
+    return any(overlap_us(time, (gap.begin_us, gap.end_us)) >= SURE_US for time in times)
+
+
+# -- elections and sets ------------------------------------------------------------------------------------------------
+
+
+def _unclean(world: World) -> Iterator[Truth]:
+    """A winner that was not in the set before; critical if a former member cut messages off after it."""
+    for before, after in pairwise(sets(world)):
+        if after.what != ELECTED or after.winner in before.members or after.recorded.epoch == 1:
+            continue
+        if after.recorded.set_epoch != before.recorded.set_epoch + 1:
+            continue
+        (winner,) = _named(world, [after.winner])
+        cut = any(lost > 0 and line.true_us > after.line.true_us for line, _, lost in _cuts(world))
+        words = f"{winner} was elected for epoch {after.recorded.epoch} outside of {{{', '.join(before.members)}}}."
+        yield Truth(
+            "UNCLEAN_ELECTION",
+            (winner,),
+            (after.recorded.epoch,),
+            after.line.true_us,
+            after.line.true_us,
+            before.shown and after.shown,
+            words,
+            _critical_only_if(cut, about((winner,), (after.recorded.epoch,))),
+        )
+
+
+def _critical_only_if(so: bool, fits: Claim) -> Claim:
+    return lambda finding: fits(finding) and (so or finding.severity != CRITICAL)
+
+
+def _cuts(world: World) -> Iterator[tuple[Line, bool, int]]:
+    """``(line, shown, bytes)`` of every cut of a slave's log."""
+    local: dict[str, Line] = {}
+    for line in world.lines:
+        if line.said is None:
+            continue
+        if line.said.kind == "HA_CLIENT_EPOCHS_LOCAL":
+            local[line.node] = line
+        elif line.said.kind == "HA_CLIENT_CUT" and line.node in local:
+            before = local.pop(line.node)
+            entries: Any = value(before, "entries")
+            at: Any = value(line, "start_offset")
+            yield line, line.kept and before.kept, entries[-1][2] - at
+
+
+def _losses(world: World) -> Iterator[Truth]:
+    """A former master that cut messages off; whether they were acknowledged only the truth knows."""
+    for line, shown, lost in _cuts(world):
+        led = [reign for reign in world.reigns if reign.node == line.node and reign.begin_us < line.true_us]
+        if lost > 0 and led:
+            shown_before = any(_shows_begin(world, reign) for reign in led)
+            words = f"{line.node}, master of epoch {led[-1].term} before, cut {lost} bytes off its log."
+            yield Truth(
+                "POSSIBLE_DATA_LOSS",
+                (line.node,),
+                (led[-1].term,),
+                line.true_us,
+                line.true_us,
+                shown and shown_before,
+                words,
+                _loss_of(line.node, line, lost),
+            )
+
+
+def _loss_of(node: str, line: Line, lost: int) -> Claim:
+    return lambda finding: finding.nodes == (node,) and finding.bytes_lost == lost and _at(finding, line)
+
+
+def _at(finding: Finding, line: Line) -> bool:
+    """Whether a finding is of the second of a line, by the clock that wrote it."""
+    return finding.start_time == line.wall_us // SECOND * SECOND
+
+
+def _without_master(world: World) -> Iterator[Truth]:
+    since = -1
+    for decision in sets(world):
+        since = 0 if decision.what == ELECTED and decision.shown else since
+        if decision.what == ELECTED or decision.recorded.master in decision.recorded.members:
+            since = since if decision.shown else -1
+            continue
+        provable = since == 0 and decision.shown
+        master = _named(world, [str(decision.recorded.master)])
+        words = f"The set {{{', '.join(decision.members)}}} was recorded without its master {master[0]}."
+        at, epochs = decision.line.true_us, (decision.recorded.epoch,)
+        yield Truth("MASTER_NOT_IN_SYNC_STATE_SET", master, epochs, at, at, provable, words, about(master, epochs))
+
+
+def _epochs_back(world: World) -> Iterator[Truth]:
+    """The controllers gave a smaller epoch than before, unless an operator had the set removed."""
+    largest, shown = 0, 0
+    for decision in decisions(world):
+        if decision.what == CLEANED and not decision.recorded.epoch:
+            largest = shown = 0
+        if decision.what not in (ELECTED, NOBODY):
+            continue
+        epoch = decision.recorded.epoch
+        if epoch < largest:
+            provable = decision.what == ELECTED and decision.line.kept and epoch < shown
+            words = f"The controllers went back from epoch {largest} to {epoch}."
+            yield Truth(
+                *("EPOCH_REGRESSION", (), (largest, epoch), decision.line.true_us, None, provable, words),
+                lambda finding, epoch=epoch: finding.nodes == () and epoch in finding.terms,  # type: ignore[misc]
+            )
+        largest = epoch
+        if decision.what == ELECTED and decision.line.kept:
+            shown = epoch
+
+
+def _stores_ahead(world: World) -> Iterator[Truth]:
+    """A store refused a role of an epoch below its own; these lines are warnings, which no appender drops."""
+    seen: set[tuple[str, object]] = set()
+    for line in world.lines:
+        if line.said is None or line.said.kind not in ("HA_MASTER_STALE", "HA_SLAVE_STALE"):
+            continue
+        epoch, known = value(line, "term"), value(line, "max_term")
+        if isinstance(epoch, int) and isinstance(known, int) and (line.node, epoch) not in seen:
+            seen.add((line.node, epoch))
+            words = f"The store of {line.node} knows epoch {known} and refused a role of {epoch}."
+            yield Truth(
+                "EPOCH_REGRESSION",
+                (line.node,),
+                (epoch,),
+                line.true_us,
+                line.true_us,
+                line.kept,
+                words,
+                about((line.node,), (epoch,)),
+            )
+
+
+def _roles_back(world: World) -> Iterator[Truth]:
+    """A broker that took a role of an epoch that is not larger than the last one of its life."""
+    last: dict[str, tuple[int, str, bool]] = {}
+    for line in world.lines:
+        if line.said is None:
+            last.pop(line.node, None)
+            continue
+        if line.said.kind not in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
+            continue
+        epoch: Any = value(line, "term")
+        before = last.get(line.node)
+        if before is not None and (epoch < before[0] or (epoch == before[0] and line.said.kind != before[1])):
+            words = f"{line.node} went from epoch {before[0]} to {epoch}."
+            fits = about((line.node,), (before[0], epoch))
+            yield Truth(
+                "EPOCH_REGRESSION", (line.node,), (before[0], epoch), line.true_us, None, line.kept and before[2],
+                words, fits,
+            )  # fmt: skip
+        last[line.node] = (epoch, line.said.kind, line.kept)
+
+
+def _wrong_elections(world: World) -> Iterator[Truth]:
+    """Two winners of one epoch, or the recorded master elected again."""
+    if any(decision.what == CLEANED and not decision.recorded.epoch for decision in decisions(world)):
+        return
+    winners: dict[int, dict[str, bool]] = {}
+    for decision in elections(world):
+        if decision.winner is None:
+            continue
+        epoch, line = decision.recorded.epoch, decision.line
+        others = winners.setdefault(epoch, {})
+        if others and decision.winner not in others:
+            nodes = _named(world, [*others, decision.winner])
+            words = f"Epoch {epoch} was given to {' and to '.join(nodes)}."
+            provable = decision.shown and any(others.values())
+            yield Truth(
+                "WRONG_ELECTION", nodes, (epoch,), line.true_us, None, provable, words, about(nodes, (epoch,))
+            )  # fmt: skip
+        before = winners.get(epoch - 1, {})
+        if decision.winner in before:
+            nodes = _named(world, [decision.winner])
+            words = f"{nodes[0]} was elected for epoch {epoch} although it was the master of {epoch - 1}."
+            yield Truth(
+                "WRONG_ELECTION",
+                nodes,
+                (epoch,),
+                line.true_us,
+                None,
+                decision.shown and before[decision.winner],
+                words,
+                about(nodes, (epoch,)),
+            )
+        others[decision.winner] = others.get(decision.winner, False) or decision.shown
+
+
+def _wrong_sets(world: World) -> Iterator[Truth]:
+    """One epoch for two sets, or a set that was changed into itself."""
+    by_epoch: dict[int, dict[tuple[str, ...], bool]] = {}
+    for decision in sets(world):
+        values = by_epoch.setdefault(decision.recorded.set_epoch, {})
+        if values and decision.members not in values:
+            provable = decision.shown and any(values.values())
+            words = f"SyncStateSet {decision.recorded.set_epoch} was recorded twice."
+            yield _wrong_set(decision, provable, words)
+        values[decision.members] = values.get(decision.members, False) or decision.shown
+    for before, after in pairwise(sets(world)):
+        if after.what == CHANGED and after.members == before.members:
+            words = f"SyncStateSet {after.recorded.set_epoch} is the one before it."
+            yield _wrong_set(after, before.shown and after.shown, words)
+
+
+def _wrong_set(decision: Decision, provable: bool, words: str) -> Truth:
+    at = decision.line.true_us
+    epoch = decision.recorded.set_epoch
+    return Truth(
+        "WRONG_SET_CHANGE", (), (), at, at, provable, words, lambda finding: f"SyncStateSet {epoch} " in finding.summary
+    )  # fmt: skip
+
+
+# -- single lines --------------------------------------------------------------------------------------------------
+
+
+def _line_truth(line: Line, rule: str, words: str) -> Truth:
+    """A rule that one line breaks, which the finding names by its second and its node."""
+    return Truth(rule, (line.node,), (), line.true_us, line.true_us, line.kept, words, lambda f: _at(f, line))
+
+
+def _broken_lines(world: World) -> Iterator[Truth]:
+    for line in world.lines:
+        if line.said is not None and line.said.kind in _BREAKS:
+            rule, breaks = _BREAKS[line.said.kind]
+            if breaks(dict(line.said.values)):
+                yield _line_truth(line, rule, f"{line.node} broke {rule}.")
+
+
+def _refused_wrongly(values: dict[str, Any]) -> bool:
+    return any(one == other for one, other in (
+        (values.get("peer", 0), values.get("node", 1)),
+        (values.get("term", 0), values.get("from_term", 1)),
+        (values.get("sync_state_set_epoch", 0), values.get("value", 1)),
+    ))  # fmt: skip
+
+
+_REFUSALS = ("CTL_SSS_NOT_MASTER", "CTL_SSS_MASTER_EPOCH", "CTL_SSS_EPOCH")
+_BREAKS: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
+    **dict.fromkeys(_REFUSALS, ("WRONG_SET_CHANGE", _refused_wrongly)),
+    "HA_CAUGHT_UP": (
+        "REPLICATION_RULE",
+        lambda values: values["max_offset"] < max(values["confirm_offset"], values["start_offset"]),
+    ),
+}
+
+
+def _wrong_cuts(world: World) -> Iterator[Truth]:
+    """A log that was cut where it does not part from the master's."""
+    master: dict[str, Line] = {}
+    own: dict[str, Line] = {}
+    for line in world.lines:
+        kind = line.said.kind if line.said else None
+        if kind == "HA_CLIENT_EPOCHS_MASTER":
+            master[line.node] = line
+        elif kind == "HA_CLIENT_EPOCHS_LOCAL":
+            own[line.node] = line
+        elif kind == "HA_CLIENT_CUT_AT" and line.node in master and line.node in own:
+            theirs: Any = value(master[line.node], "entries")
+            mine: Any = value(own[line.node], "entries")
+            if value(line, "start_offset") != _parting(theirs, mine):
+                shown = line.kept and master[line.node].kept and own[line.node].kept
+                words = f"{line.node} cut its log at {value(line, 'start_offset')}."
+                yield Truth(
+                    *("REPLICATION_RULE", (line.node,), (), line.true_us, line.true_us, shown, words),
+                    lambda finding, line=line: _at(finding, line),  # type: ignore[misc]
+                )
+
+
+def _parting(theirs: Iterable[tuple[int, int, int]], own: Iterable[tuple[int, int, int]]) -> int:
+    """The last offset up to which two logs are the same."""
+    ends = {(epoch, start): end for epoch, start, end in theirs}
+    return max((min(end, ends[epoch, start]) for epoch, start, end in own if (epoch, start) in ends), default=-1)
+
+
+def _wrong_acks(world: World) -> Iterator[Truth]:
+    """Another number of acknowledgements than the configuration demands; these lines are warnings."""
+    for line in world.lines:
+        if line.said is not None and line.said.kind == "HA_ACK_TIMEOUT":
+            rules = world.processes[line.node].member.rules
+            if (value(line, "count") == -1) != rules.all_ack:
+                dumped = any(
+                    before.kept and before.node == line.node and "allAckInSyncStateSet=" in before.text
+                    for before in world.lines
+                )
+                words = f"{line.node} waited for {value(line, 'count')} acknowledgements."
+                yield Truth(
+                    *("ACK_RULE", (line.node,), (), line.true_us, line.true_us, dumped, words),
+                    lambda finding, line=line: _at(finding, line),  # type: ignore[misc]
+                )
+
+
+def _stale_sets(world: World) -> Iterator[Truth]:
+    """A master that could not change its set for longer than a poll; these lines are errors."""
+    rows: dict[tuple[str, object], list[list[Line]]] = {}
+    for line in world.lines:
+        if line.said is None or line.said.kind != "BRK_SSS_ALTER_ERR" or value(line, "code") == _SAME_SET:
+            continue
+        own = rows.setdefault((line.node, value(line, "term")), [])
+        if own and line.true_us - own[-1][-1].true_us <= IN_A_ROW_US:
+            own[-1].append(line)
+        else:
+            own.append([line])
+    for (node, epoch), several in rows.items():
+        for lines in several:
+            lasted = lines[-1].wall_us - lines[0].wall_us
+            if lasted > POLL_MS * MILLISECOND - SECOND:
+                words = f"{node} could not change its SyncStateSet for {lasted / SECOND:.1f} s."
+                sure = lasted > POLL_MS * MILLISECOND + 2 * SECOND and isinstance(epoch, int)
+                gaps = [later.true_us - earlier.true_us for earlier, later in pairwise(lines)]
+                steady = not world.processes[node].clock.steps
+                provable = sure and steady and max(gaps, default=0) < IN_A_ROW_US - 2 * SECOND
+                yield Truth(
+                    "SYNC_STATE_SET_STALE",
+                    (node,),
+                    (epoch,) if isinstance(epoch, int) else (),
+                    lines[0].true_us,
+                    lines[-1].true_us,
+                    provable,
+                    words,
+                    about((node,), (epoch,) if isinstance(epoch, int) else ()),
+                )
+
+
+# -- availability -----------------------------------------------------------------------------------------------------
+
+
+def _unrecorded(world: World) -> Iterator[Truth]:
+    """The controllers had no master on record while a broker went on as master."""
+    nobody: Decision | None = None
+    for decision in elections(world):
+        if decision.what == NOBODY:
+            nobody = nobody or decision
+            continue
+        if nobody is not None and _went_on(world, nobody.line.true_us, decision.line.true_us):
+            begin, end = nobody.line.true_us, decision.line.true_us
+            words = f"The controllers recorded no master for {(end - begin) / SECOND:.1f} s."
+            terms = (nobody.recorded.epoch, decision.recorded.epoch)
+            yield Truth(
+                "LEADERLESS", _named(world, [decision.winner]), terms, begin, end, False, words, _info_about(terms)
+            )  # fmt: skip
+        nobody = None
+
+
+def _went_on(world: World, begin_us: int, end_us: int) -> bool:
+    """Whether a broker was master for all that time, but for the moment in which it hears of the end of it."""
+    return any(
+        reign.begin_us < begin_us and ends_at(world, reign) > max(begin_us, end_us - 3 * SECOND)
+        for reign in world.reigns
+    )
+
+
+def _info_about(terms: tuple[int, ...]) -> Claim:
+    return lambda finding: finding.severity == INFO and bool(set(finding.terms) & set(terms))
+
+
+def _storms(world: World) -> Iterator[Truth]:
+    """Elections that nobody planned, with a winner or without; what comes within seconds is one disturbance."""
+    planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
+    times = [one.line.true_us for one in elections(world)[1:]]
+    unplanned = [time for time in times if not any(0 <= time - at < 10 * SECOND for at in planned)]
+    apart: list[int] = []
+    for time in unplanned:
+        if not apart or time - apart[-1] >= 13 * SECOND:
+            apart.append(time)
+    if len(unplanned) >= 3:
+        lost = any(not line.kept for line in world.lines)
+        near = all(later - earlier <= 280 * SECOND for earlier, later in pairwise(apart))
+        words = f"{len(unplanned)} elections that nobody planned."
+        provable = len(apart) >= 3 and near and not lost
+        yield Truth("ELECTION_STORM", (), (), unplanned[0], unplanned[-1], provable, words, lambda _: True)
+
+
+def _log_gaps(world: World) -> Iterable[Truth]:
+    """A running broker has a line every few seconds; the controllers' silence is not of the broker set."""
+
+    def shows(node: str, begin_us: int, end_us: int) -> bool:
+        lines = kept(world, node, *_ENDS)
+        return end_us - begin_us >= 18 * SECOND and any(line.true_us < begin_us for line in lines)
+
+    return log_gaps(world, shows)
+
+
+def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+    """Kept lines of which the first caused the second: an election, and the role that a broker took by it."""
+    elected: dict[int, Line] = {}
+    for line in world.lines:
+        if line.said is None or not line.kept:
+            continue
+        if line.said.kind == "CTL_EVENT" and any(event[0] == "ElectMasterEvent" for event in value(line, "events")):  # type: ignore[attr-defined]
+            recorded: Any = value(line, "recorded")
+            elected.setdefault(recorded.epoch, line)
+        elif line.said.kind in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
+            epoch: Any = value(line, "term")
+            if epoch in elected:
+                yield elected[epoch], line
+
+
+_PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
+    *(_same_epoch, _overlaps, _unclean, _losses, _without_master),
+    *(_epochs_back, _stores_ahead, _roles_back, _wrong_elections, _wrong_sets),
+    *(_broken_lines, _wrong_cuts, _wrong_acks, _stale_sets),
+    *(_unrecorded, _storms, _log_gaps),
+)
