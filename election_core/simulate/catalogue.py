@@ -12,12 +12,12 @@ from election_core.simulate.controller import truth as controller_truth
 from election_core.simulate.dledger import scenarios as dledger
 from election_core.simulate.dledger import telling as dledger_telling
 from election_core.simulate.dledger import truth as dledger_truth
-from election_core.simulate.raft import scenarios as raft
-from election_core.simulate.raft import telling as raft_telling
-from election_core.simulate.raft import truth as raft_truth
 from election_core.simulate.order_lock import scenarios as order_lock
 from election_core.simulate.order_lock import telling as order_lock_telling
 from election_core.simulate.order_lock import truth as order_lock_truth
+from election_core.simulate.raft import scenarios as raft
+from election_core.simulate.raft import telling as raft_telling
+from election_core.simulate.raft import truth as raft_truth
 from election_core.simulate.scenario import Scenario
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import World
