@@ -51,6 +51,11 @@ EPOCH_AHEAD = "EPOCH_AHEAD"
 KEPT_ROLE = "KEPT_ROLE"
 """As leader of ``term`` a node printed ``count`` rounds of heartbeats without quorum and stayed leader, the last
 ``granted`` ms after its last quorum."""
+SENT = "SENT"
+"""``node`` sent ``peer`` a message of the election ``term``: ``cause`` is ``election`` or ``result``, ``value`` the ids
+in it. No line says that it did not arrive."""
+RECEIVED = "RECEIVED"
+"""``node`` got such a message from ``peer``."""
 STILL_LEADS = "STILL_LEADS"
 """``node``, which led already, announced itself again."""
 TERM_RAISED = "TERM_RAISED"

@@ -8,6 +8,7 @@ from election_core.clock import Clocks
 from election_core.facts import Fact
 from election_core.findings import PROVEN, WARNING
 from election_core.group import group_of
+from election_core.protocols import coordinator
 from election_core.protocols.acting_master import rules as acting_master
 from election_core.protocols.broker_identity import rules as broker_identity
 from election_core.protocols.bully import rules as bully
@@ -78,7 +79,10 @@ _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
 }
 
 
-_MESSAGES = (dledger_causality.messages, controller.messages, raft.messages, zab.messages)
+_MESSAGES = (
+    *(dledger_causality.messages, controller.messages, raft.messages, zab.messages),
+    coordinator.messages,
+)
 """What proves that something on one machine came before something on another."""
 
 

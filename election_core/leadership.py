@@ -23,7 +23,7 @@ from election_core.findings import (
 )
 from election_core.group import SILENT, Group, Tenure, until
 from election_core.lives import SECOND, SILENCE
-from election_core.roles import DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
+from election_core.roles import DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED, UNKNOWN
 from election_core.rows import Finding, RoleInterval, RuleCoverage, Term
 
 STORM_ELECTIONS = 3
@@ -315,7 +315,9 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
-    before, begin = ends[-1].tenure, end.earliest
+    # Who gave way to a leader that was there left no gap.
+    before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
+    begin = end.earliest
     if _led_unseen(group, before, target):
         return None
     open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)

@@ -20,7 +20,7 @@ from election_core.clock import UNBOUNDED, Clocks, Moment
 from election_core.facts import Fact
 from election_core.lives import SECOND
 from election_core.logged import Logged
-from election_core.roles import DIED, DOWN, LEADER
+from election_core.roles import DIED, DOWN, FOLLOWER, LEADER
 from election_core.witness import Testimony
 
 FROZEN = 5 * SECOND
@@ -74,7 +74,7 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
     names = {fact.node for fact in every if fact.source_node == source and fact.kind == facts.ROLE}
     losses = [f for f in every if f.kind in _LOSSES and f.node in names and f.source_node != source]
     lives = sorted({(f.since, f.until or f.since, bool(f.flag)) for f in _alive(every) if f.source_node == source})
-    for number, (_, last_line, stopped) in enumerate(lives):
+    for number, (first_line, last_line, stopped) in enumerate(lives):
         following = lives[number + 1][0] if number + 1 < len(lives) else None
         if stopped:
             continue
@@ -84,6 +84,9 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
         replaced = _replaced(every, source, last_line, clocks)
         if sign is not None and replaced is not None:
             sign = replace(sign, at=min(sign.at, replaced))
+        followed = [at for at in _followed(every, source, (first_line, last_line), clocks) if at > last_line]
+        if sign is not None and followed:
+            sign = replace(sign, at=min(max(sign.at, *followed), following or UNBOUNDED))
         if sign is not None and sign.at > last_line:
             yield last_line, sign
 
@@ -102,7 +105,7 @@ def _last_sign(
         if earliest is None or latest is None or latest <= last_line:
             continue
         before_next = following is None or earliest < following
-        if before_next and (following is not None or fact.until is None):
+        if before_next and (fact.until is None or (following is not None and fact.until >= following)):
             said = (earliest, latest, bool(fact.flag))
             last_of[fact.source_node] = max(last_of.get(fact.source_node, said), said)
     if not last_of:
@@ -123,8 +126,23 @@ def _replaced(every: Sequence[Fact], source: str, last_line: int, clocks: Clocks
     if not open_ended:
         return None
     term = max(fact.term or 0 for fact in open_ended)
+    since = min(fact.since for fact in open_ended if fact.term == term)
     begins = [_on_clock_of(source, f, clocks) for f in led if f.source_node != source and (f.term or 0) > term]
-    return min((at for at, by in begins if at is not None and by is not None and by > last_line), default=None)
+    replaced = min((at for at, by in begins if at is not None and by is not None and by > last_line), default=None)
+    followed_after = any(at > (replaced or 0) for at in _followed(every, source, (since, last_line), clocks))
+    return None if followed_after else replaced
+
+
+def _followed(every: Sequence[Fact], source: str, between: tuple[int, int], clocks: Clocks) -> list[int]:
+    """When others began to follow what one log's process led in a time: they had just heard of it.
+
+    On its clock, at the earliest.
+    """
+    roles = [fact for fact in every if fact.kind == facts.ROLE and fact.term is not None]
+    own = [f for f in roles if f.role == LEADER and f.source_node == source]
+    led = {(f.node, f.term) for f in own if between[0] <= f.since <= between[1] + SECOND}
+    followers = [f for f in roles if f.role == FOLLOWER and f.source_node != source and (f.peer, f.term) in led]
+    return [at for at, _ in (_on_clock_of(source, fact, clocks) for fact in followers) if at is not None]
 
 
 def _on_clock_of(source: str, fact: Fact, clocks: Clocks) -> tuple[int | None, int | None]:

@@ -21,6 +21,8 @@ UNKNOWN = "unknown"
 
 STOPPED = "stopped"
 DIED = "died"
+HIGHER_NODE = "higher_node"
+"""How a leadership ends where the highest member leads: it gave way to a higher one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,36 +8,46 @@ These algorithms have no terms. Where events carry no election number, leadershi
 they began.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from election_core import facts, leadership
-from election_core.clock import Clocks, Moment
+from election_core.clock import Clocks, Message, Moment
 from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between
-from election_core.group import SILENT, Group, group_of, since, until
+from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between
+from election_core.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.leadership import BRIEF, Overlap, coverage
 from election_core.lives import SECOND, Activity, life_at
 from election_core.logged import Logged
 from election_core.protocols.dledger.log import Campaign
-from election_core.protocols.dledger.rules import elections, last_heard, terms
+from election_core.protocols.dledger.rules import elections, terms
+from election_core.protocols.ranks import higher, rank
 from election_core.quiet import Contact
-from election_core.roles import CANDIDATE, DIED, FOLLOWER, LEADER, STOPPED, Span, Step, spans
+from election_core.roles import CANDIDATE, DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED, Span, Step, spans
 from election_core.rows import Finding, Row, RuleCoverage
 from election_core.witness import UNIDENTIFIED, Testimony, Witness
-
-_NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 
 START = "START"
 STOP = "STOP"
 
 
-def rank(node: str) -> tuple[str, int, str]:
-    """The place of an id in the order of ids: by its number (``P10`` is above ``P9``), else by its letters."""
-    found = _NUMBERED.fullmatch(node)
-    return (found.group(1), int(found.group(2)), "") if found else (node, -1, node)
+ELECTION, RESULT = "election", "result"
+"""What goes from member to member."""
+PATIENCE = 15 * SECOND
+"""Nobody lets a leader be silent for longer without a suspicion; the default of Redis Cluster is the longest known."""
+ON_ITS_WAY = 3 * SECOND
+"""A message that arrives at all arrives in this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A message that a node sent or got: which, and the ids in it."""
+
+    kind: str
+    event: Logged
+    what: str
+    ids: str | None
 
 
 @dataclass(slots=True)
@@ -49,13 +59,17 @@ class NodeLog:
     activity: Activity = field(default_factory=Activity)
     steps: list[Step] = field(default_factory=list)
     campaigns: list[Campaign] = field(default_factory=list)
-    contacts: list[Contact] = field(default_factory=list)
+    contacts: list[tuple[Contact, int]] = field(default_factory=list)
     wrong: list[tuple[str, str, Logged]] = field(default_factory=list)
+    messages: list[Passed] = field(default_factory=list)
     again: list[Logged] = field(default_factory=list)
     _current: Step | None = None
-    _began: Logged | None = None
+    _began: dict[object, Logged] = field(default_factory=dict)
+    _passed_by: set[object] = field(default_factory=set)
     _open: Campaign | None = None
     _lost: dict[str, Contact] = field(default_factory=dict)
+    _heard: dict[str, int] = field(default_factory=dict)
+    _begun: int | None = None
     _cause: str | None = None
 
     def started(self, event: Logged) -> None:
@@ -64,39 +78,58 @@ class NodeLog:
         for contact in self._lost.values():
             contact.again = event.at
         self._lost.clear()
+        self._heard.clear()
+        self._begun = event.at
         if self._open is not None:
             self._open.outcome = "abandoned"
-        self._open, self._began, self._current, self._cause = None, None, None, "start"
+        self._began.clear()
+        self._open, self._current, self._cause = None, None, "start"
 
     def stopped(self, event: Logged) -> None:
         """The process stops."""
         self.activity.stopping(event.at, event.event_id)
 
     def suspects(self, event: Logged) -> None:
-        """The leader did not answer."""
+        """The leader did not answer: for how long, nobody says."""
         if event.peer is not None and event.peer not in self._lost:
+            heard = self._heard.get(event.peer, self._begun or self.activity.segments[0].first)
             self._lost[event.peer] = Contact(event.peer, event)
-            self.contacts.append(self._lost[event.peer])
-        if self._current is not None and self._current.leader == event.peer:
+            self.contacts.append((self._lost[event.peer], min(max(event.at - heard, 0), PATIENCE)))
+        if self._current is not None and event.peer not in (None, self.node):
+            # A leader that misses another one had followed that, though no line says so.
             self.step(event, CANDIDATE, None, "leader_lost")
         self._cause = "leader_lost"
 
-    def hears(self, event: Logged) -> None:
+    def sends(self, event: Logged, what: str, ids: str | None = None) -> None:
+        """The node sends a message to a peer."""
+        self.messages.append(Passed(facts.SENT, event, what, ids))
+
+    def did_not_arrive(self, event: Logged) -> None:
+        """The last message to a peer was not answered, and goes to another."""
+        for number in range(len(self.messages) - 1, -1, -1):
+            if (self.messages[number].kind, self.messages[number].event.peer) == (facts.SENT, event.peer):
+                del self.messages[number]
+                return
+
+    def hears(self, event: Logged, what: str | None = None, ids: str | None = None) -> None:
         """A message came from a peer: it lives."""
+        if what is not None:
+            self.messages.append(Passed(facts.RECEIVED, event, what, ids))
+        self._heard[event.peer or ""] = event.at
         contact = self._lost.pop(event.peer or "", None)
         if contact is not None:
             contact.again = event.at
 
     def joins(self, event: Logged) -> None:
         """An election passes by the node."""
-        self._began = self._began or event
+        self._began.setdefault(_which(event), event)
 
     def asks(self, event: Logged, asked: str | None = None) -> None:
         """The node wants to lead, and asks a peer. Whom it asked already, it asks in a new election."""
         if self._open is not None and asked is not None and asked in self._open.voters:
             self._close(event, "no_winner")
         if self._open is None:
-            first = self._began or event
+            first = self._began.get(_which(event), event)
             cause = self._cause or "asked"
             self._open = Campaign(self.node, event.term or 0, first.at, first.by, first.event_id, cause, rounds=1)
             self.campaigns.append(self._open)
@@ -106,7 +139,9 @@ class NodeLog:
     def leads(self, event: Logged, members: tuple[str, ...] | None = None) -> None:
         """The node is the leader, by its own word. ``members`` are those that took part, as the message says."""
         if self._current is not None and (self._current.role, self._current.term) == (LEADER, event.term):
-            self.again.append(event)
+            # Whom an election passed by and made leader again need not have led until then.
+            if _which(event) not in self._began:
+                self.again.append(event)
             return
         self.asks(event)
         if members and self._open is not None:
@@ -118,7 +153,7 @@ class NodeLog:
         """The node accepts a leader; an own leadership ends because a higher node took over."""
         led = self._current is not None and self._current.role == LEADER
         self._close(event, "lost")
-        self.step(event, FOLLOWER, leader, "higher_node" if led else "announced")
+        self.step(event, FOLLOWER, leader, HIGHER_NODE if led else "announced")
 
     def refuses(self, event: Logged) -> None:
         """A lower node calls itself leader: the node holds an election of its own."""
@@ -136,7 +171,11 @@ class NodeLog:
             self._open.ended_at, self._open.ended_by, self._open.last_event = event.at, event.by, event.event_id
             self._open.outcome = outcome
             self._open.term = event.term or self._open.term
-        self._open, self._began, self._cause = None, None, None
+        # An election without a result after the results of two others has died on its way.
+        self._began = {which: first for which, first in self._began.items() if which not in self._passed_by}
+        self._began.pop(_which(event), None)
+        self._passed_by = set(self._began)
+        self._open, self._cause = None, None
 
     def facts(self, told: Testimony) -> Iterator[Fact]:
         """What the events prove."""
@@ -144,7 +183,7 @@ class NodeLog:
         told = replace(told, lives=lives)
         yield told.fact(facts.QUIET, lives[0].first_seen, lives[0].first_seen, None, node=self.node)
         yield from told.roles(self._spans(told))
-        yield from (fact for fact in told.life() if fact.kind == facts.ALIVE)
+        yield from (replace(fact, sure_until=fact.until) for fact in told.life() if fact.kind == facts.ALIVE)
         for campaign in self.campaigns:
             yield told.saw(
                 facts.CAMPAIGN,
@@ -158,9 +197,15 @@ class NodeLog:
                 cause=campaign.cause,
                 members=tuple(sorted(campaign.voters)),
                 count=campaign.rounds,
+                flag=campaign.event_id != campaign.last_event,
             )
-        for contact in self.contacts:
-            yield contact.fact(told, SECOND, closed=False)
+        for contact, before_us in self.contacts:
+            yield contact.fact(told, before_us, closed=False)
+        for one in self.messages:
+            yield told.saw(
+                *(one.kind, one.event), node=self.node, peer=one.event.peer, term=one.event.term, cause=one.what,
+                value=one.ids,
+            )  # fmt: skip
         for event in self.again:
             yield told.saw(facts.STILL_LEADS, event)
         for namer, what, event in self.wrong:
@@ -212,6 +257,13 @@ class CoordinatorLog:
             yield from own.facts(told)
 
 
+def _which(event: Logged) -> object:
+    """What tells an election from others that go round at once: its number, else who started the list."""
+    if event.term is not None:
+        return event.term
+    return event.members[0] if event.members else None
+
+
 def _always(node: str) -> Callable[[int], str | None]:
     return lambda _: node
 
@@ -220,15 +272,40 @@ def _self(step: Step, node: str) -> str | None:
     return node if step.role == LEADER else None
 
 
+# -- what one member logs because of another ---------------------------------------------------------------------
+
+
+def messages(own: Iterable[Fact]) -> Iterator[Message]:
+    """Causal pairs: a message of an election was received after it was sent.
+
+    Only what has a number counts, and what each of both logs says just once: where the line of an earlier message may
+    be missing, the lines of two messages look like those of one.
+    """
+    sent: dict[tuple[object, ...], set[Fact]] = {}
+    received: dict[tuple[object, ...], set[Fact]] = {}
+    for fact in own:
+        if fact.term is not None and fact.kind in (facts.SENT, facts.RECEIVED):
+            ends = (fact.node, fact.peer) if fact.kind == facts.SENT else (fact.peer, fact.node)
+            key = (fact.replica_group, *ends, fact.cause, fact.term, fact.value)
+            (sent if fact.kind == facts.SENT else received).setdefault(key, set()).add(fact)
+    for message, effects in received.items():
+        causes = sent.get(message, set())
+        if len(causes) == len(effects) == 1:
+            (cause,), (effect,) = causes, effects
+            if cause.source_node != effect.source_node:
+                yield Message(since(cause), since(effect))
+
+
 # -- rules ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a protocol speaks: the id of its rule, and what its leader is called."""
+    """How a protocol speaks: the id of its rule, what its leader is called, whether one gives way to another."""
 
     rule: str
     leader: str
+    gives_way: Callable[[str, str], bool]
 
 
 def judge(own: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
@@ -243,32 +320,101 @@ def judge(own: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
     for verdict in verdicts:
         yield from verdict.findings(words)
     yield from _contradicted_by_its_message(group, words)
-    yield from leadership.availability(group, last_heard(group), _unplanned(group), words.leader, "election")
+    yield from leadership.availability(group, _missed(group), _unplanned(group), words.leader, "election")
     yield from _coverage(group, words, verdicts)
 
 
 def _numbered(own: list[Fact]) -> list[Fact]:
-    """Leaderships without a number get one, in the order in which they began; followers get their leader's."""
+    """Leaderships without a number get one, in the order in which they began; followers get their leader's.
+
+    A leader that was followed although no line of its own says that it led has led too.
+    """
     if any(fact.term is not None for fact in own):
         return own
     roles = {fact for fact in own if fact.kind == facts.ROLE}
-    led = sorted((fact for fact in roles if fact.role == LEADER), key=lambda fact: (fact.since, fact.source_node))
-    numbers = {fact: number for number, fact in enumerate(led, 1)}
-    for fact in roles:
-        known = [one for one in led if one.node == fact.peer and one.since <= fact.since_by + SECOND]
-        if fact.role == FOLLOWER and known:
-            numbers[fact] = numbers[known[-1]]
+    led = [fact for fact in roles if fact.role == LEADER]
+    leader_of = dict(_leaders_of(sorted((f for f in roles if f.role == FOLLOWER), key=_begins), led))
+    first = {leader: leader for leader in leader_of.values() if leader.role == FOLLOWER}
+    ordered = _in_order([*led, *first], roles)
+    numbers = {fact: number for number, fact in enumerate(ordered, 1)}
+    numbers |= {fact: numbers[leader] for fact, leader in leader_of.items()}
     ended = {(fact.source_node, fact.since_event): number for fact, number in numbers.items()}
     for fact in own:
         if fact.kind == facts.CAMPAIGN:
-            numbers[fact] = ended.get((fact.source_node, fact.until_event), len(led) + 1)
+            numbers[fact] = ended.get((fact.source_node, fact.until_event), len(ordered) + 1)
     return [replace(fact, term=numbers.get(fact)) for fact in own]
+
+
+def _begins(fact: Fact) -> tuple[int, str]:
+    return fact.since, fact.source_node
+
+
+def _leaders_of(followers: Iterable[Fact], led: Iterable[Fact]) -> Iterator[tuple[Fact, Fact]]:
+    """For each follower the leadership that it follows; the first follower stands for one that no line shows.
+
+    In a ring a node may hear who leads before the leader does.
+    """
+    unseen: dict[str, Fact] = {}
+    for fact in followers:
+        own = sorted((one for one in led if one.node == fact.peer), key=_begins)
+        blur = 2 * fact.bound_ms * 1000 + SECOND
+        before = [one for one in own if one.since <= fact.since + blur]
+        going_on = [one for one in before[-1:] if one.until_by is None or one.until_by + blur > fact.since]
+        later = [one for one in own[len(before) :] if fact.until is None or one.since <= fact.until + blur]
+        if going_on or later:
+            yield fact, (*going_on, *later)[0]
+        else:
+            first = unseen.get(fact.peer or "")
+            if first is None or (before and before[-1].since > first.since):
+                first = unseen[fact.peer or ""] = fact
+            yield fact, first
+
+
+def _in_order(led: list[Fact], roles: Iterable[Fact]) -> list[Fact]:
+    """Leaderships by their begins; where clocks may mistake that, who gave way comes before whom it gave way to.
+
+    Only the bounds of the clocks count here: what messages prove of them needs the order first.
+    """
+    follows = {(fact.source_node, fact.since_event): fact.peer for fact in roles if fact.role == FOLLOWER}
+    ordered = sorted(led, key=_begins)
+    for fact in list(ordered):
+        winner = follows.get((fact.source_node, fact.until_event))
+        blur = 2 * fact.bound_ms * 1000
+        near = [one for one in ordered if one.node == winner and 0 <= fact.since - one.since <= blur]
+        if near:
+            ordered.remove(fact)
+            ordered.insert(ordered.index(near[-1]), fact)
+    return ordered
+
+
+def _missed(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When members missed a leader; one that somebody began to follow later, in the same life, was missed wrongly."""
+    before: dict[str, Fact] = {}
+    for role in group.roles:
+        last = before.get(role.source_node)
+        if role.cause == "leader_lost" and last is not None and last.peer is not None:
+            moment = since(role)
+            if not _followed_again(group, last.peer, moment):
+                yield last.peer, moment
+        before[role.source_node] = role
+
+
+def _followed_again(group: Group, leader: str, missed: Moment) -> bool:
+    """Whether somebody surely began to follow a leader after it was missed, and before it started anew."""
+    starts = [since(life) for life in _lives(group, leader)]
+    for role in group.roles:
+        if (role.role, role.peer) == (FOLLOWER, leader) and group.clocks.elapsed(missed, since(role))[1] > 0:
+            between = (group.clocks.elapsed(missed, start)[1] > 0 for start in starts)
+            after = (group.clocks.elapsed(start, since(role))[1] > 0 for start in starts)
+            if not any(one and other for one, other in zip(between, after, strict=True)):
+                return True
+    return False
 
 
 def _unplanned(group: Group) -> list[Moment]:
     """Elections after the first leader, but for those that a clean stop or a higher node's return brought."""
     ordered = sorted(group.tenures, key=lambda tenure: tenure.begin)
-    return [tenure.begin for before, tenure in pairwise(ordered) if before.end_cause not in ("stopped", "higher_node")]
+    return [tenure.begin for before, tenure in pairwise(ordered) if before.end_cause not in (STOPPED, HIGHER_NODE)]
 
 
 def _overlaps(group: Group, words: Words) -> Iterator[Finding]:
@@ -285,7 +431,7 @@ def _surely_at_once(group: Group, overlap: Overlap) -> int:
     That is the line that ends its leadership, or one in which it announces itself again.
     """
     stale, newer = overlap.stale, overlap.newer
-    if stale.end_cause not in (None, STOPPED, DIED, SILENT):
+    if stale.end_cause not in (None, STOPPED, DIED, SILENT, "leader_lost"):
         return overlap.least
     again = [since(fact) for fact in group.of(facts.STILL_LEADS) if fact.source_node == stale.source]
     within = [moment for moment in again if stale.begin.at <= moment.at <= stale.end.by]
@@ -293,15 +439,37 @@ def _surely_at_once(group: Group, overlap: Overlap) -> int:
     return max(min(least, overlap.least), 0)
 
 
+def _missed_a_result(group: Group, stale: Tenure, words: Words) -> bool:
+    """Whether another leader was announced to one whose log does not show that: the message is lost, or the line.
+
+    If it is the line, then the one it was announced to gave way earlier than its log says.
+    """
+    clocks = group.clocks
+    received = [fact for fact in group.of(facts.RECEIVED) if fact.node == stale.node and fact.cause == RESULT]
+    for sent in group.of(facts.SENT):
+        if sent.cause != RESULT or sent.peer != stale.node or not words.gives_way(stale.node, sent.value or ""):
+            continue
+        moment = since(sent)
+        if clocks.elapsed(stale.begin, moment)[1] > 0 and clocks.elapsed(moment, stale.end)[1] > 0:
+            same = (f for f in received if (f.peer, f.value, f.term) == (sent.node, sent.value, sent.term))
+            took = [clocks.elapsed(moment, since(fact)) for fact in same]
+            if not any(least <= ON_ITS_WAY and most >= 0 for least, most in took):
+                return True
+    return False
+
+
 def _overlap(group: Group, overlap: Overlap, words: Words) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     brief = overlap.least <= BRIEF
     why = "as long as the notice may take" if brief else "nothing kept both of them from deciding"
+    sure = stale.open or not _missed_a_result(group, stale, words)
+    if not sure:
+        why += f". Unless the line is lost in which {stale.node} heard of another {words.leader} before"
     return group.finding(
         "SPLIT_BRAIN_OVERLAP",
         (stale.node, stale.term, newer.term, stale.begin.at),
         severity=INFO if brief else WARNING,
-        certainty=DEFINITE,
+        certainty=DEFINITE if sure else POSSIBLE,
         nodes=(stale.node, newer.node),
         terms=(stale.term, newer.term),
         start_time=newer.begin.at,
@@ -319,11 +487,11 @@ class _Verdict:
 
     def __init__(self, group: Group, win: Fact) -> None:
         self.group, self.win = group, win
-        node = win.node or win.source_node
+        node, begin = win.node or win.source_node, _begin(group, win)
         named = {fact.node for fact in group.of(facts.ROLE) if fact.node} | set(win.members or ())
-        higher = {name for name in named if rank(name) > rank(node)}
-        self.alive = sorted((n for n in higher if _lived_through(group, n, win)), key=rank, reverse=True)
-        self.unknown = sorted(n for n in higher - set(self.alive) if not _was_away(group, n, win))
+        above = set(higher(node, named))
+        self.alive = sorted((n for n in above if _lived_through(group, n, begin, win)), key=rank, reverse=True)
+        self.unknown = sorted(n for n in above - set(self.alive) if not _was_away(group, n, win))
 
     def findings(self, words: Words) -> Iterator[Finding]:
         """The finding, if there is one."""
@@ -350,23 +518,26 @@ def _lives(group: Group, node: str) -> list[Fact]:
     return sorted((fact for fact in group.of(facts.ALIVE) if fact.node == node), key=lambda fact: fact.since)
 
 
-def _lived_through(group: Group, node: str, win: Fact) -> bool:
+def _begin(group: Group, win: Fact) -> Moment:
+    """When the election of a winner began; where only its end was logged, after the winner's last change of role."""
+    if win.flag:
+        return since(win)
+    own = (role.since for role in group.of(facts.ROLE) if role.source_node == win.source_node)
+    before = max((at for at in own if at < win.since), default=win.since)
+    return Moment(before, win.since_by, win.source_node)
+
+
+def _lived_through(group: Group, node: str, begin: Moment, win: Fact) -> bool:
     """Whether a node surely was up from before an election until after it."""
     clocks, end = group.clocks, until(win) or since(win)
     return any(
         last is not None
-        and clocks.elapsed(since(life), since(win))[0] > 0
-        and clocks.elapsed(end, Moment(_seen_until(group, life, last), last.at, last.source))[0] > 0
+        and clocks.elapsed(since(life), begin)[0] > 0
+        and clocks.elapsed(end, Moment(last, last, life.source_node))[0] > 0
         for life in _lives(group, node)
-        if (last := until(life)) is not None
+        # The last event of a life; what `election_core.quiet` adds to it is no sign of life.
+        if (last := life.sure_until) is not None
     )
-
-
-def _seen_until(group: Group, life: Fact, last: Moment) -> int:
-    """The last event of a life; what :mod:`election_core.quiet` adds to it is no sign of life."""
-    own = [f for f in group.facts if f.source_node == life.source_node and f.kind in (facts.ROLE, facts.CAMPAIGN)]
-    times = [t for f in own for t in (f.since, f.until) if t is not None and life.since <= t <= last.at]
-    return max(times, default=life.since)
 
 
 def _was_away(group: Group, node: str, win: Fact) -> bool:

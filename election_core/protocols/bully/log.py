@@ -8,21 +8,28 @@ in time it leads, and says so (COORDINATOR). A node that hears of a lower leader
 from collections.abc import Mapping
 
 from election_core.logged import Logged
-from election_core.protocols.coordinator import CoordinatorLog, Move, NodeLog, rank
+from election_core.protocols.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
+from election_core.protocols.ranks import rank
 
 PROTOCOL = "bully"
 
 
 def _on_election_sent(own: NodeLog, event: Logged) -> None:
+    own.sends(event, ELECTION)
     own.asks(event, event.peer)
 
 
+def _on_election_received(own: NodeLog, event: Logged) -> None:
+    own.hears(event, ELECTION)
+
+
 def _on_coordinator_sent(own: NodeLog, event: Logged) -> None:
+    own.sends(event, RESULT, event.node)
     own.leads(event)
 
 
 def _on_coordinator_received(own: NodeLog, event: Logged) -> None:
-    own.hears(event)
+    own.hears(event, RESULT, event.peer)
     if event.peer is not None and event.node is not None and rank(event.peer) < rank(event.node):
         own.refuses(event)
     else:
@@ -38,7 +45,7 @@ MOVES: Mapping[str, Move] = {
     "BULLY_STOP": NodeLog.stopped,
     "BULLY_SUSPECT": NodeLog.suspects,
     "BULLY_ELECTION_SENT": _on_election_sent,
-    "BULLY_ELECTION_RECEIVED": NodeLog.hears,
+    "BULLY_ELECTION_RECEIVED": _on_election_received,
     "BULLY_OK_SENT": _on_nothing,
     "BULLY_OK_RECEIVED": NodeLog.hears,
     "BULLY_OK_TIMEOUT": _on_nothing,

@@ -6,11 +6,12 @@ from election_core.clock import Clocks
 from election_core.facts import Fact
 from election_core.protocols import coordinator
 from election_core.protocols.bully.log import PROTOCOL
+from election_core.protocols.ranks import rank
 from election_core.rows import Row
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = coordinator.Words("BULLY_NOT_HIGHEST", "coordinator")
+_WORDS = coordinator.Words("BULLY_NOT_HIGHEST", "coordinator", lambda own, other: rank(other) > rank(own))
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:

@@ -8,13 +8,15 @@ itself, and the node that finds itself in the list names the largest id of it. T
 from collections.abc import Mapping
 
 from election_core.logged import Logged
-from election_core.protocols.coordinator import CoordinatorLog, Move, NodeLog, rank
+from election_core.protocols.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
+from election_core.protocols.ranks import higher, highest
 
 PROTOCOL = "token_ring"
 
 
 def _on_election_sent(own: NodeLog, event: Logged) -> None:
     """Only an own id at the head of the message makes a candidate; all others pass it on."""
+    own.sends(event, ELECTION, _ids(event))
     own.joins(event)
     head = event.members[0] if event.members else event.value
     if head is not None and head == event.node:
@@ -22,7 +24,7 @@ def _on_election_sent(own: NodeLog, event: Logged) -> None:
 
 
 def _on_election_received(own: NodeLog, event: Logged) -> None:
-    own.hears(event)
+    own.hears(event, ELECTION, _ids(event))
     own.joins(event)
 
 
@@ -31,9 +33,9 @@ def _on_elected(own: NodeLog, event: Logged) -> None:
     leader = event.value
     if leader is None:
         return
-    above = [member for member in event.members or () if rank(member) > rank(leader)]
+    above = higher(leader, event.members or ())
     if above and event.members:
-        what = f"named {leader} as leader of a ring in which {max(above, key=rank)} took part"
+        what = f"named {leader} as leader of a ring in which {highest(above)} took part"
         own.wrong.append((event.members[0], what, event))
     if leader == event.node:
         own.leads(event, event.members)
@@ -41,9 +43,18 @@ def _on_elected(own: NodeLog, event: Logged) -> None:
         own.follows(event, leader)
 
 
-def _on_elected_received(own: NodeLog, event: Logged) -> None:
-    own.hears(event)
+def _on_elected_sent(own: NodeLog, event: Logged) -> None:
+    own.sends(event, RESULT, event.value)
     _on_elected(own, event)
+
+
+def _on_elected_received(own: NodeLog, event: Logged) -> None:
+    own.hears(event, RESULT, event.value)
+    _on_elected(own, event)
+
+
+def _ids(event: Logged) -> str:
+    return event.value or " ".join(event.members or ())
 
 
 def _on_nothing(own: NodeLog, event: Logged) -> None:
@@ -57,9 +68,9 @@ MOVES: Mapping[str, Move] = {
     "RING_ELECTION_SENT": _on_election_sent,
     "RING_ELECTION_RECEIVED": _on_election_received,
     "RING_ELECTION_DROPPED": _on_nothing,
-    "RING_ELECTED_SENT": _on_elected,
+    "RING_ELECTED_SENT": _on_elected_sent,
     "RING_ELECTED_RECEIVED": _on_elected_received,
-    "RING_SKIPPED": _on_nothing,
+    "RING_SKIPPED": NodeLog.did_not_arrive,
 }
 """What each event means for the node that says it."""
 

@@ -10,7 +10,7 @@ from election_core.rows import Row
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = coordinator.Words("RING_NOT_HIGHEST", "leader")
+_WORDS = coordinator.Words("RING_NOT_HIGHEST", "leader", lambda own, other: other != own)
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
