@@ -12,10 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from election_core.rows import Finding
 from election_core.simulate.catalogue import PROTOCOLS
+from election_core.simulate.judged import Score
 from jobs.simulate import SCENARIOS, simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
+
+AVAILABILITY = {"LEADERLESS", "ELECTION_STORM", "SPECIAL_SERVICE_GAP", "PRE_ONLINE_STUCK"}
+"""What may be said above info of a safe world: somebody had to wait. No rule of safety is broken in one."""
 
 INTRODUCTION = """# How right the judge is
 
@@ -72,9 +77,14 @@ def measured(protocol: str, worlds: int) -> Tally:
         tally.missed.update(one.rule for one in found.missed)
         tally.claimed.update(one.rule for one in found.claimed)
         tally.false.update(one.rule for one in found.false)
-        if not found.perfect:
+        if not found.perfect or (not SCENARIOS[name].broken and alarms(found)):
             tally.wrong.append(f"election-replay simulate --scenario {name} --seed {seed} --judge")
     return tally
+
+
+def alarms(found: Score) -> list[Finding]:
+    """The findings above information that a safe world must not have."""
+    return [finding for finding in found.alarms if finding.rule not in AVAILABILITY]
 
 
 def section(protocol: str, tally: Tally) -> Iterator[str]:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from election_core.simulate.acting_master import scenarios as acting_master
 from election_core.simulate.acting_master import telling as acting_master_telling
 from election_core.simulate.acting_master import truth as acting_master_truth
+from election_core.simulate.bully import scenarios as bully
+from election_core.simulate.bully import telling as bully_telling
+from election_core.simulate.bully import truth as bully_truth
 from election_core.simulate.controller import scenarios as controller
 from election_core.simulate.controller import telling as controller_telling
 from election_core.simulate.controller import truth as controller_truth
@@ -19,6 +22,9 @@ from election_core.simulate.raft import scenarios as raft
 from election_core.simulate.raft import telling as raft_telling
 from election_core.simulate.raft import truth as raft_truth
 from election_core.simulate.scenario import Scenario
+from election_core.simulate.token_ring import scenarios as token_ring
+from election_core.simulate.token_ring import telling as token_ring_telling
+from election_core.simulate.token_ring import truth as token_ring_truth
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import World
 
@@ -38,6 +44,8 @@ PROTOCOLS: dict[str, Repertoire] = {
     "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.told),
     "raft": Repertoire(raft.SCENARIOS, raft_truth.truths, raft_telling.told),
     "order_lock": Repertoire(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.told),
+    "bully": Repertoire(bully.SCENARIOS, bully_truth.truths, bully_telling.told),
+    "token_ring": Repertoire(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.told),
 }
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}

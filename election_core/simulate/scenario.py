@@ -1,6 +1,6 @@
 """What a scenario is: a story that is played in a world, and the words to stage it with."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -157,6 +157,12 @@ class Stage:
         """Nothing gets from one member to another; the other way is open."""
         self.world.note("cut one way", sender, f"nothing gets to {to}")
         self.world.network.cuts.add((sender, to))
+
+    def cut_between(self, group: Iterable[str], others: Iterable[str]) -> None:
+        """The network falls into two parts."""
+        group, others = list(group), list(others)
+        self.world.note("cut between two parts", detail=f"{', '.join(group)} | {', '.join(others)}")
+        self.world.network.cut_between(group, others)
 
     def cut_all(self) -> None:
         """Cut every link."""

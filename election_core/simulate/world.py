@@ -159,6 +159,7 @@ class World:
     open and are told when the process at the other end is gone.
     ``leave`` is what a process does about being told to stop, before it ends.
     ``unprinted`` is what machines say that no system writes down: time, member, and what it says.
+    ``stops_in_us``: how long a clean stop takes.
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
@@ -171,6 +172,7 @@ class World:
         self.monotonic = False
         self.connected = False
         self.leave: Hashable | None = None
+        self.stops_in_us = STOPPING_US
         self.lines: list[Line] = []
         self.unprinted: list[tuple[int, str, Say]] = []
         self.faults: list[Fault] = []
@@ -243,13 +245,13 @@ class World:
                     self._carry(name, other.name, self._closed(other, process))
 
     def stop(self, name: str) -> None:
-        """A process is told to stop, and does so in half a second."""
+        """A process is told to stop, and does so soon."""
         process = self.processes[name]
         self._print(name, self.voice.stopping(name, self._wall(process)), None)
         life = process.life
         if self.leave is not None:
             self.ask(name, self.leave)
-        self.at(self.now_us + STOPPING_US, lambda: self.kill(name, "stopped") if process.life == life else None)
+        self.at(self.now_us + self.stops_in_us, lambda: self.kill(name, "stopped") if process.life == life else None)
 
     def freeze(self, name: str) -> None:
         """A process gets no time: nothing happens in it, and what comes for it waits."""

@@ -1,0 +1,1 @@
+"""Worlds of Bully groups: what befalls them, and which findings their events prove."""
