@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from jobs.stores import is_uri
 from jobs.validate import Check
 from jobs.warehouse import Warehouse
 from schemas import TABLES
@@ -47,7 +48,7 @@ INDEX = """<!DOCTYPE html>
 
 def data_docs(warehouse: Warehouse, checks: Sequence[Check]) -> Path | None:
     """Write the pages of what was found; the path of the first. ``None`` where the warehouse is no local folder."""
-    if "://" in warehouse.root:
+    if is_uri(warehouse.root):
         return None
     folder = Path(warehouse.root) / "data_docs"
     shutil.rmtree(folder, ignore_errors=True)

@@ -23,7 +23,8 @@ from jobs.blocks import head
 from jobs.config import Config
 from jobs.evidence import HEAD_BYTES, Head, dialect_of, head_of
 from jobs.landing import LANDED, LANDED_STATES, Known, Task, land_tasks
-from jobs.listing import LogFile, absolute, log_files, open_landing
+from jobs.listing import LogFile, log_files, open_landing
+from jobs.stores import absolute
 from jobs.warehouse import Warehouse
 
 EVIDENCE = ("log_lines", "quarantine", "events")

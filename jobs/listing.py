@@ -15,6 +15,7 @@ from pyarrow import fs
 
 from election_core.dialects.streams import stream_of, unpacked
 from jobs import JobError
+from jobs.stores import for_arrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,12 @@ class LogFile:
 
 
 def open_landing(landing: str) -> tuple[fs.FileSystem, str]:
-    """The file system and root folder of ``landing``, a local path or a URI such as ``s3://bucket/logs``.
+    """The file system and root folder of ``landing``, a local path or a URI such as ``s3a://bucket/logs``.
 
     Raises :class:`JobError` when there is no such folder.
     """
     try:
-        system, root = fs.FileSystem.from_uri(absolute(landing))
+        system, root = fs.FileSystem.from_uri(for_arrow(landing))
         kind = system.get_file_info(root).type
     except (OSError, ValueError) as error:
         raise JobError(f"cannot open the landing zone {landing}: {error}") from error
@@ -67,11 +68,6 @@ def open_landing(landing: str) -> tuple[fs.FileSystem, str]:
     if kind != fs.FileType.Directory:
         raise JobError(f"the landing zone {landing} is not a folder")
     return system, root
-
-
-def absolute(folder: str) -> str:
-    """A folder by a name that holds on every machine and in every working directory; URIs stay as they are."""
-    return folder if "://" in folder else str(Path(folder).absolute())
 
 
 def log_files(landing: str, layout: str, metadata_layout: str | None = None) -> list[LogFile]:

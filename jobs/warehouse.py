@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from jobs import JobError
 from jobs.data_files import PARTITION, DataFile
+from jobs.stores import for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
@@ -22,7 +23,7 @@ class Warehouse:
     """Where the tables stand, how they are read and written. ``root`` is a local path or a URI."""
 
     def __init__(self, root: str) -> None:
-        self.root = root.rstrip("/") if "://" in root else str(Path(root).absolute())
+        self.root = for_spark(root)
 
     def location(self, table: str) -> str:
         """Where ``table`` stands."""
@@ -116,7 +117,7 @@ class Warehouse:
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""
         folder = Path(self.root)
-        if "://" in self.root or not folder.exists():
+        if is_uri(self.root) or not folder.exists():
             return
         if not folder.is_dir():
             raise JobError(f"the warehouse {self.root} is not a folder")

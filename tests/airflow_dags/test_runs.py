@@ -170,7 +170,7 @@ def scheduler(pipeline: Pipeline, folder: Path, home: Path) -> Iterator[Any]:
         process.wait(timeout=60)
 
 
-def until(done: Any, seconds: int = 420) -> None:
+def until(done: Any, seconds: int = 900) -> None:
     """Wait for something that Airflow does."""
     end = time.monotonic() + seconds
     while not done():
