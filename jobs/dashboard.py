@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 from importlib.resources import files
+from textwrap import wrap
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
 
@@ -21,7 +22,7 @@ from jobs.explain import Explanation, explain, limits
 from jobs.incident import Incident, incident, outcome, story, unseen
 from jobs.published import Published
 from jobs.warehouse import Warehouse
-from jobs.words import Row, cell, certainty, harmless, measures, moment, role_word, spoken, when
+from jobs.words import COLUMNS, Row, cell, certainty, harmless, measures, moment, role_word, spoken, when
 
 STYLE = "".join(files("jobs").joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "dashboard.css"))
 
@@ -204,8 +205,14 @@ def bars(rows: list[Row]) -> Any:
     )
     figure.update_layout(**LAYOUT, height=200, margin={"l": 40, "r": 10, "t": 10, "b": 40})
     figure.update_xaxes(type="category", gridcolor=FAINT)
-    figure.update_yaxes(gridcolor=FAINT)
-    return dcc.Graph(figure=figure, config={"displayModeBar": False})
+    figure.update_yaxes(gridcolor=FAINT, zerolinecolor=FAINT)
+    return chart(figure)
+
+
+def chart(figure: go.Figure, **names: str) -> Any:
+    """A figure in a place of its size, so that nothing below it moves under the mouse when it is drawn."""
+    graph = dcc.Graph(figure=figure, config={"displayModeBar": False}, **names)
+    return html.Div(graph, style={"minHeight": figure.layout.height})
 
 
 def runs_page(published: Published) -> list[Any]:
@@ -249,7 +256,6 @@ def group_page(told: Incident, query: Query) -> list[Any]:
         for at, sentence, finding in story(told)[:FINDINGS_SHOWN]
     ]
     said += [html.Li([html.Time(""), html.Span(harmless(sentence))]) for sentence in outcome(told)]
-    graph = dcc.Graph(id="lanes", figure=lanes(told), config={"displayModeBar": False})
     return [
         html.H1(harmless(f"{told.cluster} / {told.group}")),
         html.P(
@@ -259,7 +265,7 @@ def group_page(told: Incident, query: Query) -> list[Any]:
             ],
             className="muted",
         ),
-        graph,
+        chart(lanes(told), id="lanes"),
         html.Div(id="evidence", role="status"),
         html.H2("What happened"),
         html.Ol(said or "Nothing that the logs show.", className="story"),
@@ -301,7 +307,7 @@ def lanes(told: Incident) -> go.Figure:
             y=["findings"] * len(found),
             mode="markers",
             marker={"symbol": symbol, "color": colour, "size": 13, "line": {"width": 1.5, "color": colour}},
-            hovertext=[disarmed(f"{severity} {one['rule']}: {one['summary']}") for one in found],
+            hovertext=[in_lines(f"{severity} {one['rule']}: {one['summary']}") for one in found],
             hoverinfo="text",
             customdata=[one["finding_id"] for one in found],
         )
@@ -353,6 +359,11 @@ def merged(told: Incident) -> list[Row]:
 def disarmed(text: str) -> str:
     """``text`` for plotly, which takes some tags for markup."""
     return harmless(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def in_lines(text: str) -> str:
+    """A long text for plotly, in lines that fit beside the mouse."""
+    return "<br>".join(wrap(disarmed(text), COLUMNS, break_long_words=False, break_on_hyphens=False))
 
 
 # -- one finding ------------------------------------------------------------------------------------------------

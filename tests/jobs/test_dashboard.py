@@ -1,16 +1,16 @@
 """The dashboard: its pages, links that keep the view, hostile text, and a real browser that asks nobody else."""
 
 import re
-import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,10 +20,15 @@ from jobs.cli import main
 from jobs.incident import incident
 from jobs.published import Published
 from jobs.warehouse import Warehouse
+from tests.acceptance.published import replay_in
+from tests.conftest import Landing
+from tests.jobs.browser import CHROMIUM, QUIET, Browser
 from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
 from tests.jobs.test_report import Reader
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:alert(2)'>x</a>"
 PAGES = {
     "/": ["All groups", "Changes of leadership per day", "bs-orders"],
@@ -167,9 +172,9 @@ def test_an_empty_warehouse_is_one_line(capsys: pytest.CaptureFixture[str]) -> N
 # -- in a browser -----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def address(warehouse: Warehouse) -> Iterator[str]:
-    """The running dashboard, in a process of its own."""
+@contextmanager
+def served(warehouse: Warehouse) -> Iterator[str]:
+    """The address of a running dashboard, in a process of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = "import sys; import jobs.cli; sys.exit(jobs.cli.main())"
@@ -183,23 +188,34 @@ def address(warehouse: Warehouse) -> Iterator[str]:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 break
         time.sleep(0.2)
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
 
 
+@pytest.fixture(scope="module")
+def address(warehouse: Warehouse) -> Iterator[str]:
+    """The dashboard of the small warehouse."""
+    with served(warehouse) as address:
+        yield address
+
+
+IN_A_BROWSER = pytest.mark.skipif(
+    CHROMIUM is None,
+    reason="NO CHROMIUM WAS FOUND: the dashboard was not opened in a browser (Debian: apt-get install chromium)",
+)
+
+
+@IN_A_BROWSER
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_browser_shows_each_page_and_asks_nobody_else(address: str, page: str, tmp_path: Path) -> None:
-    if CHROMIUM is None:
-        pytest.skip(
-            "NO CHROMIUM WAS FOUND: the dashboard was not opened in a browser (Debian: apt-get install chromium)"
-        )
     requests = tmp_path / "requests.json"
     done = subprocess.run(
         [
-            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
-            *("--disable-background-networking", "--disable-component-update", "--disable-quic"),
+            *(CHROMIUM, *QUIET),
             *(f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={requests}", "--virtual-time-budget=20000"),
             *("--dump-dom", address + page),
         ],
@@ -223,3 +239,54 @@ def hosts_asked_by(origin: str, log: str) -> set[str | None]:
     """The hosts that pages of ``origin`` asked, by a network log of Chromium, an event a line."""
     own = [line for line in log.splitlines() if f'"initiator":"{origin}"' in line]
     return {urlsplit(url).hostname for line in own for url in re.findall(r'"url":"([^"]*)"', line)}
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    """A window."""
+    window = Browser(tmp_path / "profile")
+    yield window
+    window.close()
+
+
+@IN_A_BROWSER
+@pytest.mark.slow
+def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
+    spark: "SparkSession", landing: Landing, browser: Browser, tmp_path: Path
+) -> None:
+    replay_in(spark, landing(["rocketmq-controller/master-cut-off"]), tmp_path / "w")
+    with served(Warehouse(str(tmp_path / "w"))) as address:
+        browser.open(address)
+        browser.click("[...document.querySelectorAll('td a')].find(one => one.innerText == 'bs-orders')")
+        browser.until("document.querySelector('h1')?.innerText == 'master-cut-off / bs-orders'")
+        browser.click("document.querySelector('#lanes .scatterlayer .points path')")
+        browser.until("document.querySelector('#evidence article')")
+        proof = "master-cut-off/nodes/broker-1/logs/rocketmqlogs/broker.log:2528"
+        for said in ("SPLIT_BRAIN_OVERLAP", "were both master for 34 s to 38 s", proof, "Begin to change to slave"):
+            assert said in browser.text()
+
+        left, top, right, bottom = browser.value(
+            "(() => { const box = document.querySelector('#lanes .nsewdrag').getBoundingClientRect(); "
+            "return [box.left, box.top, box.right, box.bottom]; })()"
+        )
+        middle = (top + bottom) / 2
+        browser.drag((left + (right - left) / 3, middle), (left + (right - left) / 2, middle))
+        link = browser.until("location.search.includes('from=') && location.href")
+        zoomed = "document.body.innerText.includes('see all times')"
+        browser.until(zoomed)
+        told = browser.value("document.querySelector('.story').innerText")
+
+        browser.open(address + "/runs")
+        browser.until("document.querySelector('h1')?.innerText == 'Runs and data quality'")
+        browser.open(link)
+        browser.until(zoomed)
+        assert browser.value("location.href") == link
+        assert browser.value("document.querySelector('.story').innerText") == told
+
+        browser.click(
+            "[...document.querySelectorAll('.findings a')].find(one => one.innerText == 'SPLIT_BRAIN_OVERLAP')"
+        )
+        browser.until("location.pathname == '/finding' && document.querySelector('article')")
+        assert proof in browser.text()
+    assert {urlsplit(url).hostname for url in browser.requests if not url.startswith("data:")} == {"127.0.0.1"}
+    assert browser.errors == []
