@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint java bench-landing bench-many-files release-check airflow-test airflow-up clean
+.PHONY: help setup demo check test lint java bench-landing bench-many-files bench-dashboard release-check airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as o
 
 bench-many-files: java $(READY) ## landing of 10,000 small files: seconds and megabytes, as one line of JSON
 	@$(BIN)/python -m benchmarks.many_files
+
+bench-dashboard: $(READY) ## the dashboard over 100,000 intervals and 10,000 findings in Chromium, as one line of JSON
+	@$(BIN)/python -m benchmarks.dashboard
 
 release-check: java ## wheel and sdist: built, installed into a clean environment of their own, and run there
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \

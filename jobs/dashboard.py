@@ -46,7 +46,7 @@ MARKS = {"critical": ("x", "#d55e00"), "warning": ("triangle-up", "#b8860b"), "i
 BARS_SHOWN = 3000
 """Bars that a browser draws quickly; of more, those that share a column of the screen become one."""
 
-SCREEN = 800
+SCREEN = 400
 """Columns of the screen into which bars are merged."""
 
 FINDINGS_SHOWN = 200
@@ -174,7 +174,8 @@ def page(published: Published, path: str, query: Query) -> Any:
     try:
         if path == "/group":
             window = moment(query.get("from")), moment(query.get("to"))
-            return group_page(incident(published, query.get("cluster", ""), query.get("group", ""), *window), query)
+            told = incident(published, query.get("cluster", ""), query.get("group", ""), *window, lines=False)
+            return group_page(told, query)
         if path == "/finding":
             return finding_view(explain(published, query.get("id", "")))
         return runs_page(published) if path == "/runs" else fleet_page(published)

@@ -18,7 +18,11 @@ FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
 
 GROUP = "cluster = ? AND replica_group = ?"
 OVERLAPPING = f"{GROUP} AND start_time <= ? AND coalesce(end_time, ?) >= ?"
-ROLES = f"SELECT * FROM role_intervals WHERE {OVERLAPPING} ORDER BY node, start_time, end_time, role"
+ROLES = f"""
+    SELECT node, source_node, protocol, role, term, start_time, end_time, start_uncertainty_ms, end_uncertainty_ms,
+        start_cause, end_cause
+    FROM role_intervals WHERE {OVERLAPPING} ORDER BY node, start_time, end_time, role
+"""
 FINDINGS = f"SELECT * FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
 FIRST = f"""
     SELECT protocol, start_time AS changed_at, term AS new_term, leader AS new_leader FROM terms
@@ -31,6 +35,7 @@ FIRST = f"""
 CHANGES = f"SELECT * FROM leadership_changes WHERE {GROUP} AND changed_at BETWEEN ? AND ?"
 NOW = f"SELECT * FROM current WHERE {GROUP} ORDER BY protocol, term, leader"
 MOMENTS = "SELECT * FROM incident_timeline(?, ?, ?, ?) WHERE kind <> 'finding'"
+FIRST_AND_LAST = f"SELECT min(happened_at) AS first, max(happened_at) AS last FROM ({MOMENTS})"
 EVIDENCE = (
     "SELECT finding_id, path, line_no, text FROM evidence_lines WHERE cluster = ? AND replica_group = ? "
     "AND finding_id IN (SELECT unnest(?)) ORDER BY finding_id, position"
@@ -120,8 +125,10 @@ def incident(
     group: str,
     since: datetime | None = None,
     until: datetime | None = None,
+    *,
+    lines: bool = True,
 ) -> Incident:
-    """What is known of a group between two times.
+    """What is known of a group between two times; without ``lines`` its moments and evidence are left out.
 
     Raises :class:`JobError` for an unknown cluster or group, and for a window that ends before it begins.
     """
@@ -131,15 +138,15 @@ def incident(
     window = [cluster, group, since or FOREVER[0], until or FOREVER[1]]
     overlapping = [cluster, group, window[3], window[3], window[2]]
     roles, findings = published.rows(ROLES, overlapping), published.rows(FINDINGS, overlapping)
-    moments = published.rows(MOMENTS, window)
+    moments = published.rows(MOMENTS, window) if lines else []
     log_ends = {
         row["source_node"]: row["log_end"]
         for row in published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
         if row["log_end"] is not None
     }
-    ids = [finding["finding_id"] for finding in findings]
+    ids = [finding["finding_id"] for finding in findings if lines]
     evidence = published.rows(EVIDENCE, [cluster, group, ids])
-    begin, end = extent(roles, findings, moments, log_ends)
+    begin, end = extent(roles, findings, published.rows(FIRST_AND_LAST, window)[0], log_ends)
     quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
     return Incident(
         run_id=published.run["run_id"],
@@ -170,11 +177,11 @@ def names_of(roles: list[Row]) -> dict[str, str]:
 
 
 def extent(
-    roles: list[Row], findings: list[Row], moments: list[Row], log_ends: dict[str, datetime]
+    roles: list[Row], findings: list[Row], moments: Row, log_ends: dict[str, datetime]
 ) -> tuple[datetime, datetime]:
     """From the first to the last thing that is known of the group."""
     members = {role["source_node"] for role in roles}
-    times = [moment["happened_at"] for moment in moments]
+    times = [time for time in (moments["first"], moments["last"]) if time]
     times += [row[name] for row in (*roles, *findings) for name in ("start_time", "end_time") if row[name]]
     ends = [end for node, end in log_ends.items() if node in members]
     return min(times, default=FOREVER[0]), max([*times, *ends], default=FOREVER[1])

@@ -1,0 +1,115 @@
+"""The dashboard over one group with 100,000 role intervals and 10,000 findings, in a real browser.
+
+Prints one line of JSON: seconds until the first page, the page of the group and one finding can be read, and until the
+picture is drawn anew after a zoom by mouse; and the same while the server is warm.
+
+    make bench-dashboard          # 100,000 intervals, 10,000 findings
+    python -m benchmarks.dashboard --intervals 25000 --findings 2500
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jobs.warehouse import Warehouse
+from tests.jobs.browser import Browser
+from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
+from tests.jobs.test_dashboard import served
+
+NODES = 5
+GROUP_PAGE = f"/group?cluster={GROUP['cluster']}&group={GROUP['replica_group']}"
+
+
+def filled(root: Path, intervals: int, findings: int) -> Warehouse:
+    """A warehouse in which five members take turns, a turn a second, and something is found in every tenth."""
+    tables = Warehouse(str(root))
+    tables.create()
+    turns = intervals // NODES
+    spans = [
+        role(f"n{node}", "leader" if node == turn % NODES else "follower", turn, turn + 1, term=turn)
+        for turn in range(turns)
+        for node in range(NODES)
+    ]
+    put(tables, "role_intervals", *spans)
+    put(tables, "terms", *(term(turn, f"n{turn % NODES}", turn, turn + 1) for turn in range(turns)))
+    every = max(turns // findings, 1)
+    found = range(findings)
+    put(tables, "log_lines", *(log_line(f"e{n}", "c1/nodes/n1/logs/broker.log", n, f"line {n}") for n in found))
+    put(
+        tables,
+        "findings",
+        *(
+            finding(f"f{n}", "LEADERLESS", n * every, n * every + 1, evidence=[f"e{n}"], nodes=["n1"], terms=[n])
+            for n in found
+        ),
+    )
+    publish(tables)
+    return tables
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """How long ``work`` takes."""
+    began = time.monotonic()
+    work()
+    return round(time.monotonic() - began, 2)
+
+
+def opened(browser: Browser, address: str, ready: str) -> Callable[[], Any]:
+    """Opens a page and waits until it can be read."""
+
+    def work() -> None:
+        browser.open(address)
+        browser.until(ready)
+
+    return work
+
+
+def zoomed(browser: Browser, part: float) -> Callable[[], Any]:
+    """Zooms by mouse into ``part`` of what is shown, and waits until that is drawn."""
+
+    def work() -> None:
+        box = "document.querySelector('#lanes .nsewdrag').getBoundingClientRect()"
+        left, right, middle = browser.value(
+            f"(box => [box.left, box.right, (box.top + box.bottom) / 2])({box})",
+        )
+        browser.value("document.querySelector('#lanes').drawn_before = true")
+        browser.drag((left + (right - left) * 0.4, middle), (left + (right - left) * (0.4 + part), middle))
+        browser.until(
+            "!document.querySelector('#lanes').drawn_before && document.querySelector('#lanes .barlayer path')"
+        )
+
+    return work
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--intervals", type=int, default=100_000)
+    parser.add_argument("--findings", type=int, default=10_000)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-dashboard-") as folder:
+        tables = filled(Path(folder) / "warehouse", given.intervals, given.findings)
+        browser = Browser(Path(folder) / "profile")
+        with served(tables) as address:
+            fleet = opened(browser, address, "document.querySelector('td a')")
+            group = opened(browser, address + GROUP_PAGE, "document.querySelector('#lanes .barlayer path')")
+            one = opened(browser, address + "/finding?id=f77", "document.querySelector('article')")
+            result: dict[str, Any] = {
+                "name": "dashboard",
+                "intervals": given.intervals,
+                "findings": given.findings,
+                "first_page_s": [seconds(fleet), seconds(fleet)],
+                "group_s": [seconds(group), seconds(group)],
+                "zoom_s": [seconds(zoomed(browser, 0.2)), seconds(zoomed(browser, 0.2))],
+                "finding_s": [seconds(one), seconds(one)],
+            }
+        browser.close()
+    print(json.dumps(result))  # noqa: T201 - the result
+
+
+if __name__ == "__main__":
+    main()
