@@ -177,22 +177,26 @@ class MetadataLog:
             )
 
     def _reversed(self, told: Testimony) -> Iterator[Fact]:
-        """What each reverse sync took over (BrokerPreOnlineService#syncMetadataReverse)."""
+        """What each reverse sync took over (BrokerPreOnlineService#syncMetadataReverse).
+
+        The line with which one begins may be lost; what was taken over names the member too.
+        """
         current: Logged | None = None
         taken: list[Logged] = []
         for event in [*self.before_online, None]:
-            if event is None or event.kind == "PRE_REVERSE":
+            took = event is not None and event.kind in _TAKEN
+            if took and event is not None and current is not None and current.peer_address == event.peer_address:
+                taken.append(event)
+            elif event is None or took or event.kind == "PRE_REVERSE":
                 if current is not None:
                     yield told.saw(
                         facts.META_REVERSE,
                         current,
                         address=current.peer_address,
                         members=tuple(sorted({_TAKEN[e.kind] for e in taken})),
-                        evidence=(current.event_id, *(e.event_id for e in taken)),
+                        evidence=tuple(dict.fromkeys((current.event_id, *(e.event_id for e in taken)))),
                     )
-                current, taken = event, []
-            elif event.kind in _TAKEN:
-                taken.append(event)
+                current, taken = event, [event] if took and event is not None else []
 
     # -- tables -------------------------------------------------------------------------------------------
 
