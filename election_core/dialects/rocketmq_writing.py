@@ -119,3 +119,48 @@ def unanswered(address: str, timeout_ms: int) -> str:
         f"</{address}> timeout, {timeout_ms}(ms)\n"
         "\tat org.apache.rocketmq.remoting.netty.NettyRemotingAbstract.invokeSyncImpl(NettyRemotingAbstract.java:507)"
     )
+
+
+# -- metadata files: as fastjson prints them, with numbers as keys ----------------------------------------------------
+
+
+def _file(version: tuple[int, int, int], name: str, entries: Iterable[str]) -> str:
+    """A file with a DataVersion (state version, timestamp, counter) and one table."""
+    state, timestamp, counter = version
+    head = (
+        f'\t"dataVersion":{{\n\t\t"counter":{counter},\n\t\t"stateVersion":{state},\n\t\t"timestamp":{timestamp}\n\t}}'
+    )
+    body = ",\n".join(entries)
+    table = f'\t"{name}":{{\n{body}\n\t}}' if body else f'\t"{name}":{{}}'
+    return f"{{\n{head},\n{table}\n}}"
+
+
+def consumer_offset_file(version: tuple[int, int, int], of: Mapping[tuple[str, str], Mapping[int, int]]) -> str:
+    """``consumerOffset.json``: the next message of each queue, by topic and group."""
+    entries = (
+        f'\t\t"{topic}@{group}":{{{",".join(f"{queue}:{offset}" for queue, offset in sorted(queues.items()))}\n\t\t}}'
+        for (topic, group), queues in sorted(of.items())
+    )
+    return _file(version, "offsetTable", entries)
+
+
+def delay_offset_file(version: tuple[int, int, int], of: Mapping[int, int]) -> str:
+    """``delayOffset.json``: the next message of each delay level."""
+    return _file(version, "offsetTable", (f"\t\t{level}:{offset}" for level, offset in sorted(of.items())))
+
+
+def topic_file(version: tuple[int, int, int], names: Iterable[str]) -> str:
+    """``topics.json``."""
+    of = {"order": False, "perm": 6, "readQueueNums": 4, "topicSysFlag": 0, "writeQueueNums": 4}
+    return _file(version, "topicConfigTable", (_named(name, {**of, "topicName": name}) for name in names))
+
+
+def group_file(version: tuple[int, int, int], names: Iterable[str]) -> str:
+    """``subscriptionGroup.json``."""
+    of = {"brokerId": 0, "consumeEnable": True, "retryMaxTimes": 16, "retryQueueNums": 1}
+    return _file(version, "subscriptionGroupTable", (_named(name, {**of, "groupName": name}) for name in names))
+
+
+def _named(name: str, of: Mapping[str, Any]) -> str:
+    inner = ",\n".join(f'\t\t\t"{key}":{json.dumps(of[key])}' for key in sorted(of))
+    return f'\t\t"{name}":{{\n{inner}\n\t\t}}'

@@ -15,6 +15,9 @@ from election_core.simulate.controller import truth as controller_truth
 from election_core.simulate.dledger import scenarios as dledger
 from election_core.simulate.dledger import telling as dledger_telling
 from election_core.simulate.dledger import truth as dledger_truth
+from election_core.simulate.metadata import scenarios as metadata
+from election_core.simulate.metadata import telling as metadata_telling
+from election_core.simulate.metadata import truth as metadata_truth
 from election_core.simulate.order_lock import scenarios as order_lock
 from election_core.simulate.order_lock import telling as order_lock_telling
 from election_core.simulate.order_lock import truth as order_lock_truth
@@ -46,6 +49,7 @@ PROTOCOLS: dict[str, Repertoire] = {
     "order_lock": Repertoire(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.told),
     "bully": Repertoire(bully.SCENARIOS, bully_truth.truths, bully_telling.told),
     "token_ring": Repertoire(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.told),
+    "metadata": Repertoire(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.told),
 }
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}

@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Any
 
-from election_core.dialects import Record, dialect_for
+from election_core.dialects import Record, dialect_for, rocketmq_metadata
+from election_core.events import Event
 from election_core.facts import Fact
 from election_core.findings import INFO
 from election_core.judge import rows_of_group
@@ -36,6 +37,8 @@ def findings_of(world: World, cluster: str) -> list[Finding]:
         source = SourceLog(cluster, node, BOUND_MS)
         for (_, stream), lines in streams:
             _read(source, stream, lines)
+        for _, path, content in sorted(copy for copy in world.copies if copy[0] == node):
+            _read_copy(source, path.removeprefix("metadata/"), content)
         facts += source.facts()
     ordered = sorted(facts, key=lambda fact: fact.replica_group)
     rows = (row for _, own in groupby(ordered, key=lambda fact: fact.replica_group) for row in rows_of_group(list(own)))
@@ -55,14 +58,25 @@ def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:
         source.seen(stream, time[0], event_id)
         first, *trace = line.split("\n")
         event = dialect.parse(Record(first, tuple(trace), stream, zone))
-        if event is not None and event.kind in INTERESTING:
-            columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
-            if event.epoch_entries is not None:
-                columns["epoch_entries"] = tuple(
-                    (one.epoch, one.start_offset, one.end_offset) for one in event.epoch_entries
-                )
-            by = event.event_time + event.time_resolution_ms * 1000
-            source.on(Logged(event_id, stream, event.kind, event.event_time, by, **columns))
+        if event is not None:
+            _take(source, event_id, stream, event)
+
+
+def _read_copy(source: SourceLog, stream: str, content: bytes) -> None:
+    """A copy of a metadata file; they come after the logs."""
+    for number, entry in enumerate(rocketmq_metadata.entries(stream, content), 1):
+        _take(source, f"{source.source_node}/{stream}:{number}", stream, entry.event)
+
+
+def _take(source: SourceLog, event_id: str, stream: str, event: Event) -> None:
+    if event.kind in INTERESTING:
+        columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
+        if event.epoch_entries is not None:
+            columns["epoch_entries"] = tuple(
+                (one.epoch, one.start_offset, one.end_offset) for one in event.epoch_entries
+            )
+        by = event.event_time + event.time_resolution_ms * 1000
+        source.on(Logged(event_id, stream, event.kind, event.event_time, by, **columns))
 
 
 @dataclass(frozen=True, slots=True)

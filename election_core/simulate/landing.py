@@ -17,10 +17,12 @@ ROLL_BYTES = 64_000
 
 
 def files(world: World) -> Iterator[tuple[str, bytes]]:
-    """``(path below the cluster's folder, content)`` of every log file.
+    """``(path below the cluster's folder, content)`` of every log file, and of every copy of another file.
 
     The system's voice says how a rolled part is called.
     """
+    for node, path, content in sorted(world.copies):
+        yield f"nodes/{node}/{path}", content
     for (node, stream), lines in sorted(logs_of(world).items()):
         parts = list(_parts(lines))
         for number, part in reversed(list(enumerate(reversed(parts)))):

@@ -160,6 +160,8 @@ class World:
     ``leave`` is what a process does about being told to stop, before it ends.
     ``unprinted`` is what machines say that no system writes down: time, member, and what it says.
     ``stops_in_us``: how long a clean stop takes.
+    ``unprinted`` is what machines say that no system writes down: time, member, and what it says. ``copies`` are those
+    that somebody took of the members' files: member, path below its folder, content.
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:
@@ -175,6 +177,7 @@ class World:
         self.stops_in_us = STOPPING_US
         self.lines: list[Line] = []
         self.unprinted: list[tuple[int, str, Say]] = []
+        self.copies: list[tuple[str, str, bytes]] = []
         self.faults: list[Fault] = []
         self.reigns: list[Reign] = []
         self.spells: list[Spell] = [Spell(name, DOWN, began_us) for name in members]

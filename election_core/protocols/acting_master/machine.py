@@ -315,8 +315,13 @@ class _BrokerTurn(_Turn):
     def change(self, **values: Any) -> None:
         self.state = replace(self.state, **values)
 
+    def have(self, tables: Tables) -> None:
+        """Metadata changes; nobody prints that."""
+        self.change(tables=tables)
+        self.say("TABLES", "tables", tables=tables)
+
     def tables(self, **values: Any) -> None:
-        self.change(tables=replace(self.state.tables, **values))
+        self.have(replace(self.state.tables, **values))
 
     def store(self, file: str) -> None:
         tables = self.state.tables
@@ -353,6 +358,7 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     first = Tables(topics=Names((0, now_ms, 1), _TOPICS), groups=Names((0, now_ms, 1), ("order-group",)))
     state = BrokerState(member.number, server=int(member.number), tables=loaded(stored, first))
     turn = _BrokerTurn(member, state, now_ms)
+    turn.have(state.tables)
     for file in (TOPIC_FILE, GROUP_FILE):
         turn.store(file)
     for timer, after_ms in _FIRST.items():
@@ -734,7 +740,10 @@ def _on_reverse(turn: _BrokerTurn, peer: str, tables: Tables) -> None:
     if not turn.state.isolated:
         return
     own, taken = taken_over(turn.state.tables, tables, turn.member.rules.tables)
-    turn.change(tables=own, greeted=turn.state.greeted + 1)
+    before = turn.state.tables.consumer.version
+    turn.have(own)
+    turn.change(greeted=turn.state.greeted + 1)
+    turn.say("REVERSED", "tables", taken=taken, own=before, read=tables.consumer.version)
     for file in taken:
         turn.say(_TAKEN[file], "pre-online", peer_address=peer)
         turn.store(file)
@@ -751,7 +760,7 @@ def _on_copy(turn: _BrokerTurn, master: str, tables: Tables) -> None:
         turn.say("META_TOPIC_DELETE_NONE", "scheduled", topic=topic)
     for group in groups:
         turn.say("META_GROUP_DELETE_NONE", "scheduled", consumer_group=group)
-    turn.change(tables=own)
+    turn.have(own)
     for file in (CONSUMER_FILE, DELAY_FILE, TOPIC_FILE, GROUP_FILE):
         turn.store(file)
     for kind in ("SYNC_TOPIC", "SYNC_CONSUMER", "SYNC_DELAY", "SYNC_GROUP"):
@@ -777,10 +786,12 @@ def _on_deliver(turn: _BrokerTurn, deliver: Deliver) -> None:
 
 
 def _on_make_topic(turn: _BrokerTurn, request: MakeTopic) -> None:
-    """A topic with its retry group; the name servers are told at once."""
+    """A topic with a group that reads it; the name servers are told of topics at once."""
     tables = turn.state.tables
-    turn.tables(topics=named(tables.topics, request.topic, turn.now_ms))
-    turn.store(TOPIC_FILE)
+    topics, groups = (named(table, request.topic, turn.now_ms) for table in (tables.topics, tables.groups))
+    turn.tables(topics=topics, groups=groups)
+    for file in (TOPIC_FILE, GROUP_FILE):
+        turn.store(file)
     _register_everywhere(turn)
 
 

@@ -165,7 +165,7 @@ class SetVoice:
         return stream, level, writing.line(wall_us, level, thread, message)
 
 
-_UNPRINTED = ("CLIENT_HOLDS", "LOCK_RENEWED")
+_UNPRINTED = ("CLIENT_HOLDS", "LOCK_RENEWED", "REVERSED", "TABLES")
 _STREAMS = {"NET_SERVER_OPEN": REMOTING, "XHA_CONN_NEW": STORE}
 _STREAMS |= dict.fromkeys(
     (

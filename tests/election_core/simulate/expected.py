@@ -142,4 +142,16 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
     ),
+    "metadata": Expected(
+        proven=frozenset({"METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC", "LOG_GAP"}),
+        repeated=("metadata-equal-versions", "metadata-skip-lost-lines"),
+        story=(
+            "metadata-equal-versions",
+            1,
+            (
+                *(">>> kill broker-0", "broker-0  reads what consumers have read meanwhile from broker-1"),
+                *("broker-0  takes the consumers' places over from broker-1", "places over from broker-2"),
+            ),
+        ),
+    ),
 }

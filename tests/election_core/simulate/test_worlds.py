@@ -175,7 +175,7 @@ def test_files_hold_all_lines_in_order(name: str) -> None:
             content = written.pop(path)
             parts.append(gzip.decompress(content) if path.endswith(".gz") else content)
         assert b"".join(reversed(parts)).decode() == "".join(f"{line}\n" for line in lines)
-    assert not written
+    assert written == {f"nodes/{node}/{path}": content for node, path, content in world.copies}
 
 
 def test_long_logs_roll() -> None:

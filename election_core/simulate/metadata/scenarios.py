@@ -1,0 +1,194 @@
+"""The stories of hand-overs: how a returning master comes to know what was read while it was away, or does not."""
+
+from collections.abc import Callable
+
+from election_core.protocols.acting_master.machine import MakeTopic, Rules
+from election_core.protocols.metadata.data_version import Version
+from election_core.protocols.metadata.machine import TableRules
+from election_core.simulate.acting_master.play import (
+    BROKERS,
+    MASTER,
+    SetPlay,
+    cast,
+    connected,
+    set_up,
+)
+from election_core.simulate.metadata.readers import Collector, Readers
+from election_core.simulate.scenario import Scenario, Script, Stage
+from election_core.simulate.scripts import drifting_clocks, lost_lines
+from election_core.simulate.world import World
+
+_PLAYS = {
+    skip: SetPlay((("totalReplicas", "3"), ("lockInStrictMode", "false"), ("skipPreOnline", str(skip).lower())))
+    for skip in (False, True)
+}
+_EACH_COMMIT = TableRules(version_step=1, delay_step=1)
+"""A version for each commit: then versions tell who has come further (``consumerOffsetUpdateVersionStep=1``)."""
+
+
+def _story(
+    name: str,
+    meaning: str,
+    script: Callable[[Stage], Script],
+    *,
+    broken: bool = False,
+    rules: TableRules = TableRules(),  # noqa: B008 - frozen
+    skip: bool = False,
+    brokers: tuple[str, ...] = BROKERS,
+    prepare: Callable[[World], None] = lambda _: None,
+) -> Scenario:
+    made = cast(Rules(tables=rules, skip_pre_online=skip), brokers=brokers)
+    return Scenario(f"metadata-{name}", "metadata", broken, meaning, _PLAYS[skip], made, script, connected(prepare))
+
+
+def _read_for(
+    before: tuple[float, float],
+    acting: tuple[float, float],
+    *,
+    again: bool = False,
+    reading: bool = True,
+    topic: bool = False,
+) -> Callable[[Stage], Script]:
+    """The master is killed and comes back; consumers read all the time, or rest.
+
+    ``before``, ``acting``: for how long the master and the slave serve. ``again``: after the return consumers start
+    anew and ask their broker where they were. ``topic``: one is made while the slave acts.
+    """
+
+    def script(stage: Stage) -> Script:
+        yield from set_up(stage)
+        readers, collector = Readers(stage, reading=reading), Collector(stage)
+        readers.begin()
+        collector.begin()
+        yield from stage.seconds(*before)
+        stage.kill(MASTER)
+        yield from stage.seconds(2, 6)
+        collector.copy()
+        if topic:
+            yield from stage.seconds(8)
+            stage.ask(BROKERS[1], MakeTopic("LateTopic"), "make the topic LateTopic")
+        yield from stage.seconds(*acting)
+        collector.copy()
+        yield from stage.seconds(1)
+        # A place that is committed after it was read and before the slave hears of the master is lost, always.
+        readers.reading = False
+        stage.start(MASTER)
+        while MASTER not in stage.world.leaders():
+            yield 100
+        yield from stage.seconds(2)
+        readers.broker, readers.reading = MASTER, reading
+        if again:
+            readers.forget()
+        yield from stage.seconds(75 if topic else 40, 85 if topic else 55)
+
+    return script
+
+
+def _frozen(stage: Stage) -> Script:
+    """The master is frozen and goes on; its consumers start anew and are told places that they had left behind."""
+    yield from set_up(stage)
+    readers, collector = Readers(stage), Collector(stage)
+    readers.begin()
+    collector.begin()
+    yield from stage.seconds(30, 50)
+    stage.freeze(MASTER)
+    yield from stage.seconds(45, 60)
+    collector.copy()
+    stage.thaw(MASTER)
+    readers.broker = MASTER
+    readers.forget()
+    yield from stage.seconds(40, 55)
+
+
+def _healthy(stage: Stage) -> Script:
+    yield from set_up(stage)
+    Readers(stage).begin()
+    Collector(stage).begin()
+    yield from stage.seconds(90, 120)
+
+
+_LONG, _SHORT = (85, 110), (15, 25)
+
+SAFE: tuple[Scenario, ...] = (
+    _story("healthy", "consumers read, slaves copy, nothing broken", _healthy),
+    _story(
+        "clean",
+        "a slave acts for long; the master takes over what was read",
+        _read_for((25, 40), _LONG),
+        rules=_EACH_COMMIT,
+    ),
+    _story(
+        "one-slave",
+        "with one slave an equal version is taken, and right",
+        _read_for((25, 40), _SHORT),
+        brokers=BROKERS[:2],
+    ),
+    _story("idle", "nobody reads while a slave acts", _read_for((25, 40), _SHORT, reading=False), skip=False),
+    _story(
+        "clean-lost-lines", "INFO lines are lost", _read_for((25, 40), _LONG), rules=_EACH_COMMIT, prepare=lost_lines
+    ),
+    _story(
+        "clean-drifting-clocks",
+        "clocks differ within their bounds",
+        _read_for((25, 40), _LONG),
+        rules=_EACH_COMMIT,
+        prepare=drifting_clocks,
+    ),
+)
+
+
+def _whatever(_own: Version, _read: Version) -> bool:
+    """A bug: versions are not compared."""
+    return True
+
+
+BROKEN: tuple[Scenario, ...] = (
+    _story(
+        "version-behind",
+        "the slave acts for a short time, so that its version stays behind: pre-online takes nothing over",
+        _read_for((50, 60), _SHORT, again=True),
+        broken=True,
+        rules=TableRules(version_step=20, delay_step=2),
+    ),
+    _story(
+        "equal-versions",
+        "all versions are equal: the last slave's old table is taken over too",
+        _read_for((70, 90), (20, 35), again=True),
+        broken=True,
+    ),
+    _story(
+        "takes-whatever",
+        "a bug: the returning master takes tables over without comparing versions",
+        _read_for((70, 90), (20, 35), again=True),
+        broken=True,
+        rules=TableRules(version_step=1, delay_step=1, is_taken_over=_whatever),
+    ),
+    _story(
+        "skip", "skipPreOnline: nothing is taken over", _read_for((30, 50), _SHORT, again=True), broken=True, skip=True
+    ),
+    _story(
+        "skip-no-repeat",
+        "skipPreOnline, but every consumer takes its place along",
+        _read_for((30, 50), _SHORT),
+        broken=True,
+        skip=True,
+    ),
+    _story(
+        "new-topic",
+        "a topic and a group are made while a slave acts, and go missing",
+        _read_for((25, 40), _LONG, topic=True),
+        broken=True,
+        rules=_EACH_COMMIT,
+    ),
+    _story("frozen", "the master is frozen, and goes on with its old offsets", _frozen, broken=True),
+    _story(
+        "skip-lost-lines",
+        "skipPreOnline, and lines are lost",
+        _read_for((30, 50), _SHORT, again=True, topic=True),
+        broken=True,
+        skip=True,
+        prepare=lost_lines,
+    ),
+)
+
+SCENARIOS = (*SAFE, *BROKEN)

@@ -1,0 +1,244 @@
+"""Which findings logs and copies prove about metadata, by what the tables of the brokers really held."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from election_core.protocols.acting_master.decisions import MASTER_ID
+from election_core.protocols.metadata.data_version import is_taken_over
+from election_core.protocols.metadata.machine import (
+    CONSUMER_FILE,
+    DELAY_FILE,
+    Offsets,
+    Place,
+    Tables,
+)
+from election_core.rows import Finding
+from election_core.simulate.acting_master import truth as services
+from election_core.simulate.acting_master.truth import BOUND_US, number_of
+from election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, ends_at, value
+from election_core.simulate.world import SECOND, Reign, World
+
+_NEAR_US = 20 * SECOND
+_SURE_US = 2 * SECOND
+_FLUSHED_US = {CONSUMER_FILE: 8 * SECOND, DELAY_FILE: 13 * SECOND}
+"""After so long a broker that never stopped has surely written its table again."""
+_WORDS = {CONSUMER_FILE: "Consumer offsets", DELAY_FILE: "Delay offsets"}
+"""How findings about a file begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """``left`` acted until it heard of ``node``, which served from ``served_us`` on (``None``: it had never stopped).
+
+    ``taken``: what the new one took over, with the versions: file, own, read.
+    """
+
+    left: Reign
+    node: str
+    served_us: int | None
+    taken: tuple[tuple[str, bool], ...]
+
+    @property
+    def end_us(self) -> int:
+        """When the acting master heard of it."""
+        return self.left.end_us or 0
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Both, as findings name them."""
+        return tuple(sorted((number_of(self.left.node), number_of(self.node))))
+
+    def took(self, file: str) -> bool:
+        """Whether it took a table over from anybody."""
+        return any(taken == file for taken, _ in self.taken)
+
+
+def truths(world: World) -> list[Truth]:
+    """Everything that a reviewer should hear of a world: of services, and of metadata."""
+    found = services.truths(world)
+    for handed in hand_overs(world):
+        found += _rollbacks(world, handed)
+        found += _names(world, handed)
+        found += _older_taken(world, handed)
+    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.words))
+
+
+def tables_at(world: World, node: str, time_us: int) -> Tables:
+    """What a broker's tables held at a moment."""
+    found = Tables()
+    for at, name, say in world.unprinted:
+        if at > time_us:
+            break
+        if name == node and say.kind == "TABLES":
+            found = dict(say.values)["tables"]
+    return found
+
+
+def hand_overs(world: World) -> Iterator[HandedOver]:
+    """Every end of an acting time by a smaller id."""
+    for reign in world.reigns:
+        if number_of(reign.node) == MASTER_ID or reign.how_ended != "stepped down":
+            continue
+        node = _heard_of(world, reign)
+        starts = [other.begin_us for other in world.reigns if other.node == node]
+        served = [time for time in starts if reign.begin_us < time <= ends_at(world, reign)]
+        yield HandedOver(reign, node, served[-1] if served else None, _taken(world, node, reign))
+
+
+def _heard_of(world: World, reign: Reign) -> str:
+    """The broker with the smaller id that ended an acting time."""
+    for line in world.lines:
+        changed = line.said is not None and line.said.kind == "BRK_MIN_CHANGED"
+        if changed and (line.node, line.true_us) == (reign.node, reign.end_us):
+            after = value(line, "after")
+            return str(after[1]) if isinstance(after, tuple) else ""
+    raise ValueError(f"{reign.node} stopped to act without a word")
+
+
+def _taken(world: World, node: str, reign: Reign) -> tuple[tuple[str, bool], ...]:
+    """The files that a returning master took over, and whether the consumers' version allowed it."""
+    found: list[tuple[str, bool]] = []
+    for at, name, say in world.unprinted:
+        if name == node and say.kind == "REVERSED" and reign.begin_us < at <= ends_at(world, reign):
+            of = dict(say.values)
+            found += [(file, is_taken_over(of["own"], of["read"])) for file in of["taken"]]
+    return tuple(found)
+
+
+# -- offsets --------------------------------------------------------------------------------------------------------
+
+
+def _rollbacks(world: World, handed: HandedOver) -> Iterator[Truth]:
+    """``METADATA_ROLLBACK``: the new one begins behind the old one; ``STALE_REVERSE_SYNC`` too where it took over."""
+    before, after = _at_hand_over(world, handed)
+    for file, own, new in ((CONSUMER_FILE, before.consumer, after.consumer), (DELAY_FILE, before.delay, after.delay)):
+        lost: dict[tuple[str, str], dict[Place, int]] = {}
+        places = dict(new.of)
+        for place, offset in own.of:
+            if places.get(place, 0) < offset:
+                lost.setdefault(place[:2], {})[place] = offset - places.get(place, 0)
+        for (topic, group), entries in lost.items():
+            rules = ("METADATA_ROLLBACK", *(("STALE_REVERSE_SYNC",) if handed.took(file) else ()))
+            about = f" of {group} on {topic}" if group else ""
+            for rule in rules:
+                yield _went_back(world, handed, rule, file, about, entries)
+
+
+def _at_hand_over(world: World, handed: HandedOver) -> tuple[Tables, Tables]:
+    """The acting master's tables at its end, and those with which the new one began or goes on."""
+    begun = handed.end_us if handed.served_us is None else handed.served_us
+    return tables_at(world, handed.left.node, handed.end_us), tables_at(world, handed.node, begun)
+
+
+def _went_back(world: World, handed: HandedOver, rule: str, file: str, about: str, entries: dict[Place, int]) -> Truth:
+    size = sum(entries.values())
+    words = f"{_WORDS[file]}{about} went back by {size} when {handed.node} took over from {handed.left.node}."
+
+    def covers(finding: Finding) -> bool:
+        told = finding.summary.startswith(f"{_WORDS[file]}{about} ")
+        small = finding.certainty != "definite" or (finding.messages_repeated or 0) <= size
+        return _same(handed, finding) and told and small
+
+    provable = _copied(world, handed, file, entries)
+    return Truth(rule, handed.nodes, (), handed.end_us, None, provable, words, covers)
+
+
+def _same(handed: HandedOver, finding: Finding) -> bool:
+    return finding.nodes == handed.nodes and abs(finding.start_time - handed.end_us) <= _NEAR_US
+
+
+def _copied(world: World, handed: HandedOver, file: str, entries: dict[Place, int]) -> bool:
+    """Whether copies show it: the last one of the acting master's file, and one of the new one's that is behind it.
+
+    That one was taken after it served, or, where it took nothing over, while its process was dead.
+    """
+    if not clocks_agree(world, BOUND_US) or not _lossless(world, handed):
+        return False
+    acted = handed.left.begin_us + _SURE_US, handed.end_us - _SURE_US
+    shown = [table for time, table in copies(world, handed.left.node, file) if acted[0] < time < acted[1]]
+    own = list(copies(world, handed.node, file))
+    served = handed.end_us + _FLUSHED_US[file] if handed.served_us is None else handed.served_us + _SURE_US
+    later = [table for time, table in own if time > served]
+    stored = [table for time, table in own if any(died < time < started for died, started in _deaths(world, handed))]
+    behind = [*later[:1], *(stored[-1:] if not handed.taken and handed.served_us is not None else [])]
+    return any(
+        dict(table.of).get(place, 0) < dict(shown[-1].of).get(place, 0)
+        for table in behind
+        for place in entries
+        if shown
+    )
+
+
+def copies(world: World, node: str, file: str) -> Iterator[tuple[int, Offsets]]:
+    """When a collector copied a broker's file, and the table that it held."""
+    for time, name, say in world.unprinted:
+        content = dict(say.values).get(file) if name == node and say.kind == "COPIED" else None
+        if isinstance(content, Offsets):
+            yield time, content
+
+
+def _deaths(world: World, handed: HandedOver) -> list[tuple[int, int]]:
+    """The times in which the new one's process did not exist, up to when it served."""
+    served = handed.served_us or 0
+    return [(died + _SURE_US, started) for died, started in downtime(world, handed.node) if started <= served]
+
+
+def _lossless(world: World, handed: HandedOver) -> bool:
+    return all(line.kept for line in world.lines if line.node in (handed.left.node, handed.node))
+
+
+# -- topics and groups ----------------------------------------------------------------------------------------------
+
+
+def _names(world: World, handed: HandedOver) -> Iterator[Truth]:
+    """``METADATA_ROLLBACK``: what was made on the acting master and is not on the new one."""
+    begun = tables_at(world, handed.left.node, handed.left.begin_us)
+    ended = tables_at(world, handed.left.node, handed.end_us)
+    now = tables_at(world, handed.node, world.now_us)
+    kinds = (
+        ("topic", begun.topics, ended.topics, now.topics),
+        ("consumer group", begun.groups, ended.groups, now.groups),
+    )
+    for what, before, after, kept in kinds:
+        lost = sorted(set(after.names) - set(before.names) - set(kept.names))
+        if lost:
+            words = f"{', '.join(lost)}, made on {handed.left.node}, is not on {handed.node}."
+            provable = _lossless(world, handed) and clocks_agree(world, BOUND_US)
+            yield Truth(
+                "METADATA_ROLLBACK", handed.nodes, (), handed.end_us, None, provable, words,
+                _lost(handed, f"{len(lost)} {what}"),
+            )  # fmt: skip
+
+
+def _lost(handed: HandedOver, words: str) -> Claim:
+    return lambda finding: _same(handed, finding) and finding.summary.startswith(words)
+
+
+# -- versions -------------------------------------------------------------------------------------------------------
+
+
+def _older_taken(world: World, handed: HandedOver) -> Iterator[Truth]:
+    """``STALE_REVERSE_SYNC``: a table was taken over although its version is smaller."""
+    for file, allowed in handed.taken[:1]:
+        if file == CONSUMER_FILE and not allowed:
+            words = f"{handed.node} took over consumer offsets whose version is smaller than its own."
+            provable = _versions_copied(world, handed, file)
+            yield Truth("STALE_REVERSE_SYNC", handed.nodes, (), handed.end_us, None, provable, words, _older(handed))
+
+
+def _older(handed: HandedOver) -> Claim:
+    return lambda finding: _same(handed, finding) and "smaller than its own" in finding.summary
+
+
+def _versions_copied(world: World, handed: HandedOver, file: str) -> bool:
+    """Whether copies show both versions: the new one's from its death, the old one's from after it was read."""
+    if not clocks_agree(world, BOUND_US) or not _lossless(world, handed) or handed.served_us is None:
+        return False
+    deaths = _deaths(world, handed)
+    own = [
+        table
+        for time, table in copies(world, handed.node, file)
+        if any(died < time < started for died, started in deaths)
+    ]
+    read = [table for time, table in copies(world, handed.left.node, file) if time > handed.served_us + _SURE_US]
+    return bool(own and read) and not is_taken_over(own[-1].version, read[0].version)
