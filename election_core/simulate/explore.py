@@ -7,7 +7,7 @@ answers to its former life never reach it. Moments that differ only in the names
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import permutations
 from typing import Any, Generic, TypeVar
@@ -20,6 +20,11 @@ S = TypeVar("S", bound=Hashable)
 Ids = tuple[int, ...]
 Moment = tuple[Ids, Ids, int, Ids]
 """Numbers of the members' nodes, of the letters under way, the crashes that are left, numbers of what is remembered."""
+
+
+Move = tuple[int, str | int]
+"""The place of the member to which something happens, and what: a timer, a crash, or the number of a letter."""
+CRASH = "crashes, and is back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,32 +116,48 @@ class _Search(Generic[M, S]):
     nodes: _Numbers = field(default_factory=_Numbers)
     letters: _Numbers = field(default_factory=_Numbers)
     memories: _Numbers = field(default_factory=_Numbers)
-    _stepped: dict[tuple[int, int, Told, int | None], tuple[int, Ids, int | None] | None] = field(default_factory=dict)
-    _renamed: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    _stepped: dict[tuple[int, int, str | int], tuple[int, Ids, int | None] | None] = field(default_factory=dict)
+    _renamed: dict[tuple[str, int], Ids] = field(default_factory=dict)
+    _kinds: dict[int, int] = field(default_factory=dict)
+    _fitting: dict[Ids, Ids] = field(default_factory=dict)
     _dead: dict[tuple[int, int], bool] = field(default_factory=dict)
     _efforts: dict[int, int] = field(default_factory=dict)
+    _places: dict[str, int] = field(init=False)
     _orders: list[Ids] = field(init=False)
 
     def __post_init__(self) -> None:
         self.names = list(self.model.members)
+        self._places = {name: place for place, name in enumerate(self.names)}
         self._orders = list(permutations(range(len(self.names)))) if self.symmetric else []
 
     def run(self) -> Found:
         first = self._first()
-        came_from: dict[Moment, tuple[Moment, str] | None] = {first: None}
+        came_from: dict[Moment, tuple[Moment, Move] | None] = {first: None}
         waiting = deque([first])
         while waiting:
             moment = waiting.popleft()
-            for done, reached in self._moves(moment):
+            for move, reached in self._moves(moment):
                 after = self._canonical(reached)
                 if after in came_from:
                     continue
-                came_from[after] = (moment, done)
-                wrong = self.model.broken(frozenset(self.memories.things[number] for number in after[3]))
+                came_from[after] = (moment, move)
+                wrong = self._wrong(after[3]) if reached[3] != moment[3] else None
                 if wrong is not None:
-                    return Found(len(came_from), wrong, _trace(came_from, after))
+                    return Found(len(came_from), wrong, self._trace(came_from, after))
                 waiting.append(after)
         return Found(len(came_from), None, ())
+
+    def _wrong(self, memory: Ids) -> str | None:
+        return self.model.broken(frozenset(self.memories.things[number] for number in memory))
+
+    def _trace(self, came_from: Mapping[Moment, tuple[Moment, Move] | None], moment: Moment) -> tuple[str, ...]:
+        done: list[str] = []
+        step = came_from[moment]
+        while step is not None:
+            moment, (place, what) = step
+            done.append(f"{self.names[place]}: {what}" if isinstance(what, str) else str(self.letters.things[what]))
+            step = came_from[moment]
+        return tuple(reversed(done))
 
     # -- moves -------------------------------------------------------------------------------------------------
 
@@ -147,25 +168,24 @@ class _Search(Generic[M, S]):
             nodes.append(self.nodes.number(self._node(place, state, (), (), acts, 0)))
         return (tuple(nodes), (), self.model.crashes, ())
 
-    def _moves(self, moment: Moment) -> Iterator[tuple[str, Moment]]:
+    def _moves(self, moment: Moment) -> Iterator[tuple[Move, Moment]]:
         nodes, letters, crashes_left, _ = moment
-        for place, name in enumerate(self.names):
-            for timer in self.nodes.things[nodes[place]].timers:
-                after = self._told(moment, place, Fired(timer), None)
-                if after is not None:
-                    yield f"{name}: {timer}", after
+        moves: list[Move] = []
+        for place, node in enumerate(nodes):
+            moves += [(place, timer) for timer in self.nodes.things[node].timers]
             if crashes_left:
-                yield f"{name}: crashes, and is back", self._crashed(moment, place)
-        for number in letters:
-            letter = self.letters.things[number]
-            after = self._told(moment, self.names.index(letter.to), Heard(letter.sender, letter.message), number)
+                moves.append((place, CRASH))
+        moves += [(self._places[self.letters.things[number].to], number) for number in letters]
+        for place, what in moves:
+            after = self._crashed(moment, place) if what == CRASH else self._told(moment, place, what)
             if after is not None:
-                yield str(letter), after
+                yield (place, what), after
 
-    def _told(self, moment: Moment, place: int, told: Told, letter: int | None) -> Moment | None:
-        key = (place, moment[0][place], told, letter)
+    def _told(self, moment: Moment, place: int, what: str | int) -> Moment | None:
+        """What follows when a member's timer goes off, or a letter, given by its number, reaches it."""
+        key = (place, moment[0][place], what)
         if key not in self._stepped:
-            self._stepped[key] = self._step(place, self.nodes.things[moment[0][place]], told, letter)
+            self._stepped[key] = self._step(place, self.nodes.things[moment[0][place]], what)
         stepped = self._stepped[key]
         if stepped is None:
             return None
@@ -173,8 +193,8 @@ class _Search(Generic[M, S]):
         nodes = (*moment[0][:place], node, *moment[0][place + 1 :])
         if sum(self._effort(number) for number in nodes) > self.model.most_effort:
             return None
-        letters: set[int | None] = {*moment[1], *sent}
-        letters.discard(letter)
+        letters: set[str | int] = {*moment[1], *sent}
+        letters.discard(what)
         memory = moment[3] if fact is None else tuple(sorted({*moment[3], fact}))
         return (nodes, self._alive(nodes, letters), moment[2], memory)
 
@@ -183,9 +203,11 @@ class _Search(Generic[M, S]):
             self._efforts[number] = self.model.effort(self.nodes.things[number].state)
         return self._efforts[number]
 
-    def _step(self, place: int, node: Node[S], told: Told, number: int | None) -> tuple[int, Ids, int | None] | None:
+    def _step(self, place: int, node: Node[S], what: str | int) -> tuple[int, Ids, int | None] | None:
         """What one member makes of one thing: the same wherever the other members are."""
         name = self.names[place]
+        letter = None if isinstance(what, str) else self.letters.things[what]
+        told: Told = Heard(letter.sender, letter.message) if letter else Fired(str(what))
         state, acts = self.model.machine.step(self.model.members[name], node.state, 0, told)
         for act in acts:
             if isinstance(act, Wait) and act.timer in self.model.instant:
@@ -193,8 +215,7 @@ class _Search(Generic[M, S]):
                 acts = (*acts, *more)
         if not self.model.within(state):
             return None
-        timers = tuple(t for t in node.timers if not (isinstance(told, Fired) and t == told.timer))
-        letter = None if number is None else self.letters.things[number]
+        timers = tuple(timer for timer in node.timers if timer != what)
         after = self._node(place, state, node.files, timers, acts, node.crashes)
         sent = tuple(self.letters.number(one) for one in _letters(name, node.crashes, letter, acts))
         fact = self.model.remember(name, state)
@@ -223,16 +244,15 @@ class _Search(Generic[M, S]):
         state, acts = self.model.machine.start(self.model.members[self.names[place]], dict(files), 0)
         again = self.nodes.number(self._node(place, state, files, (), acts, node.crashes + 1))
         nodes = (*moment[0][:place], again, *moment[0][place + 1 :])
-        kept: set[int | None] = set(moment[1])
-        return (nodes, self._alive(nodes, kept), moment[2] - 1, moment[3])
+        return (nodes, self._alive(nodes, moment[1]), moment[2] - 1, moment[3])
 
-    def _alive(self, nodes: Ids, letters: set[int | None]) -> Ids:
+    def _alive(self, nodes: Ids, letters: Iterable[str | int]) -> Ids:
         """The letters that may still mean something."""
-        return tuple(sorted(number for number in letters if number is not None and not self._is_dead(number, nodes)))
+        return tuple(sorted(n for n in letters if isinstance(n, int) and not self._is_dead(n, nodes)))
 
     def _is_dead(self, number: int, nodes: Ids) -> bool:
         letter = self.letters.things[number]
-        key = (number, nodes[self.names.index(letter.to)])
+        key = (number, nodes[self._places[letter.to]])
         if key not in self._dead:
             receiver = self.nodes.things[key[1]]
             too_late = letter.answers and letter.life != receiver.crashes
@@ -242,24 +262,52 @@ class _Search(Generic[M, S]):
     # -- symmetry ----------------------------------------------------------------------------------------------
 
     def _canonical(self, moment: Moment) -> Moment:
-        """The smallest of the moments that one gets by renaming the members."""
-        return min((self._as(moment, order) for order in self._orders), default=moment)
+        """The smallest of the moments that one gets by renaming the members so that their nodes come in order.
 
-    def _as(self, moment: Moment, order: Ids) -> Moment:
+        What a node is but for names, the smallest number of its renamings, stays the same when all are renamed.
+        """
+        if not self._orders:
+            return moment
+        fitting = self._orders_that_sort(tuple([self._kind(number) for number in moment[0]]))
+        if len(fitting) == 1:
+            return self._as(moment, fitting[0])
+        return min(self._as(moment, order) for order in fitting)
+
+    def _kind(self, number: int) -> int:
+        known = self._kinds.get(number)
+        if known is None:
+            known = self._kinds[number] = min(self._renamings("nodes", number))
+        return known
+
+    def _orders_that_sort(self, kinds: Ids) -> Ids:
+        """The numbers of the orders in which these come one after the other."""
+        if kinds not in self._fitting:
+            wanted = sorted(kinds)
+            self._fitting[kinds] = tuple(
+                number
+                for number, order in enumerate(self._orders)
+                if all(wanted[order[place]] == kind for place, kind in enumerate(kinds))
+            )
+        return self._fitting[kinds]
+
+    def _as(self, moment: Moment, number: int) -> Moment:
+        order = self._orders[number]
         nodes = [0] * len(order)
-        for place, number in enumerate(moment[0]):
-            nodes[order[place]] = self._other("nodes", number, order)
-        letters = tuple(sorted(self._other("letters", number, order) for number in moment[1]))
-        memory = tuple(sorted(self._other("memories", number, order) for number in moment[3]))
+        for place, node in enumerate(moment[0]):
+            nodes[order[place]] = self._renamings("nodes", node)[number]
+        letters = tuple(sorted(self._renamings("letters", letter)[number] for letter in moment[1]))
+        memory = tuple(sorted(self._renamings("memories", memory)[number] for memory in moment[3]))
         return (tuple(nodes), letters, moment[2], memory)
 
-    def _other(self, kind: str, number: int, order: Ids) -> int:
-        key = (kind, number, self._orders.index(order))
-        if key not in self._renamed:
+    def _renamings(self, kind: str, number: int) -> Ids:
+        """The numbers of what a thing is when the members are renamed, for each order."""
+        known = self._renamed.get((kind, number))
+        if known is None:
             numbers: _Numbers = getattr(self, kind)
-            names = {name: self.names[order[place]] for place, name in enumerate(self.names)}
-            self._renamed[key] = numbers.number(_with_names(numbers.things[number], names))
-        return self._renamed[key]
+            names = [{name: self.names[order[n]] for n, name in enumerate(self.names)} for order in self._orders]
+            known = tuple(numbers.number(_with_names(numbers.things[number], renamed)) for renamed in names)
+            self._renamed[kind, number] = known
+        return known
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
@@ -269,7 +317,13 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, frozenset):
         return frozenset(_with_names(one, names) for one in value)
     if isinstance(value, tuple):
-        return tuple(_with_names(one, names) for one in value)
+        renamed = tuple(_with_names(one, names) for one in value)
+        # A table by members stays in the order of members.
+        return (
+            tuple(sorted(renamed))
+            if all(isinstance(one, tuple) and one[:1] and one[0] in names for one in value)
+            else renamed
+        )
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{f.name: _with_names(getattr(value, f.name), names) for f in fields(value)})
     return value
@@ -281,13 +335,3 @@ def _letters(name: str, life: int, letter: Letter | None, acts: tuple[Act, ...])
             yield Letter(name, act.to, act.message, life, answers=False)
         elif isinstance(act, Answer) and letter is not None:
             yield Letter(name, letter.sender, act.message, letter.life, answers=True)
-
-
-def _trace(came_from: Mapping[Moment, tuple[Moment, str] | None], moment: Moment) -> tuple[str, ...]:
-    done: list[str] = []
-    step = came_from[moment]
-    while step is not None:
-        moment, what = step
-        done.append(what)
-        step = came_from[moment]
-    return tuple(reversed(done))

@@ -66,7 +66,7 @@ def told(found: Found) -> str:
 def test_one_leader_a_term() -> None:
     found = search(model(effort=3))
     assert found.broken is None, told(found)
-    assert found.moments > 15_000, "the search must not have been cut short"
+    assert found.moments > 11_000, "the search must not have been cut short"
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_one_leader_a_term_with_more_rounds() -> None:
     """Rounds in term 0, a raise, a voter that is not ready, and the vote after it."""
     found = search(model(effort=4))
     assert found.broken is None, told(found)
-    assert found.moments > 400_000
+    assert found.moments > 240_000
 
 
 @pytest.mark.slow
