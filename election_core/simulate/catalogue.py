@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from election_core.simulate.acting_master import scenarios as acting_master
 from election_core.simulate.acting_master import telling as acting_master_telling
 from election_core.simulate.acting_master import truth as acting_master_truth
+from election_core.simulate.broker_identity import scenarios as broker_identity
 from election_core.simulate.bully import scenarios as bully
 from election_core.simulate.bully import telling as bully_telling
 from election_core.simulate.bully import truth as bully_truth
@@ -44,6 +45,7 @@ class Repertoire:
 PROTOCOLS: dict[str, Repertoire] = {
     "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.told),
     "controller": Repertoire(controller.SCENARIOS, controller_truth.truths, controller_telling.told),
+    "broker_identity": Repertoire(broker_identity.SCENARIOS, controller_truth.truths, controller_telling.told),
     "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.told),
     "raft": Repertoire(raft.SCENARIOS, raft_truth.truths, raft_telling.told),
     "order_lock": Repertoire(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.told),

@@ -66,7 +66,10 @@ class Fault:
 
 @dataclass(slots=True)
 class Reign:
-    """One node as leader of one term, in true time; ``grew`` are the moments at which it committed something."""
+    """One node as leader of one term, in true time; ``grew`` are the moments at which it committed something.
+
+    ``committed`` is how far it had committed in the end.
+    """
 
     node: str
     term: int
@@ -74,6 +77,7 @@ class Reign:
     end_us: int | None = None
     how_ended: str | None = None
     grew: list[int] = field(default_factory=list)
+    committed: int = -1
 
 
 @dataclass(slots=True)
@@ -427,6 +431,8 @@ class World:
             self.reigns.append(reign)
         elif reign is not None and before is not None and self.play.committed(state) > self.play.committed(before):
             reign.grew.append(self.now_us)
+        if reign is not None:
+            reign.committed = self.play.committed(state)
 
     def _end_reign(self, name: str, how: str) -> None:
         reign = self._leading.pop(name, None)

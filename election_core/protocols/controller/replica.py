@@ -75,7 +75,8 @@ BEGIN, RETRY, ELECT, WHO, BEAT, POLL, CHECK_SET, FETCH, NAME_SERVER = (
     *("begin", "retry", "elect", "who leads", "heartbeat", "poll", "check set", "fetch", "name server"),
 )
 """The timers."""
-BEGIN_MS, RETRY_MS, WHO_MS, NAME_SERVER_MS, FETCH_MS = (800, 2500), 5000, 10_000, 10_000, (950, 1050)
+BEGIN_MS, RETRY_MS, WHO_MS, NAME_SERVER_MS = (800, 2500), 5000, 10_000, 10_000
+FETCH_MS, ACK_MS = (1450, 1550), (10, 40)
 RECONNECT_MS = (3000, 5000)
 SYNC_TRIES = 3
 HOUSEKEEPING_MS = 20_000
@@ -693,7 +694,7 @@ def _cut(turn: Replica, shake: Handshake) -> bool:
         turn.say("HA_CLIENT_CUT_FAILED")
         return False
     turn.say("STORE_TRUNCATE", start_offset=at)
-    turn.say("HA_CLIENT_CUT", start_offset=at)
+    turn.say("HA_CLIENT_CUT", start_offset=at, lost=max(state.end - at, 0))
     turn.change(end=min(state.end, at), epochs=tuple(entry for entry in state.epochs if entry[1] < at))
     turn.store(LOG_FILE, turn.state.end)
     turn.store(EPOCH_FILE, turn.state.epochs)
@@ -717,7 +718,8 @@ def _on_data(turn: Replica, sender: str, data: Data) -> None:
     turn.change(end=max(state.end, data.end), heard_ms=turn.now_ms)
     if turn.state.end != state.end:
         turn.store(LOG_FILE, turn.state.end)
-    turn.wait(FETCH, *FETCH_MS)
+    # The next fetch tells what the slave holds: at once where there is something new to tell.
+    turn.wait(FETCH, *(FETCH_MS if turn.state.end == state.end else ACK_MS))
 
 
 def _on_closed(turn: Replica, peer: str) -> None:

@@ -29,7 +29,7 @@ from election_core.group import Group, Tenure, group_of, since
 from election_core.leadership import Overlap, coverage
 from election_core.lives import SECOND
 from election_core.protocols.controller import decided as judging
-from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_core.protocols.controller.checks import ACK_RULE, ELECTED, NOBODY_ELECTED, REPLICATION_RULE
 from election_core.protocols.controller.decided import SetVersion, cleaned
 from election_core.protocols.controller.decisions import ALTER_FAILED
 from election_core.protocols.controller.log import LEADING, POLL, PROTOCOL, SET_CHANGED
@@ -401,10 +401,12 @@ def _lost(cuts: list[Fact]) -> int:
 def _without_alone(group: Group, decided: list[Fact], sets: list[SetVersion]) -> frozenset[str]:
     """The brokers that cannot acknowledge alone what another master lacks: their log shows allAckInSyncStateSet=true.
 
-    That holds where every master came from the set of the one before: not after an unclean election, or when the
-    controllers lost a part of their record.
+    That holds where every master came from the set of the one before, and holds what that one had acknowledged: not
+    after an unclean election, when the controllers lost a part of their record, or where replication broke a rule.
     """
-    if unclean_elections(decided, sets) or any(_controllers_back(group, decided)) or judging.sets_twice(group, decided):
+    broken = any(fact.cause in (REPLICATION_RULE, ACK_RULE) for fact in group.of(facts.VIOLATION))
+    lost = any(_controllers_back(group, decided)) or judging.sets_twice(group, decided)
+    if broken or lost or unclean_elections(decided, sets):
         return frozenset()
     return frozenset(fact.source_node for fact in group.of(facts.ALL_ACK) if fact.flag)
 

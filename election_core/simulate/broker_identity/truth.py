@@ -216,15 +216,21 @@ def _refused(world: World) -> Iterator[Truth]:
 
 
 def _single_lines(world: World) -> Iterator[Truth]:
-    """Lines that say it all; they are errors, which are never lost."""
-    for line in _said(world, "BRK_REG_FILE_INVALID"):
-        words = f"The identity of {line.node} is of another broker set."
-        yield _truth("BROKER_ID_CONFLICT", (line.node,), line, line.kept, words)
-    for line in _said(world, "BRK_REG_NEXT_ERR"):
-        if value(line, "code") == _NOT_SUPPORTED:
-            words = f"The controllers do not know what {line.node} asks."
-            yield _truth("INCOMPATIBLE_VERSIONS", (line.node,), line, line.kept, words)
+    """Lines that say it all, of each broker the first; they are errors, which are never lost."""
+    seen: set[tuple[str, str]] = set()
+    for line in _said(world, "BRK_REG_FILE_INVALID", "BRK_REG_NEXT_ERR"):
+        kind = line.said.kind if line.said else ""
+        if (line.node, kind) in seen or (kind == "BRK_REG_NEXT_ERR" and value(line, "code") != _NOT_SUPPORTED):
+            continue
+        seen.add((line.node, kind))
+        rule, words = _SAYS[kind]
+        yield _truth(rule, (line.node,), line, line.kept, words.format(line.node))
 
+
+_SAYS = {
+    "BRK_REG_FILE_INVALID": ("BROKER_ID_CONFLICT", "The identity of {} is of another broker set."),
+    "BRK_REG_NEXT_ERR": ("INCOMPATIBLE_VERSIONS", "The controllers do not know what {} asks."),
+}
 
 _PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
     *(_lost_files, _new_ids, _lost_answers, _forgotten),

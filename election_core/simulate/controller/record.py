@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from election_core.protocols.controller.decisions import Recorded
@@ -47,8 +48,10 @@ def decisions(world: World) -> list[Decision]:
 
 def _decisions(world: World) -> Iterator[Decision]:
     own = [line for line in world.lines if line.said and line.said.kind in ("CTL_EVENT", "CTL_APPLIED")]
-    for line, following in zip(own, [*own[1:], None], strict=True):
-        values = dict(line.said.values) if line.said else {}
+    for line, following in pairwise([*own, None]):
+        if line is None or line.said is None:
+            continue
+        values = dict(line.said.values)
         applied = following is not None and following.said is not None and following.said.kind == "CTL_APPLIED"
         for name, *of in values.get("events", ()):
             event = dict(of)

@@ -30,8 +30,8 @@ def _decided(v: Values) -> str | None:
     return None
 
 
-def _cut(v: Values) -> str:
-    return f"cuts its log at {v['start_offset']}: its master never had what came after"
+def _cut(v: Values) -> str | None:
+    return f"cuts {v['lost']} bytes off its log: its master never had them" if v["lost"] else None
 
 
 _TELL: Sentences = {

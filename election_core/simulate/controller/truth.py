@@ -1,11 +1,12 @@
 """Which findings the logs of brokers under a controller prove, by what really happened."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from election_core.findings import CRITICAL, INFO
-from election_core.protocols.broker_identity.machine import IDENTITY_FILE
+from election_core.protocols.broker_identity.machine import IDENTITY_FILE, Identity
 from election_core.protocols.controller.decisions import POLL_MS
 from election_core.rows import Finding
 from election_core.simulate.broker_identity import truth as identity_truth
@@ -32,15 +33,18 @@ from election_core.simulate.truth import (
     overlap_us,
     pairs_of_reigns,
     skews,
+    spans,
     value,
 )
-from election_core.simulate.world import MILLISECOND, SECOND, Line, Reign, World
+from election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Line, Reign, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 SURE_US = 5 * SECOND
 """Whole seconds at both ends, and the bounds of two clocks, blur less than this."""
 IN_A_ROW_US = 20 * SECOND
+SILENCE_US = 18 * SECOND
+"""A running broker has a line every few seconds: after this a hole in its log is ten seconds long."""
 
 _BEGINS = ("BRK_MASTER_BEGIN", "HA_MASTER", "HA_MASTER_AGAIN")
 _ENDS = (*_BEGINS, "BRK_SLAVE_BEGIN", "HA_SLAVE", "HA_SLAVE_AGAIN")
@@ -52,14 +56,43 @@ def truths(world: World) -> list[Truth]:
     found = [one for part in _PARTS for one in part(world)]
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
     found += skews(world, _messages(world), BOUND_US)
-    everything = [*in_names(found, names_of(world)), *identity_truth.truths(world)]
+    everything = [*_in_names(world, found), *identity_truth.truths(world)]
     return sorted(everything, key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
 
 
+def _owners(world: World) -> dict[str, list[str]]:
+    """``broker id -> processes`` that ever had it; two have one where an identity was copied or given twice."""
+    owners: dict[str, list[str]] = {}
+    for name, process in world.processes.items():
+        applied = (
+            value(line, "identity") for line in world.lines if line.node == name and _is(line, "BRK_REG_APPLIED")
+        )
+        for identity in (*applied, process.files.get(IDENTITY_FILE)):
+            if isinstance(identity, Identity) and name not in owners.setdefault(str(identity.broker_id), []):
+                owners[str(identity.broker_id)].append(name)
+    return owners
+
+
+def _is(line: Line, kind: str) -> bool:
+    return line.said is not None and line.said.kind == kind
+
+
 def names_of(world: World) -> dict[str, str]:
-    """``broker id -> process``, by the identity files at the end."""
-    files = {name: process.files.get(IDENTITY_FILE) for name, process in world.processes.items()}
-    return {str(file.broker_id): name for name, file in files.items() if file is not None}
+    """``broker id -> process``, the last one that had it; and as findings tell two brokers of one id apart."""
+    owners = _owners(world)
+    both = {f"{number} ({name})": name for number, names in owners.items() for name in names}
+    return both | {number: names[-1] for number, names in owners.items()}
+
+
+def _in_names(world: World, found: list[Truth]) -> list[Truth]:
+    """Truths in the names of the world; one that names a broker by an id of two may mean either."""
+    names = names_of(world)
+    twins = [(number, name) for number, own in _owners(world).items() if len(own) > 1 for name in own]
+    readings = [in_names(found, names), *(in_names(found, names | {number: name}) for number, name in twins)]
+    return [
+        replace(one, covers=lambda finding, several=several: any(other.covers(finding) for other in several))
+        for one, *several in zip(found, *readings, strict=True)
+    ]
 
 
 def about(nodes: Iterable[str], terms: Iterable[int]) -> Claim:
@@ -145,7 +178,16 @@ def _gap_shows(world: World, gap: Gap) -> bool:
         return False
     if any(not line.kept for line in world.lines) or _followed_unseen(world):
         return False
-    return gap.before.how_ended == "killed" and _missed(world, gap) and _others_up(world, gap)
+    ended = (gap.before.how_ended == "killed" and _missed(world, gap)) or _fell_silent(world, gap)
+    return ended and _others_up(world, gap)
+
+
+def _fell_silent(world: World, gap: Gap) -> bool:
+    """Whether the last master was frozen for so long that its log shows it, and woke up after the next one began."""
+    return any(
+        begin == gap.begin_us and end - begin >= SILENCE_US and end > gap.end_us
+        for _, begin, end in spans(world, FROZEN, gap.before.node)
+    )
 
 
 def _followed_unseen(world: World) -> bool:
@@ -222,6 +264,7 @@ def _losses(world: World) -> Iterator[Truth]:
     for line, shown, lost in _cuts(world):
         led = [reign for reign in world.reigns if reign.node == line.node and reign.begin_us < line.true_us]
         if lost > 0 and led:
+            at: Any = value(line, "start_offset")
             shown_before = any(_shows_begin(world, reign) for reign in led)
             words = f"{line.node}, master of epoch {led[-1].term} before, cut {lost} bytes off its log."
             yield Truth(
@@ -232,12 +275,18 @@ def _losses(world: World) -> Iterator[Truth]:
                 line.true_us,
                 shown and shown_before,
                 words,
-                _loss_of(line.node, line, lost),
+                _loss_of(line, lost, acknowledged=max(reign.committed for reign in led) > at),
             )
 
 
-def _loss_of(node: str, line: Line, lost: int) -> Claim:
-    return lambda finding: finding.nodes == (node,) and finding.bytes_lost == lost and _at(finding, line)
+def _loss_of(line: Line, lost: int, *, acknowledged: bool) -> Claim:
+    """A claim must name the right bytes, and may be info only where none of them had been acknowledged."""
+
+    def covers(finding: Finding) -> bool:
+        right = finding.nodes == (line.node,) and finding.bytes_lost == lost and _at(finding, line)
+        return right and not (acknowledged and finding.severity == INFO)
+
+    return covers
 
 
 def _at(finding: Finding, line: Line) -> bool:
@@ -546,7 +595,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 
     def shows(node: str, begin_us: int, end_us: int) -> bool:
         lines = kept(world, node, *_ENDS)
-        return end_us - begin_us >= 18 * SECOND and any(line.true_us < begin_us for line in lines)
+        return end_us - begin_us >= SILENCE_US and any(line.true_us < begin_us for line in lines)
 
     return log_gaps(world, shows)
 

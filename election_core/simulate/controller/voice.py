@@ -77,17 +77,17 @@ def identity(of: Identity | Temporary) -> str:
 
 
 class ControllerModeVoice:
-    """The processes of one broker set and its controller."""
+    """The processes of one broker set and its controller; ``members`` are their configurations."""
 
     def __init__(self, members: Mapping[str, Broker | Controller], rng: Random) -> None:
-        self._members = members
+        self.members = dict(members)
         self._rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
         self._stopped: set[str] = set(members)
         self._controller = next(one for one in members.values() if isinstance(one, Controller))
 
     def boot(self, node: str, wall_us: int) -> Lines:
         """The configuration dump, and what the store says of the end of the last life."""
-        member = self._members[node]
+        member = self.members[node]
         stream = CONTROLLER_LOG if isinstance(member, Controller) else BROKER_LOG
         dump = [
             (stream, "INFO", writing.line(wall_us, "INFO", "main", f"{name}={value}"))
@@ -106,7 +106,7 @@ class ControllerModeVoice:
     def stopping(self, node: str, wall_us: int) -> Lines:
         """The shutdown hook."""
         self._stopped.add(node)
-        if isinstance(self._members[node], Controller):
+        if isinstance(self.members[node], Controller):
             return [self._line(CONTROLLER_LOG, wall_us, "INFO", "ShutdownHook", "SRV_SHUTDOWN_BEGIN", count=1)]
         return [self._line(BROKER_LOG, wall_us, "INFO", "ShutdownHook", "BRK_SHUTDOWN_BEGIN", count=1)]
 
@@ -167,7 +167,9 @@ class ControllerModeVoice:
         return stream, level, writing.line(wall_us, level, thread, message)
 
 
-_HIDDEN = frozenset({"identity", "mastery", "events", "response", "entry", "last", "group", "cluster", "recorded"})
+_HIDDEN = frozenset(
+    {"identity", "mastery", "events", "response", "entry", "last", "group", "cluster", "recorded", "lost"}
+)
 """Values that stand in a place without a column."""
 _HIDDEN_IN = {
     "CTL_BROKER_EXPIRED": frozenset({"broker_id", "peer_address"}),

@@ -45,14 +45,31 @@ EXPECTED: dict[str, Expected] = {
         repeated=("controller-old-record", "controller-settings-lost"),
         story=(
             "controller-isolated-master",
-            1,
+            2,
             (
                 *(
                     ">>> isolate broker-1",
                     "ctl-1     ELECTS broker 2 master of epoch 2",
                     "broker-2  IS MASTER of epoch 2",
                 ),
-                *("broker-1  cannot acknowledge", "broker-1  follows broker 2", "broker-1  cuts its log"),
+                *("broker-1  cannot acknowledge", "broker-1  follows broker 2", "broker-1  cuts"),
+            ),
+        ),
+    ),
+    "broker_identity": Expected(
+        proven=frozenset(
+            {
+                *("BROKER_ID_CONFLICT", "BROKER_IDENTITY_RESET", "REGISTER_CODE_MISMATCH", "INCOMPATIBLE_VERSIONS"),
+                "SPLIT_BRAIN_SAME_TERM",
+            }
+        ),
+        repeated=("identity-copied", "identity-race-lost-lines"),
+        story=(
+            "identity-crash-accepted",
+            1,
+            (
+                *("broker-2  is told that id 2 is the next one", "ctl-1     gives the id 2", ">>> kill broker-2"),
+                "broker-2  owns the id 2, and writes its identity file",
             ),
         ),
     ),

@@ -1,0 +1,328 @@
+"""The stories of brokers that get an id, keep it, lose it, or take another's."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from election_core.protocols.broker_identity.machine import (
+    FILE_DONE,
+    IDENTITY_FILE,
+    INITIAL,
+    OWN,
+    TEMP_DONE,
+    TEMP_FILE,
+    Identity,
+    Temporary,
+)
+from election_core.protocols.controller.deciding import RECORD_FILE
+from election_core.protocols.controller.messages import CleanBrokers, Rules
+from election_core.protocols.controller.replica import REGISTER_DONE, SYNCED, State
+from election_core.simulate.controller.scenarios import (
+    BROKERS,
+    CLUSTER,
+    CONTROLLER,
+    GROUP,
+    broker_id,
+    cut_off,
+    other_address,
+    scenario,
+    slaves,
+    up,
+)
+from election_core.simulate.scenario import Scenario, Script, Stage
+from election_core.simulate.world import Process, World
+
+Point = Callable[[World, Process], bool]
+"""Whether a broker is at a certain point of its registration."""
+
+
+def _story(name: str, meaning: str, script: Callable[[Stage], Script], **more: Any) -> Scenario:
+    return scenario("broker_identity", f"identity-{name}", meaning, script, **more)
+
+
+# -- points of a registration ----------------------------------------------------------------------------------------
+
+
+def _at(wanted: Callable[[State], bool]) -> Point:
+    return lambda _, process: isinstance(process.state, State) and wanted(process.state)
+
+
+def _accepted(world: World, process: Process) -> bool:
+    """The controller has given the id, and the broker has not heard so."""
+    controller = world.processes[CONTROLLER].state
+    own = process.state.registration.temporary if isinstance(process.state, State) else None
+    return own is not None and own.code in {owner.code for owner in controller.ids.owners} and OWN not in process.timers
+
+
+POINTS: Mapping[str, tuple[str, Point]] = {
+    "asking": (
+        "before it is told an id",
+        _at(lambda state: state.phase == SYNCED and state.registration.step == INITIAL),
+    ),
+    "temporary-file": (
+        "with its temporary file written",
+        _at(lambda state: state.registration.step == TEMP_DONE),
+    ),
+    "accepted": ("when the controller has accepted and the answer is on its way", _accepted),
+    "answered": (
+        "before it writes its identity file",
+        lambda _, process: OWN in process.timers,
+    ),
+    "both-files": (
+        "with its identity file written and the temporary one not yet deleted",
+        _at(lambda state: state.registration.step == FILE_DONE and state.registration.temporary is not None),
+    ),
+    "registered": (
+        "when it is registered and does not serve yet",
+        _at(lambda state: state.phase == REGISTER_DONE),
+    ),
+}
+
+
+def _until(stage: Stage, name: str, point: Point, within: float = 15) -> Script:
+    """Let time pass until a broker is at a point, to the half millisecond that a message needs at least."""
+    process = stage.world.processes[name]
+    for _ in range(int(within * 1000)):
+        if point(stage.world, process):
+            return
+        yield 1
+
+
+# -- safe ------------------------------------------------------------------------------------------------------------
+
+
+def _crash_at(point: Point) -> Callable[[Stage], Script]:
+    def script(stage: Stage) -> Script:
+        """A broker dies at a point of its first registration and comes back."""
+        victim = stage.rng.choice(BROKERS)
+        yield from stage.start_all(0.2)
+        yield from _until(stage, victim, point)
+        stage.kill(victim)
+        yield from stage.seconds(2, 9)
+        stage.start(victim)
+        yield from stage.seconds(25, 35)
+
+    return script
+
+
+def _race(stage: Stage) -> Script:
+    """All start at once, and are told the same next id."""
+    yield from stage.start_all(0.05)
+    yield from stage.seconds(25, 35)
+
+
+def _restart(stage: Stage) -> Script:
+    """A broker comes back with its files, and one of them has moved."""
+    yield from up(stage)
+    for name in stage.rng.sample(BROKERS, k=2):
+        stage.kill(name)
+        yield from stage.seconds(3, 8)
+        stage.start(name)
+        yield from stage.seconds(8, 15)
+    yield from stage.seconds(15, 25)
+
+
+def move(stage: Stage, name: str, address: str) -> None:
+    """A broker's machine gets another address; its process must be down."""
+    stage.world.note("moved", name, f"to {address}")
+    process = stage.world.processes[name]
+    process.member = replace(process.member, address=address)
+    stage.world.voice.members[name] = process.member  # type: ignore[attr-defined]
+
+
+def _moved(stage: Stage) -> Script:
+    """A container comes back at another address."""
+    yield from up(stage)
+    name = stage.rng.choice(slaves(stage))
+    stage.kill(name)
+    move(stage, name, other_address(BROKERS.index(name)))
+    yield from stage.seconds(3, 8)
+    stage.start(name)
+    yield from stage.seconds(30, 40)
+
+
+def _controller_away(stage: Stage) -> Script:
+    """The controller starts last: brokers try until it is there."""
+    for name in BROKERS:
+        stage.start(name)
+        yield from stage.seconds(0, 2)
+    yield from stage.seconds(8, 20)
+    stage.start(CONTROLLER)
+    yield from stage.seconds(35, 45)
+
+
+def _retired(stage: Stage) -> Script:
+    """An operator removes a broker that is gone for good."""
+    yield from up(stage)
+    gone = stage.rng.choice(slaves(stage))
+    number = broker_id(stage, gone)
+    stage.kill(gone)
+    yield from stage.seconds(8, 12)
+    stage.ask(CONTROLLER, CleanBrokers((number,)), f"forget broker {number}")
+    yield from stage.seconds(15, 25)
+
+
+def _lost_from_start(world: World) -> None:
+    world.drops = 0.02
+
+
+SAFE: tuple[Scenario, ...] = (
+    *(
+        _story(f"crash-{name}", f"a broker dies {words}, and comes back", _crash_at(point))
+        for name, (words, point) in POINTS.items()
+    ),
+    _story("race", "all brokers ask for an id at once", _race),
+    _story("race-lost-lines", "all ask at once, and the loggers drop lines in bursts", _race, prepare=_lost_from_start),
+    _story("restart", "brokers come back with their identity files", _restart),
+    _story("moved", "a broker comes back at another address", _moved),
+    _story("controller-away", "the controller starts last", _controller_away),
+    _story("retired", "an operator removes the id of a broker that is gone", _retired),
+)
+
+# -- broken: identities lost, copied, given twice ------------------------------------------------------------------
+
+
+def _lost_files(stage: Stage) -> Script:
+    """A slave comes back without its identity file, or with nothing at all."""
+    yield from up(stage)
+    name = stage.rng.choice(slaves(stage))
+    stage.kill(name)
+    if stage.rng.random() < 0.5:
+        stage.lose(name, IDENTITY_FILE)
+    else:
+        stage.put_back(name, {})
+    yield from stage.seconds(3, 8)
+    stage.start(name)
+    yield from stage.seconds(30, 40)
+
+
+def _removed_and_lost(stage: Stage) -> Script:
+    """An operator removes a dead broker, whose machine comes back wiped: a new replica, as it should be."""
+    yield from up(stage)
+    name = stage.rng.choice(slaves(stage))
+    number = broker_id(stage, name)
+    stage.kill(name)
+    yield from stage.seconds(8, 12)
+    stage.ask(CONTROLLER, CleanBrokers((number,)), f"forget broker {number}")
+    stage.put_back(name, {})
+    yield from stage.seconds(2, 5)
+    stage.start(name)
+    yield from stage.seconds(25, 35)
+
+
+def _removed_too_early(stage: Stage) -> Script:
+    """An operator removes a dead broker, which comes back with its identity: the controllers do not know it."""
+    yield from up(stage)
+    name = stage.rng.choice(slaves(stage))
+    number = broker_id(stage, name)
+    stage.kill(name)
+    yield from stage.seconds(8, 12)
+    stage.ask(CONTROLLER, CleanBrokers((number,)), f"forget broker {number}")
+    yield from stage.seconds(2, 5)
+    stage.start(name)
+    yield from stage.seconds(35, 45)
+
+
+def _lost_answer(stage: Stage) -> Script:
+    """The controller accepts an id, and its answer never arrives."""
+    yield from stage.start_all(0.2)
+    victim = stage.rng.choice(BROKERS)
+    yield from _until(stage, victim, _accepted)
+    cut_off(stage, victim, CONTROLLER)
+    yield from stage.seconds(16, 20)
+    stage.heal()
+    yield from stage.seconds(30, 40)
+
+
+def _copied(stage: Stage) -> Script:
+    """A slave's disk is cloned for another machine, and both run."""
+    first, second, clone = BROKERS
+    for name in (CONTROLLER, first, second):
+        stage.start(name)
+        yield from stage.seconds(2, 3)
+    yield from stage.seconds(10, 15)
+    slave = next(name for name in (first, second) if name != stage.leader())
+    stage.put_back(clone, stage.copy_of_disk(slave))
+    stage.start(clone)
+    yield from stage.seconds(30, 40)
+
+
+def _of_another_set(stage: Stage) -> Script:
+    """A machine comes with the files of another set, or of another cluster."""
+    name = stage.rng.choice(BROKERS)
+    cluster, group = stage.rng.choice(((CLUSTER, "bs-payments"), ("lab-other", GROUP)))
+    if stage.rng.random() < 0.5:
+        stage.put_back(name, {IDENTITY_FILE: Identity(cluster, group, 2)})
+    else:
+        stage.put_back(name, {TEMP_FILE: Temporary(cluster, group, 2, "10.84.2.21:10911;1772300000000")})
+    yield from stage.start_all()
+    yield from stage.seconds(30, 40)
+
+
+def _given_again(stage: Stage) -> Script:
+    """The controllers lose their record, and a new machine is given an id that an old one has."""
+    yield from up(stage)
+    name = stage.rng.choice(slaves(stage))
+    stage.kill(CONTROLLER)
+    stage.kill(name)
+    stage.lose(CONTROLLER, RECORD_FILE)
+    stage.put_back(name, {})
+    yield from stage.seconds(1, 3)
+    stage.start(CONTROLLER)
+    stage.start(name)
+    yield from stage.seconds(40, 50)
+
+
+def _there_and_back(stage: Stage) -> Script:
+    """A broker moves to another address and back, as two machines with one identity would seem to do."""
+    yield from up(stage)
+    name = stage.rng.choice(slaves(stage))
+    home = stage.world.processes[name].member.address
+    for address in (other_address(BROKERS.index(name)), home):
+        stage.kill(name)
+        move(stage, name, address)
+        yield from stage.seconds(3, 8)
+        stage.start(name)
+        yield from stage.seconds(12, 18)
+    yield from stage.seconds(10, 15)
+
+
+def _old_controller(stage: Stage) -> Script:
+    """The controller is of a release that does not know persistent ids."""
+    yield from stage.start_all()
+    yield from stage.seconds(30, 40)
+
+
+BROKEN: tuple[Scenario, ...] = (
+    _story("lost-files", "a broker comes back without its identity", _lost_files, broken=True),
+    _story("removed-and-lost", "an id is removed, and its machine comes back wiped", _removed_and_lost, broken=True),
+    _story("removed-too-early", "an id is removed, and its broker comes back", _removed_too_early, broken=True),
+    _story("lost-answer", "the answer to an accepted application is lost", _lost_answer, broken=True),
+    _story("copied", "a disk is cloned with its identity, and both machines run", _copied, broken=True),
+    _story("of-another-set", "a machine comes with the identity of another set", _of_another_set, broken=True),
+    _story(
+        "given-twice",
+        "a bug: the controllers do not look at register codes",
+        _race,
+        broken=True,
+        rules=Rules(checks_code=False),
+    ),
+    _story("given-again", "the controllers lose their record and give an id again", _given_again, broken=True),
+    _story("there-and-back", "a broker moves to another address and back", _there_and_back, broken=True),
+    _story(
+        "old-controller",
+        "the controller does not know persistent ids",
+        _old_controller,
+        broken=True,
+        rules=Rules(knows_ids=False),
+    ),
+    _story(
+        "lost-files-lost-lines",
+        "a broker comes back without its identity, and lines are lost",
+        _lost_files,
+        broken=True,
+        prepare=_lost_from_start,
+    ),
+)
+
+SCENARIOS = (*SAFE, *BROKEN)
