@@ -43,7 +43,7 @@ def filled(root: Path, intervals: int, findings: int) -> Warehouse:
         tables,
         "findings",
         *(
-            finding(f"f{n}", "LEADERLESS", n * every, n * every + 1, evidence=[f"e{n}"], nodes=["n1"], terms=[n])
+            finding(f"f{n:06}", "LEADERLESS", n * every, n * every + 1, evidence=[f"e{n}"], nodes=["n1"], terms=[n])
             for n in found
         ),
     )
@@ -97,7 +97,7 @@ def main() -> None:
         with served(tables) as address:
             fleet = opened(browser, address, "document.querySelector('td a')")
             group = opened(browser, address + GROUP_PAGE, "document.querySelector('#lanes .barlayer path')")
-            one = opened(browser, address + "/finding?id=f77", "document.querySelector('article')")
+            one = opened(browser, address + "/finding?id=f000077", "document.querySelector('article')")
             result: dict[str, Any] = {
                 "name": "dashboard",
                 "intervals": given.intervals,

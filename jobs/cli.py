@@ -463,15 +463,16 @@ def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None,
       election-replay serve --warehouse /data/warehouse
       beeline -u jdbc:hive2://127.0.0.1:10000/default -e "SELECT * FROM current"
     """
-    from jobs.serve import Endpoint, Server, class_path
+    from jobs.serve import Endpoint, Server, class_path, newer_runs
     from jobs.warehouse import Warehouse
 
-    endpoint = Endpoint(host, port)
-    Warehouse(warehouse).last_run()
+    endpoint, tables = Endpoint(host, port), Warehouse(warehouse)
+    tables.last_run()
     server = Server(started(load(config), master, debug, endpoint.settings | class_path()), warehouse)
     say(f"Serving run {server.run['run_id']} at {endpoint.url} until interrupted; restart it to serve a newer run.")
     try:
-        server.wait()
+        for run_id in newer_runs(tables, server.run["run_id"]):
+            say(f"Run {run_id} is published: restart to serve it.")
     except KeyboardInterrupt:
         server.stop()
         say("Stopped.")

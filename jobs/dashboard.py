@@ -44,10 +44,10 @@ MARKS = {"critical": ("x", "#d55e00"), "warning": ("triangle-up", "#b8860b"), "i
 """Shape and colour of a finding: the shape alone says how grave it is."""
 
 BARS_SHOWN = 3000
-"""Bars that a browser draws quickly; of more, those that share a column of the screen become one."""
+"""Bars that a browser draws quickly; of more, those that nobody could see apart become one."""
 
 SCREEN = 400
-"""Columns of the screen into which bars are merged."""
+"""Columns of the screen that an eye tells apart."""
 
 FINDINGS_SHOWN = 200
 """Findings and sentences of a story that one page lists; a zoom shows those of a shorter time."""
@@ -347,14 +347,19 @@ def end_of(told: Incident, role: Row) -> datetime:
 
 
 def merged(told: Incident) -> list[Row]:
-    """Roles with those made one that begin in the same column of the screen; a zoom draws them apart."""
-    step = max((told.end - told.begin).total_seconds() / SCREEN, 0.001)
-    found: dict[tuple[str, str, int], Row] = {}
+    """Roles with those made one that are less than a column of the screen apart; a zoom draws them apart."""
+    step = (told.end - told.begin) / SCREEN
+    found: list[Row] = []
+    last: dict[tuple[str, str], Row] = {}
     for role in told.roles:
-        key = (role["node"], role["role"], int((role["start_time"] - told.begin).total_seconds() / step))
-        kept = found.setdefault(key, role | {"end_time": end_of(told, role)})
-        kept["end_time"] = max(kept["end_time"], end_of(told, role))
-    return list(found.values())
+        lane, end = (role["node"], role["role"]), end_of(told, role)
+        before = last.get(lane)
+        if before is None or role["start_time"] - before["end_time"] > step:
+            last[lane] = role | {"end_time": end}
+            found.append(last[lane])
+        elif end > before["end_time"]:
+            before["end_time"] = end
+    return found
 
 
 def disarmed(text: str) -> str:

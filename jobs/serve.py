@@ -1,15 +1,16 @@
 """A SQL endpoint over the published tables and views: Spark's Thrift server, for JDBC, ODBC and HiveServer2 clients.
 
-It serves the run that was published when it started, whole: a newer one is served after a restart, so that no query
-ever meets half a night. Whoever may connect may do what Spark may do on this machine, so it listens on this machine
-alone, unless the clients must prove who they are.
+It serves the run that was published when it started, whole. A newer one is served after a restart, which it asks for:
+views are replaced one by one, and no query may meet half a night. Whoever may connect may do what Spark may do on this
+machine, so it listens on this machine alone, unless the clients must prove who they are.
 """
 
 import ipaddress
 import os
 import subprocess
 import sys
-import threading
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from pyspark.conf import SparkConf
 
 from jobs import JobError
 from jobs.views import register
+from jobs.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,10 +104,16 @@ class Server:
         server = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
         self._server = server.startWithContext(spark._jsparkSession.sqlContext())
 
-    def wait(self) -> None:
-        """Serve until the process is interrupted."""
-        threading.Event().wait()
-
     def stop(self) -> None:
         """Close all connections."""
         self._server.stop()
+
+
+def newer_runs(warehouse: Warehouse, run_id: str, pause: float = 60) -> Iterator[str]:
+    """The ids of the runs that are published after ``run_id``, each when it is: look every ``pause`` seconds."""
+    while True:
+        time.sleep(pause)
+        newest = warehouse.last_run()["run_id"]
+        if newest != run_id:
+            run_id = newest
+            yield run_id

@@ -103,7 +103,7 @@ class Browser:
         """Wait until an expression is true on the page, or an element; what it is worth then, true for an element."""
         end = time.monotonic() + PATIENCE
         while not (found := self.value(f"(one => one instanceof Node || one)({script})")):
-            assert time.monotonic() < end, f"never came true: {script}\n{self.value('document.body.innerText')}"
+            assert time.monotonic() < end, f"never came true: {script}\n{self.text()[:2000]}"
             time.sleep(0.1)
         return found
 

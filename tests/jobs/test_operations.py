@@ -1,0 +1,71 @@
+"""docs/operations.md: every command runs as it is written, one after the other, in the folder of a checkout."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyspark
+import pytest
+
+from jobs.cli import main
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "operations.md"
+PROGRAMS = ("election-replay", "spark-submit", "cp", "export", ".", "airflow", "make")
+ELSEWHERE = {
+    ". .venv/bin/activate": "the tests run in that environment",
+    "export PYSPARK_PYTHON=$PWD/.venv/bin/python SPARK_LOCAL_IP=127.0.0.1": "so do their workers",
+    'airflow pools set election_replay 1 "one step at a time"': "tests/airflow_dags, by airflow_dags/environment.sh",
+    "make airflow-up": "tests/airflow_dags: the same command with its scheduler",
+}
+"""Commands that other tests run, and which."""
+
+
+def commands() -> list[str]:
+    """The indented lines of the page that are commands, in its order."""
+    lines = re.findall(r"(?m)^ {4,}(\S.*)$", re.sub(r"(?s)```.*?```", "", PAGE.read_text(encoding="utf-8")))
+    return [line for line in lines if line.split()[0] in PROGRAMS]
+
+
+def test_the_page_has_commands() -> None:
+    assert set(ELSEWHERE) < set(commands())
+    assert {shlex.split(line)[1] for line in commands() if line.startswith("election-replay")} >= {
+        *("inspect", "config", "run", "validate", "land", "replay", "publish", "metrics", "sql", "upkeep")
+    }
+
+
+@pytest.mark.slow
+def test_every_command_runs_as_it_is_written(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert spark
+    for folder in ("conf", "jobs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    shutil.copytree(ROOT / "examples/landing/kill-leader-533", tmp_path / "examples/landing/kill-leader-533")
+    monkeypatch.chdir(tmp_path)
+    for line in commands():
+        words = shlex.split(line)
+        if line in ELSEWHERE:
+            continue
+        if words[0] == "election-replay":
+            assert main(words[1:]) == 0, f"{line}\n{capsys.readouterr()}"
+        else:
+            ran = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
+            assert ran.returncode == 0, f"{line}\n{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
+    assert "published_timestamp_seconds" in Path("election_replay.prom").read_text(encoding="utf-8")
+    assert Path("warehouse/data_docs/index.html").is_file()
+
+
+def environment() -> dict[str, str]:
+    """What the page sets at its beginning."""
+    path = f"{Path(pyspark.__file__).parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    python = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    return {**os.environ, **python, "PATH": path, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
