@@ -86,7 +86,7 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
             sign = replace(sign, at=min(sign.at, replaced))
         followed = [at for at in _followed(every, source, (first_line, last_line), clocks) if at > last_line]
         if sign is not None and followed:
-            sign = replace(sign, at=min(max(sign.at, *followed), following or UNBOUNDED))
+            sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
         if sign is not None and sign.at > last_line:
             yield last_line, sign
 
@@ -114,7 +114,7 @@ def _last_sign(
     if following is None:
         return LastSign(at)
     by = min((latest for _, latest, closed in last_of.values() if closed), default=following)
-    return LastSign(min(at, following), min(by, following))
+    return LastSign(min(at, by, following), min(by, following))
 
 
 def _replaced(every: Sequence[Fact], source: str, last_line: int, clocks: Clocks) -> int | None:
