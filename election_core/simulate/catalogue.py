@@ -31,6 +31,9 @@ from election_core.simulate.token_ring import telling as token_ring_telling
 from election_core.simulate.token_ring import truth as token_ring_truth
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import World
+from election_core.simulate.zab import scenarios as zab
+from election_core.simulate.zab import telling as zab_telling
+from election_core.simulate.zab import truth as zab_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ PROTOCOLS: dict[str, Repertoire] = {
     "bully": Repertoire(bully.SCENARIOS, bully_truth.truths, bully_telling.told),
     "token_ring": Repertoire(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.told),
     "metadata": Repertoire(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.told),
+    "zab": Repertoire(zab.SCENARIOS, zab_truth.truths, zab_telling.told),
 }
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}

@@ -13,10 +13,14 @@ _AT_ONCE_US = SECOND // 10
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The kinds of lines in which a member says that it begins to lead, and that it leads no more."""
+    """The kinds of lines in which a member says that it begins to lead, and that it leads no more.
+
+    ``quiet``: nothing shows that it goes on leading, so that a log without an end proves nothing after its last line.
+    """
 
     begins: tuple[str, ...]
     ends: tuple[str, ...]
+    quiet: bool = False
 
     def shows_begin(self, world: World, reign: Reign) -> bool:
         """Whether a kept line says when a reign began."""
@@ -59,6 +63,7 @@ def overlaps(world: World, signs: Signs, word: str, sure_us: int, bound_us: int)
             continue
         committed = any(time > newer.begin_us for time in stale.grew)
         shown = all(signs.shows_begin(world, one) and signs.shows_end(world, one) for one in (stale, newer))
+        shown = shown and not (signs.quiet and stale.end_us is None)
         agree = clocks_agree(world, bound_us)
         old, new = f"{stale.node} ({word} {stale.term})", f"{newer.node} ({word} {newer.term})"
         yield Truth(

@@ -9,10 +9,10 @@ and nothing but an attempt to connect goes to a peer without a connection.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.machine import Act, Asked, Closed, Fired, Heard, Say, Send, Store, Told, Wait
+from election_core.machine import Act, Asked, Closed, Fired, Heard, Store, Told, Turn
 from election_core.protocols.dledger.ledger import (
     Ledger,
     Stretch,
@@ -213,28 +213,23 @@ class State:
 Step = tuple[State, tuple[Act, ...]]
 
 
-class _Turn:
-    """One step in the making: the state so far, and the acts so far."""
+class _Turn(Turn[Member, State]):
+    """One step of a member."""
 
     def __init__(self, member: Member, state: State, now_ms: int) -> None:
-        self.member = member
-        self.before = self.state = state
-        self.now_ms = now_ms
-        self.acts: list[Act] = []
-
-    def change(self, **values: Any) -> None:
-        self.state = replace(self.state, **values)
+        super().__init__(member, state, now_ms, "raft")
+        self.before = state
 
     def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
-        self.acts.append(Wait(timer, at_least_ms, at_least_ms + 10 if below_ms is None else below_ms))
+        super().wait(timer, at_least_ms, below_ms or at_least_ms + 10)
 
-    def say(self, kind: str, **values: Any) -> None:
-        self.acts.append(Say(kind, "raft", (("node", self.member.name), *values.items())))
+    def say(self, kind: str, by: str | None = None, **values: Any) -> None:
+        super().say(kind, by, node=self.member.name, **values)
 
-    def send(self, to: str, message: Hashable) -> None:
+    def send(self, to: str, message: Hashable, answer_within_ms: int | None = None) -> None:
         connected = any(peer == to for peer, _ in self.state.heard)
         if connected or isinstance(message, Link) or not self.member.connections:
-            self.acts.append(Send(to, message))
+            super().send(to, message, answer_within_ms)
 
     def done(self) -> Step:
         self._tell_leader()
@@ -476,7 +471,7 @@ def _say_vote(turn: _Turn, kind: str, candidate: str, asked: Vote, **more: Any) 
     )  # fmt: skip
 
 
-def _end(end: tuple[int, int]) -> dict[str, int]:
+def _end(end: tuple[int, int]) -> dict[str, Any]:
     """The end of a log as etcd prints it, whose first entry has index 1."""
     return {"ledger_end_term": max(end[0], 0), "ledger_end": end[1] + 1}
 

@@ -19,6 +19,7 @@ from election_core.facts import Fact
 from election_core.lives import SECOND
 from election_core.logged import Logged
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
+from election_core.protocols.zab.decisions import Vote, is_better, zxid_of
 from election_core.quiet import Contact
 from election_core.quorum import is_majority, majority
 from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
@@ -31,18 +32,7 @@ ENSEMBLE_GROUP = ZOOKEEPER
 """The replica group of an ensemble where the inventory names none; ZooKeeper itself knows no name of it."""
 
 WRONG_WINNER = "ZAB_WRONG_WINNER"
-COUNTER_BITS = 32
-
 _END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Vote:
-    """A vote for ``leader``: its epoch (before 3.4 unknown) and last zxid. Better votes are larger."""
-
-    epoch: int
-    zxid: int
-    leader: int
 
 
 def vote_of(event: Logged) -> Vote | None:
@@ -50,7 +40,7 @@ def vote_of(event: Logged) -> Vote | None:
     term, index = event.peer_ledger_end_term, event.peer_ledger_end
     if event.value is None or term is None or index is None or term < 0:
         return None
-    return Vote(event.term or 0, (term << COUNTER_BITS) + index, int(event.value))
+    return Vote(event.term or 0, zxid_of(term, index), int(event.value))
 
 
 @dataclass(slots=True)
@@ -106,6 +96,7 @@ class ZabLog:
     _votes: dict[str, tuple[int | None, int]] = field(default_factory=dict)
     _claims: dict[str, str] = field(default_factory=dict)
     _attempts: int = 0
+    _led_until: int = 0
     _lost: dict[str, Contact] = field(default_factory=dict)
 
     def on(self, event: Logged) -> None:
@@ -113,6 +104,8 @@ class ZabLog:
         if event.node is not None and self.node is None:
             self.node = event.node
         _HANDLERS[event.kind](self, event)
+        if self._role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
+            self._led_until = event.at
 
     def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
         """What this log proves about its ensemble."""
@@ -202,6 +195,9 @@ class ZabLog:
             self._settings[event.setting] = int(event.value or "0")
 
     def _on_looking(self, event: Logged) -> None:
+        """A leader says that it shuts down, before; without that line it led until its last line as leader at least."""
+        if self._role == LEADER:
+            event = replace(event, at=min(self._led_until, event.at))
         self._step(event, CANDIDATE, None, None, "unknown")
 
     def _on_state(self, event: Logged) -> None:
@@ -214,7 +210,7 @@ class ZabLog:
         self._began = event
         term, index = event.ledger_end_term, event.ledger_end
         if term is not None and index is not None and term >= 0 and self.node is not None:
-            self._initial = Vote(-1, (term << COUNTER_BITS) + index, int(self.node))
+            self._initial = Vote(-1, zxid_of(term, index), int(self.node))
 
     def _on_leading(self, event: Logged) -> None:
         self._attempts += 1
@@ -271,7 +267,10 @@ class ZabLog:
             self._sids[_host(event)] = event.peer
 
     def _on_leader_lost(self, event: Logged) -> None:
-        """A learner left its leader: a closed connection says so at once, a read time-out after syncLimit ticks."""
+        """A learner left its leader: a closed connection says so at once, a read time-out after syncLimit ticks.
+
+        The leader was there when it was heard last, and perhaps until its next ping was due: it sends two in a tick.
+        """
         leader = self._leader if self._role in (FOLLOWER, OBSERVER) else None
         if leader is not None:
             silent_ms = 0
@@ -279,7 +278,8 @@ class ZabLog:
                 silent_ms = self._settings.get("tickTime", 0) * self._settings.get("syncLimit", 0)
             if silent_ms or any(word in (event.result or "") for word in ("EOF", "Socket")):
                 by = event.by - silent_ms * 1000
-                self.heard.append((leader, by - 2 * SECOND, by, event.event_id))
+                due_us = self._settings.get("tickTime", 0) * 1000 // 2 if silent_ms else 0
+                self.heard.append((leader, by - 2 * SECOND, by + due_us, event.event_id))
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
     def _on_leader_shutdown(self, event: Logged) -> None:
@@ -394,7 +394,7 @@ def _host(event: Logged) -> str:
 
 def _not_worse(before: Vote, after: Vote, event: Logged) -> Verdict:
     """One step of a round (``FastLeaderElection#totalOrderPredicate``); releases before 3.4.4 ordered otherwise."""
-    if after >= before:
+    if not is_better(before, after):
         return Verdict(WRONG_WINNER, CONFORMS)
     if event.code is None:
         return Verdict(WRONG_WINNER, UNDECIDABLE, "releases before 3.4.4 did not compare epochs first")

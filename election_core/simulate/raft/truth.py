@@ -23,7 +23,7 @@ from election_core.simulate.world import SECOND, Line, World
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
-_SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",))
+_SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",), quiet=True)
 _OWN_TERM = ("RAFT_START", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TO_LEADER")
 _SURE_OVERLAP_US = 2 * SECOND
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""

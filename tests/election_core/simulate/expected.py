@@ -171,4 +171,22 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
     ),
+    "zab": Expected(
+        proven=frozenset(
+            {
+                *("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "TERM_REGRESSION"),
+                *("LEADER_WITHOUT_QUORUM", "ZAB_WRONG_WINNER"),
+                *("LEADERLESS", "ELECTION_STORM", "LOG_GAP", "CLOCK_SKEW"),
+            }
+        ),
+        repeated=("zab-old-copies", "zab-any-faults-lost-lines"),
+        story=(
+            "zab-isolated-leader",
+            1,
+            (
+                *(">>> isolate", "votes for itself", "is elected; it leads nobody yet", "LEADS epoch 1"),
+                *("too few followers answer: shuts down", "LEADS epoch 2", "cuts entries off"),
+            ),
+        ),
+    ),
 }

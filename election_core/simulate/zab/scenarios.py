@@ -1,0 +1,295 @@
+"""The stories of ZooKeeper ensembles: faults that ZAB must survive, and bugs and errors that break it."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from election_core.machine import Machine
+from election_core.protocols.zab import machine
+from election_core.protocols.zab.decisions import Vote
+from election_core.protocols.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State, Write
+from election_core.simulate import scripts
+from election_core.simulate.scenario import Scenario, Script, Stage
+from election_core.simulate.world import SECOND, World
+from election_core.simulate.zab.voice import NAMES, ServerVoice
+
+
+class ZabPlay:
+    """ZooKeeper, for a world."""
+
+    @property
+    def machine(self) -> Machine[Member, State]:
+        """The server."""
+        return machine
+
+    def voice(self, rng: Random) -> ServerVoice:
+        """Servers of ZooKeeper."""
+        return ServerVoice(rng)
+
+    def leads(self, state: State) -> int | None:
+        """The epoch in which a server is established: one that is only elected leads nobody."""
+        return state.epoch if (state.role, state.phase) == (machine.LEADING, machine.BROADCAST) else None
+
+    def committed(self, state: State) -> int:
+        """The last committed entry."""
+        return state.committed
+
+    def write(self, count: int) -> Write:
+        """Entries of a client."""
+        return Write(count)
+
+
+def _story(
+    name: str,
+    meaning: str,
+    script: Callable[[Stage], Script],
+    *,
+    broken: bool = False,
+    rules: Rules = Rules(),  # noqa: B008 - frozen
+    prepare: Callable[[World], None] = lambda _: None,
+) -> Scenario:
+    def set_up(world: World) -> None:
+        world.monotonic = world.connected = True
+        prepare(world)
+
+    def cast() -> Mapping[str, Member]:
+        return {member: Member(member, NAMES, rules) for member in NAMES}
+
+    return Scenario(f"zab-{name}", "zab", broken, meaning, ZabPlay(), cast, script, set_up)
+
+
+# -- safe: faults that the protocol must survive --------------------------------------------------------------------
+
+
+def _mute_leader(stage: Stage) -> Script:
+    """Nothing gets from the leader to anybody; it hears both."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        for name in stage.followers():
+            stage.cut_one_way(leader, name)
+        yield from stage.seconds(25, 35)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _frozen_follower(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    name = stage.rng.choice(stage.followers())
+    stage.freeze(name)
+    yield from stage.seconds(20, 35)
+    stage.thaw(name)
+    yield from stage.seconds(20, 30)
+
+
+def _flapping(stage: Stage) -> Script:
+    yield from stage.start_all()
+    yield from stage.until_led()
+    for _ in range(4):
+        yield from stage.seconds(20, 30)
+        stage.cut_all()
+        yield from stage.seconds(14, 18)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _doubling_network(world: World) -> None:
+    world.network.doubled = 0.2
+    world.network.lost = 0.05
+
+
+SAFE: tuple[Scenario, ...] = (
+    _story("healthy", "three servers, nothing broken", scripts.healthy),
+    _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
+    _story("isolated-leader", "the leader is cut off from its followers, not from clients", scripts.isolated_leader),
+    _story(
+        "frozen-leader",
+        "the leader gets no time for half a minute, and then goes on as if nothing was",
+        scripts.frozen_leader,
+    ),
+    _story("frozen-follower", "a follower gets no time for half a minute", _frozen_follower),
+    _story("kill-followers", "both followers are killed: the leader has to give up by itself", scripts.kill_followers),
+    _story("restart-all", "power cut: all are killed and come back", scripts.restart_all),
+    _story("rolling-restart", "an operator stops and starts one after the other", scripts.rolling_restart),
+    _story("flapping", "four times every link is cut for a quarter of a minute: an election storm", _flapping),
+    _story("one-way", "one follower does not hear the leader, which hears it", scripts.one_way),
+    _story("mute-leader", "nobody hears the leader, which hears everybody", _mute_leader),
+    _story(
+        "bad-network",
+        "one packet in ten is lost, messages are late, and the leader is killed",
+        scripts.kill_leader,
+        prepare=scripts.bad_network,
+    ),
+    _story(
+        "doubled-messages",
+        "one message in five arrives twice, some late, and the leader is cut off",
+        scripts.isolated_leader,
+        prepare=_doubling_network,
+    ),
+    _story(
+        "lost-lines",
+        "bursts of lines get lost on their way, and the leader is killed",
+        scripts.kill_leader,
+        prepare=scripts.lost_lines,
+    ),
+    _story(
+        "drifting-clocks",
+        "clocks differ within their bounds, and the leader is cut off",
+        scripts.isolated_leader,
+        prepare=scripts.drifting_clocks,
+    ),
+    _story("any-faults", "faults drawn at random", scripts.any_faults),
+    _story(
+        "any-faults-lost-lines",
+        "faults drawn at random, and lines are lost",
+        scripts.any_faults,
+        prepare=scripts.lost_lines,
+    ),
+)
+
+# -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
+
+
+def _old_copies(stage: Stage) -> Script:
+    """Two servers get copies of their disks back from before the epoch in which a third one leads."""
+    yield from stage.start_all()
+    first = yield from stage.until_led()
+    yield from stage.seconds(5, 10)
+    copies = {name: stage.copy_of_disk(name) for name in stage.names}
+    if first is None:
+        return
+    stage.kill(first)
+    second = yield from stage.led_again(first)
+    yield from stage.seconds(5, 8)
+    stage.start(first)
+    yield from stage.seconds(8, 12)
+    if second is not None:
+        stage.isolate(second)
+        for name in stage.names:
+            if name != second:
+                stage.kill(name)
+                stage.put_back(name, copies[name])
+                stage.start(name)
+        yield from stage.led_again(second)
+        yield from stage.seconds(5, 10)
+        stage.heal()
+    yield from stage.seconds(25, 35)
+
+
+def _forgetful_server(stage: Stage) -> Script:
+    """A server comes back with an empty disk."""
+    yield from stage.start_all()
+    leader = yield from stage.until_led()
+    yield from stage.seconds(10, 20)
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.led_again(leader)
+        yield from stage.seconds(5, 10)
+        stage.start(leader)
+        yield from stage.seconds(10, 15)
+    name = stage.rng.choice(stage.followers())
+    stage.kill(name)
+    for file in (EPOCH_FILE, LOG_FILE):
+        stage.lose(name, file)
+    stage.start(name)
+    yield from stage.seconds(20, 30)
+
+
+def _left_behind(stage: Stage) -> Script:
+    """The server with the largest id misses what the others commit, and comes back when all elect anew."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(5, 10)
+    behind = stage.names[-1]
+    stage.kill(behind)
+    yield from stage.led_again(behind)
+    yield from stage.seconds(10, 15)
+    for name in stage.up():
+        stage.kill(name)
+    yield from stage.seconds(2, 5)
+    for name in reversed(stage.names):
+        stage.start(name)
+    yield from stage.until_led()
+    yield from stage.seconds(20, 30)
+
+
+def _together(stage: Stage) -> Script:
+    """All start at one moment."""
+    yield from stage.start_all(0.002)
+    yield from stage.seconds(30, 40)
+
+
+def _clock_steps(stage: Stage) -> Script:
+    """A clock is set while all are running; then the leader is killed."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(30, 40)
+    name = stage.rng.choice(stage.names)
+    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
+    yield from stage.seconds(5, 10)
+    leader = stage.leader()
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.led_again(leader)
+        stage.start(leader)
+    yield from stage.seconds(20, 30)
+
+
+def _late_clock(world: World) -> None:
+    """One clock is behind by far more than its bound: what a leader caused seems to come before it."""
+    world.processes[world.rng.choice(NAMES)].clock.offset_us = -world.rng.randrange(45, 90) * SECOND
+
+
+def _by_id_alone(new: Vote, own: Vote) -> bool:
+    return new.leader > own.leader
+
+
+BROKEN: tuple[Scenario, ...] = (
+    _story(
+        "old-copies",
+        "old copies of two servers' disks are put back: an epoch is given away twice",
+        _old_copies,
+        broken=True,
+    ),
+    _story("forgetful-server", "a server loses its disk and comes back with nothing", _forgetful_server, broken=True),
+    _story(
+        "largest-id-wins",
+        "a bug: votes are compared by id alone, and winners do not look at their followers' logs",
+        _left_behind,
+        broken=True,
+        rules=Rules(better=_by_id_alone, ahead=lambda _follower, _leader: False),
+    ),
+    _story(
+        "lonely-quorum",
+        "a bug: one server is taken for a quorum",
+        _together,
+        broken=True,
+        rules=Rules(quorum=lambda _: 1),
+    ),
+    _story(
+        "clings-to-power",
+        "a bug: a leader without followers does not give up",
+        scripts.isolated_leader,
+        broken=True,
+        rules=Rules(gives_up=False),
+    ),
+    _story(
+        "wrong-clock",
+        "one clock is off by far more than its bound, and the leader is killed",
+        scripts.kill_leader,
+        broken=True,
+        prepare=scripts.wrong_clock,
+    ),
+    _story(
+        "late-clock",
+        "one clock is behind by far more than its bound, and the leader is killed",
+        scripts.kill_leader,
+        broken=True,
+        prepare=_late_clock,
+    ),
+    _story("clock-steps", "a clock is set while all are running, and the leader is killed", _clock_steps, broken=True),
+)
+
+SCENARIOS = (*SAFE, *BROKEN)

@@ -1,0 +1,260 @@
+"""Which findings the logs of a ZooKeeper world prove, by what really happened in it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from election_core.protocols.zab.decisions import Vote, is_better
+from election_core.quorum import is_majority
+from election_core.rows import Finding
+from election_core.simulate.leaders import Signs, line_breaks, overlaps, same_term
+from election_core.simulate.truth import (
+    Claim,
+    Gap,
+    Truth,
+    clocks_agree,
+    downtime,
+    in_names,
+    kept,
+    leaderless,
+    log_gaps,
+    skews,
+    storms,
+    value,
+)
+from election_core.simulate.world import SECOND, Line, World
+from election_core.simulate.zab.voice import SIDS
+
+BOUND_US = SECOND // 2
+"""The clock bound with which worlds are judged."""
+
+_SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), quiet=True)
+_SURE_OVERLAP_US = 2 * SECOND
+"""Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
+_SURE_GAP_US = 5 * SECOND
+"""The same for the end of one tenure and the begin of the next, and up to two seconds until a death is noticed."""
+
+_NAMES = {sid: name for name, sid in SIDS.items()}
+
+
+def truths(world: World) -> list[Truth]:
+    """Everything that a reviewer should hear of a world."""
+    parts = (_regressions, _worse_votes, _left_behind, _without_quorum, _log_gaps, _storms)
+    found = [one for part in parts for one in part(world)]
+    found += same_term(world, _SIGNS, "epoch")
+    found += overlaps(world, _SIGNS, "epoch", _SURE_OVERLAP_US, BOUND_US)
+    found += leaderless(world, lambda gap: _gap_shows(world, gap))
+    found += skews(world, _messages(world), BOUND_US)
+    return sorted(in_names(found, _NAMES), key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+
+
+def _said(world: World, *kinds: str) -> Iterator[Line]:
+    return (line for line in world.lines if line.said is not None and line.said.kind in kinds)
+
+
+def _number(line: Line, name: str) -> int:
+    number = value(line, name)
+    return number if isinstance(number, int) else -1
+
+
+def _is_own_vote(line: Line) -> bool:
+    return value(line, "peer") == line.node and value(line, "result") == "LOOKING"
+
+
+def _vote(line: Line) -> Vote:
+    return Vote(_number(line, "term"), _number(line, "zxid"), _number(line, "value"))
+
+
+def _lines_lost(world: World) -> bool:
+    return any(not line.kept for line in world.lines)
+
+
+# -- votes --------------------------------------------------------------------------------------------------------
+
+
+def _worse_votes(world: World) -> Iterator[Truth]:
+    """``ZAB_WRONG_WINNER``: a server's own vote got worse within one round."""
+    for node in world.names():
+        last, shown = dict[int, Vote](), dict[int, Vote]()
+        for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE"):
+            if line.node != node:
+                continue
+            if not (line.said and line.said.kind == "ZK_VOTE"):
+                last, shown = {}, {}
+            elif _is_own_vote(line):
+                vote, number = _vote(line), _number(line, "count")
+                if is_better(last.get(number, vote), vote):
+                    provable = line.kept and is_better(shown.get(number, vote), vote)
+                    words = f"{node} changed its vote for a worse one."
+                    yield Truth("ZAB_WRONG_WINNER", (node,), (), line.true_us, line.true_us, provable, words, _of(node))
+                last[number] = vote
+                shown = {number: vote} if line.kept else shown
+
+
+def _of(node: str) -> Claim:
+    return lambda finding: finding.nodes == (node,) and finding.terms == ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """With what a server went into an election: its epoch and last zxid."""
+
+    line: Line
+    epoch: int
+    zxid: int
+
+
+def _entries(world: World) -> dict[str, list[_Entry]]:
+    """What each server said of itself at the begin of each election, in order."""
+    entries: dict[str, list[_Entry]] = {}
+    began: dict[str, Line] = {}
+    for line in _said(world, "ZK_ELECTION", "ZK_VOTE"):
+        if line.said and line.said.kind == "ZK_ELECTION":
+            began[line.node] = line
+        elif line.node in began and _is_own_vote(line):
+            del began[line.node]
+            entries.setdefault(line.node, []).append(_Entry(line, _number(line, "term"), _number(line, "zxid")))
+    return entries
+
+
+def _left_behind(world: World) -> Iterator[Truth]:
+    """``ZAB_WRONG_WINNER``: a leader is established that is behind servers which it needs for its quorum."""
+    entries = _entries(world)
+    for line in _said(world, "ZK_ESTABLISHED"):
+        members = value(line, "members")
+        supporters = members if isinstance(members, tuple) else ()
+        with_what = {name: _last_before(entries.get(name, []), line) for name in supporters}
+        own = with_what.get(line.node)
+        ahead = [name for name, one in with_what.items() if own and one and _log(one) > _log(own)]
+        if ahead and not is_majority(len(supporters) - len(ahead), len(world.names())):
+            epoch = _number(line, "zxid") >> 32
+            words = f"{line.node} was established in epoch {epoch} although {' and '.join(sorted(ahead))} had more."
+            provable = not _lines_lost(world) and clocks_agree(world, BOUND_US)
+            covers = _behind(line.node, epoch)
+            yield Truth(
+                "ZAB_WRONG_WINNER", (line.node, *sorted(ahead)), (epoch,), line.true_us, None, provable, words, covers
+            )
+
+
+def _last_before(entries: list[_Entry], line: Line) -> _Entry | None:
+    return next((one for one in reversed(entries) if one.line.true_us <= line.true_us), None)
+
+
+def _log(entry: _Entry) -> tuple[int, int]:
+    return entry.epoch, entry.zxid
+
+
+def _behind(leader: str, epoch: int) -> Claim:
+    return lambda finding: finding.nodes[0] == leader and epoch in finding.terms
+
+
+def _without_quorum(world: World) -> Iterator[Truth]:
+    """A leader with fewer supporters than a majority; that there are more servers shows by their votes."""
+    heard: dict[str, set[str]] = {}
+    for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
+        kind = line.said.kind if line.said else ""
+        if kind == "ZK_VOTE" and line.kept:
+            heard.setdefault(line.node, set()).add(str(value(line, "peer")))
+        elif kind in ("ZK_START", "ZK_ELECTION"):
+            heard[line.node] = set()
+        elif kind == "ZK_ESTABLISHED":
+            members = value(line, "members")
+            supporters = set(members) if isinstance(members, tuple) else set()
+            if not is_majority(len(supporters), len(world.names())):
+                yield _lonely(line, supporters, heard.get(line.node, set()) | supporters)
+
+
+def _lonely(line: Line, supporters: set[str], voters: set[str]) -> Truth:
+    epoch = _number(line, "zxid") >> 32
+    provable = line.kept and not is_majority(len(supporters), len(voters))
+    words = f"{line.node} began to lead epoch {epoch} with {len(supporters)} of the servers."
+    broken = line_breaks("LEADER_WITHOUT_QUORUM", line, words)
+
+    def covers(finding: Finding) -> bool:
+        return finding.nodes == (line.node,) and finding.terms == (epoch,)
+
+    return Truth(broken.rule, broken.nodes, (epoch,), broken.begin_us, broken.end_us, provable, words, covers)
+
+
+def _regressions(world: World) -> Iterator[Truth]:
+    """``TERM_REGRESSION``: a server's epoch is smaller than one that it had reached: by its votes and as a leader."""
+    for node in world.names():
+        largest, shown = -1, -1
+        begins = False
+        for line in _said(world, "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
+            if line.node != node or not line.said:
+                continue
+            begins = begins or line.said.kind == "ZK_ELECTION"
+            if line.said.kind == "ZK_ESTABLISHED":
+                epoch = _number(line, "zxid") >> 32
+            elif line.said.kind == "ZK_VOTE" and begins and _is_own_vote(line):
+                epoch, begins = _number(line, "term"), False
+            else:
+                continue
+            if epoch < largest:
+                yield Truth(
+                    "TERM_REGRESSION",
+                    (node,),
+                    (largest, epoch),
+                    line.true_us,
+                    None,
+                    line.kept and epoch < shown and not _lines_lost(world),
+                    f"{node} had reached epoch {largest} and was in epoch {epoch} afterwards.",
+                    lambda finding, node=node: finding.nodes == (node,),  # type: ignore[misc]
+                )
+            largest = epoch
+            shown = epoch if line.kept else shown
+
+
+# -- leaders and clocks --------------------------------------------------------------------------------------------
+
+
+def _gap_shows(world: World, gap: Gap) -> bool:
+    """Whether lines prove a gap: the last leader said when it gave up, or a follower noticed at once that it died."""
+    if gap.after is None or not clocks_agree(world, BOUND_US) or gap.lasted_us < _SURE_GAP_US or _lines_lost(world):
+        return False
+    gave_up = gap.before.how_ended == "stepped down" and gap.before.end_us == gap.begin_us
+    return gave_up or any(_missed(line, gap) for line in world.lines)
+
+
+def _missed(line: Line, gap: Gap) -> bool:
+    lost = line.said is not None and line.said.kind == "ZK_LEADER_LOST" and line.node != gap.before.node
+    return lost and value(line, "exception") == "EOFException" and 0 <= line.true_us - gap.begin_us < SECOND
+
+
+def _storms(world: World) -> Iterator[Truth]:
+    """Servers do not print that they are told to stop: where each was down once, that may have been planned."""
+    down = {name for name in world.names() if len(downtime(world, name)) > 1}
+    for one in storms(world):
+        yield replace(one, provable=one.provable and down != set(world.names()))
+
+
+def _log_gaps(world: World) -> Iterable[Truth]:
+    """A quiet log shows a freeze only where another leader was established meanwhile, well before it ended."""
+
+    def shows(node: str, begin_us: int, end_us: int) -> bool:
+        led = any(
+            reign.node == node and reign.begin_us < begin_us and reign.end_us is not None and reign.end_us >= end_us
+            for reign in world.reigns
+        )
+        others = (line for line in kept_by_others(world, node) if begin_us < line.true_us < end_us - 8 * SECOND)
+        return led and any(others) and clocks_agree(world, BOUND_US) and not _lines_lost(world)
+
+    return log_gaps(world, shows)
+
+
+def kept_by_others(world: World, node: str) -> Iterator[Line]:
+    """The lines in which others than this server say that they are established."""
+    return (line for name in world.names() if name != node for line in kept(world, name, "ZK_ESTABLISHED"))
+
+
+def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+    """Kept lines of which the first caused the second: a follower sees the first proposal of an established leader."""
+    established: dict[int, Line] = {}
+    for line in _said(world, "ZK_ESTABLISHED", "ZK_PROPOSAL_GAP"):
+        epoch = _number(line, "zxid") >> 32
+        if not line.kept:
+            continue
+        if line.said and line.said.kind == "ZK_ESTABLISHED":
+            established.setdefault(epoch, line)
+        elif epoch in established:
+            yield established[epoch], line
