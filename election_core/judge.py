@@ -28,9 +28,8 @@ FAULT = "fault"
 """The protocol of facts about faults of this software."""
 
 
-def failed(cluster: str, group: str, source: str, error: Exception | None) -> Fact:
-    """The fact that a source, or a whole group (``source`` is empty), could not be replayed."""
-    said = f"{type(error).__name__}: {error}"[:200]
+def failed(cluster: str, group: str, source: str, said: str) -> Fact:
+    """The fact that a source, or a whole group (``source`` is empty), could not be replayed; ``said`` is the error."""
     return Fact(
         cluster=cluster,
         replica_group=group,

@@ -15,6 +15,12 @@ SILENCE = 10 * SECOND
 """A hole of at least this long in all logs of a source is a silence. The shortest periodic lines come every
 3 to 5 s (DLedger status, scans), and the landing keeps a sign of life for every 10 s."""
 
+UNSETTLED = 60 * SECOND
+"""So long before the last line of a night nothing of its holes is given up yet."""
+LATE = 30 * SECOND
+"""A process that was started so long before the last line of a night, by a line that comes with a later night, may have
+begun in a hole that was given up."""
+
 _SEGMENT_GAP = 2 * SECOND
 _ONE_START = 600 * SECOND
 _BEFORE_MARKER = 15 * SECOND
@@ -98,9 +104,13 @@ class Segment:
 
 @dataclass(slots=True)
 class Activity:
-    """Signs of life of one source, gathered in any order of its streams."""
+    """Signs of life of one process, gathered in any order of its streams.
+
+    ``segments`` are made of lines; ``covered`` are those of former nights, as :meth:`digest` gave them.
+    """
 
     segments: list[Segment] = field(default_factory=list)
+    covered: list[Segment] = field(default_factory=list)
     markers: list[tuple[int, str, str]] = field(default_factory=list)
     stops: list[tuple[int, str]] = field(default_factory=list)
 
@@ -109,10 +119,33 @@ class Activity:
         if self.segments:
             current = self.segments[-1]
             if current.first <= time <= current.last + _SEGMENT_GAP:
-                if time > current.last:
-                    self.segments[-1] = Segment(current.first, time, current.first_event, event_id)
+                if current.first < time < current.last:
+                    return
+                self.segments[-1] = _joined(current, Segment(time, time, event_id, event_id))
                 return
         self.segments.append(Segment(time, time, event_id, event_id))
+
+    def digest(self) -> list[Segment]:
+        """``segments`` in as few pieces as give the same :meth:`lives`.
+
+        The next night's lines may still say something about the last minute; before it, a short hole matters only where
+        a life begins after it.
+        """
+        pieces = _merged(self.segments)
+        if not pieces:
+            return []
+        settled = pieces[-1].last - UNSETTLED
+        markers = sorted(time for time, _, _ in self.markers)
+        digest = pieces[:1]
+        for one in pieces[1:]:
+            before = digest[-1]
+            nearest = bisect_left(markers, one.first)
+            begins_life = nearest < len(markers) and markers[nearest] - one.first <= _BEFORE_MARKER
+            if one.last < settled and one.first - before.last < SILENCE and not begins_life:
+                digest[-1] = _joined(before, one)
+            else:
+                digest.append(one)
+        return digest
 
     def marker(self, time: int, name: str, event_id: str) -> None:
         """A line that a process writes once, when it starts."""
@@ -124,7 +157,7 @@ class Activity:
 
     def lives(self) -> list[Life]:
         """The lives in order of time; empty when the source wrote nothing of interest."""
-        segments = _merged(self.segments)
+        segments = _merged([*self.covered, *self.segments])
         if not segments:
             return []
         marked = _starts(self.markers)
@@ -186,9 +219,18 @@ def _merged(segments: Iterable[Segment]) -> list[Segment]:
         current = merged[-1] if merged else None
         if current is None or one.first > current.last + _SEGMENT_GAP:
             merged.append(one)
-        elif one.last > current.last:
-            merged[-1] = Segment(current.first, one.last, current.first_event, one.last_event)
+        else:
+            merged[-1] = _joined(current, one)
     return merged
+
+
+def _joined(one: Segment, other: Segment) -> Segment:
+    """Both as one. Of several first or last lines in one moment the one with the smallest id stands for all."""
+    first = min(one.first, other.first)
+    last = max(one.last, other.last)
+    begins = [s.first_event for s in (one, other) if s.first == first and s.first_event is not None]
+    ends = [s.last_event for s in (one, other) if s.last == last and s.last_event is not None]
+    return Segment(first, last, min(begins, default=None), min(ends, default=None))
 
 
 def _first_words(starts: list[tuple[int, str]], segments: list[Segment]) -> list[tuple[int, str]]:

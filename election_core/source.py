@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from election_core.facts import Fact
-from election_core.lives import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Life
+from election_core.lives import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Life, Segment
 from election_core.logged import Logged
 from election_core.protocols import jraft
 from election_core.protocols.acting_master import log as acting_master
@@ -119,12 +119,30 @@ class SourceLog:
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
     itself: sources.SourcesLog = field(default_factory=sources.SourcesLog)
+    _stream_of: dict[str, str] = field(default_factory=dict)
     _snapshots: bool = False
 
-    def seen(self, stream: str, time: int, event_id: str | None = None, file: str = "") -> None:
-        """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock) into one of its files."""
+    def seen(self, stream: str, time: int, event_id: str | None = None, file: str = "") -> bool:
+        """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock) into one of its files.
+
+        Whether the clock just went on from the line before it in this file.
+        """
         self._activity(stream).seen(time, event_id)
-        self.itself.seen(stream, file, time, event_id or "")
+        return self.itself.seen(stream, file, time, event_id or "")
+
+    def remembered(self, stream: str, time: int, event_id: str, file: str) -> None:
+        """A line of a former night, whose signs of life :meth:`lived` tells."""
+        self.itself.seen(stream, file, time, event_id)
+
+    def lived(self, stream: str, segment: Segment) -> None:
+        """Lines of former nights were written through ``segment`` by the process that writes ``stream``."""
+        self._activity(stream).covered.append(segment)
+
+    def digest(self) -> Iterator[tuple[str, Segment]]:
+        """The signs of life of the lines that were ``seen``, each with a stream of its process."""
+        for process, activity in sorted(self.activity.items()):
+            for segment in activity.digest():
+                yield self._stream_of[process], segment
 
     def on(self, event: Logged) -> None:
         """Take an event of one of :data:`INTERESTING`."""
@@ -161,7 +179,7 @@ class SourceLog:
     def _activity(self, stream: str) -> Activity:
         process = process_of(stream)
         if process not in self.activity:
-            self.activity[process] = Activity()
+            self.activity[process], self._stream_of[process] = Activity(), stream
         return self.activity[process]
 
     def _note_life(self, event: Logged) -> None:

@@ -183,6 +183,7 @@ def land(
 @cluster_option
 @click.option("--from", "since", metavar="NIGHT", help="Only clusters with events on this day (UTC) or later.")
 @click.option("--to", "until", metavar="NIGHT", help="Only clusters with events on this day (UTC) or earlier.")
+@click.option("--from-events", is_flag=True, help="Read all events again, not the states of former nights.")
 @click.option("--unpublished", is_flag=True, help="Write the tables; `publish` makes readers see them.")
 @dry_run_option
 @click.pass_obj
@@ -194,6 +195,7 @@ def replay(
     cluster: tuple[str, ...],
     since: str | None,
     until: str | None,
+    from_events: bool,
     unpublished: bool,
     dry_run: bool,
 ) -> None:
@@ -212,7 +214,7 @@ def replay(
     from jobs.warehouse import Warehouse
 
     settings, tables = load(config), Warehouse(warehouse)
-    selection = Selection(cluster or None, day(since), day(until))
+    selection = Selection(cluster or None, day(since), day(until), from_events)
     known_already = nothing_new(tables, settings.listed()) and selection == EVERYTHING
     if dry_run:
         from jobs.dry_run import judging_plan

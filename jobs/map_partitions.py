@@ -22,7 +22,10 @@ BATCH_ROWS = 10_000
 Row = tuple[str, tuple[Any, ...]]
 """A table's name and the values of one of its rows, in the order of its columns."""
 
-Work = Callable[[Iterator[pa.RecordBatch]], Iterable[Row]]
+Rows = tuple[str, pa.RecordBatch]
+"""A table's name and many of its rows, with some of its columns; the others are null."""
+
+Work = Callable[[Iterator[pa.RecordBatch]], Iterable[Row | Rows]]
 """A generator over the record batches of one partition, in their order."""
 
 
@@ -54,10 +57,27 @@ def rows_of(frame: DataFrame, table: str) -> DataFrame:
     return frame.where(frame[table].isNotNull()).select(f"{table}.*")
 
 
-def record_batches(rows: Iterable[Row], tables: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """``rows`` as record batches, each with rows of one table."""
-    for name, lot in lots(rows):
-        yield record_batch(name, lot, tables)
+def record_batches(told: Iterable[Row | Rows], tables: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """What was told as record batches, each with rows of one table."""
+    many: dict[str, list[pa.StructArray]] = defaultdict(list)
+
+    def single() -> Iterator[Row]:
+        for name, values in told:
+            if isinstance(values, pa.RecordBatch):
+                many[name].append(struct_of(TABLES[name], values))
+            else:
+                yield name, values
+
+    for name, lot in lots(single()):
+        yield record_batch(name, struct_array(TABLES[name], lot), tables)
+        yield from joined(many, BATCH_ROWS, tables)
+    yield from joined(many, 1, tables)
+
+
+def joined(many: dict[str, list[pa.StructArray]], least: int, tables: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """What waits in ``many``, where it is ``least`` rows of a table."""
+    for name in [name for name, arrays in many.items() if sum(map(len, arrays)) >= least]:
+        yield record_batch(name, pa.concat_arrays(many.pop(name)), tables)
 
 
 def lots(rows: Iterable[Row]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -70,13 +90,22 @@ def lots(rows: Iterable[Row]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     yield from waiting.items()
 
 
-def record_batch(name: str, rows: Sequence[tuple[Any, ...]], tables: Sequence[str]) -> pa.RecordBatch:
+def record_batch(name: str, rows: pa.StructArray, tables: Sequence[str]) -> pa.RecordBatch:
     """``rows`` of table ``name`` as one record batch with a struct column for each of ``tables``."""
-    columns = [
-        struct_array(TABLES[name], rows) if other == name else pa.nulls(len(rows), row_type(TABLES[other]))
-        for other in tables
-    ]
+    columns = [rows if other == name else pa.nulls(len(rows), row_type(TABLES[other])) for other in tables]
     return pa.RecordBatch.from_arrays(columns, names=list(tables))
+
+
+def struct_of(table: Table, rows: pa.RecordBatch) -> pa.StructArray:
+    """Rows with some of the table's columns as one Arrow array of structs; the other columns are null."""
+    here = set(rows.schema.names)
+    columns = [
+        rows.column(column.name).cast(column.type.arrow)
+        if column.name in here
+        else pa.nulls(rows.num_rows, column.type.arrow)
+        for column in table.columns
+    ]
+    return pa.StructArray.from_arrays(columns, fields=list(row_type(table)))
 
 
 def struct_array(table: Table, rows: Sequence[tuple[Any, ...]]) -> pa.StructArray:

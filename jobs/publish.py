@@ -12,21 +12,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow.compute as pc
-from deltalake import DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 from election_core import RULES_VERSION
 from jobs import JobError
 from jobs.session import code_version
 from jobs.validate import JUDGED, Check, check, record, stopped
-from jobs.warehouse import Warehouse
+from jobs.warehouse import NOTE, Warehouse
 from schemas import TABLES
 
 RUNS = TABLES["runs"]
+WRITTEN = (*JUDGED, "replay_states")
+"""The tables that a replay writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a replay wrote, before it is published. ``held`` are clusters that have newer events than it judged."""
+    """What a replay wrote, before it is published. ``held`` are clusters that have newer events than it judged.
+
+    ``before`` are the versions of the tables when it began.
+    """
 
     run_id: str
     started_at: datetime
@@ -34,6 +39,7 @@ class Judged:
     nights: tuple[Any, ...]
     clusters: tuple[str, ...]
     inventory_version: str
+    before: Mapping[str, int]
     held: tuple[str, ...] = ()
 
 
@@ -47,31 +53,35 @@ class Outcome:
 
 
 def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
-    """Publish what a replay wrote, but for the clusters that do not pass their gate."""
+    """Publish what a replay wrote, but for the clusters that do not pass their gate.
+
+    Raises :class:`JobError` when another replay has written to the tables meanwhile.
+    """
     checks = check(warehouse, JUDGED, judged.clusters)
     record(warehouse, checks)
     failing = stopped(checks, judged.clusters)
-    hold_back(warehouse, failing)
+    hold_back(warehouse, failing, judged.run_id)
     held = tuple(sorted({*judged.held, *failing}))
     write_run(warehouse, judged, "published", held)
     return Outcome(judged.run_id, held, tuple(checks))
 
 
-def hold_back(warehouse: Warehouse, clusters: Collection[str]) -> None:
-    """Put the judged rows of ``clusters`` back to what is published of them."""
+def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:
+    """Put the judged rows of ``clusters`` back to what is published of them, in the name of a run."""
     if not clusters:
         return
+    note = CommitProperties(custom_metadata={NOTE: run_id})
     published = warehouse.published()
     versions = published["versions"] if published else {}
     chosen = f"cluster IN ({', '.join(quoted(one) for one in sorted(clusters))})"
     for name in JUDGED:
         location = warehouse.location(name)
-        DeltaTable(location).delete(chosen)
+        DeltaTable(location).delete(chosen, commit_properties=note)
         if name in versions:
             before = DeltaTable(location, version=versions[name]).to_pyarrow_dataset()
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
             if rows.num_rows:
-                write_deltalake(location, rows, mode="append")
+                write_deltalake(location, rows, mode="append", commit_properties=note)
 
 
 def quoted(text: str) -> str:
@@ -80,8 +90,16 @@ def quoted(text: str) -> str:
 
 
 def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[str]) -> None:
-    """Write the row that says what a run judged and, when its status is ``published``, makes readers see it."""
+    """Write the row that says what a run judged and, when its status is ``published``, makes readers see it.
+
+    Raises :class:`JobError` when another replay has written to the tables meanwhile.
+    """
     shown = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
+    if strangers := [name for name in WRITTEN if not alone(warehouse, name, shown[name], judged)]:
+        raise JobError(
+            f"another replay has written to {', '.join(strangers)} since this one began; readers see neither: "
+            "run it again when no other runs"
+        )
     row = {
         "run_id": judged.run_id,
         "started_at": judged.started_at,
@@ -98,6 +116,17 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
         "inventory_version": judged.inventory_version,
     }
     warehouse.append([row], RUNS.name)
+
+
+def alone(warehouse: Warehouse, table: str, version: int, judged: Judged) -> bool:
+    """Whether nobody but this run has written to a table since it began, up to a version."""
+    news = version - judged.before.get(table, 0)
+    if news <= 0:
+        return True
+    return all(
+        commit.get(NOTE) == judged.run_id
+        for commit in DeltaTable(warehouse.location(table), version=version).history(news)
+    )
 
 
 def waiting(warehouse: Warehouse) -> Judged | None:
@@ -122,6 +151,7 @@ def waiting(warehouse: Warehouse) -> Judged | None:
         nights=tuple(last["nights"]),
         clusters=tuple(cluster for cluster in clusters_of(warehouse) if cluster not in held),
         inventory_version=last["inventory_version"],
+        before=last["versions"],
         held=held,
     )
 

@@ -18,6 +18,9 @@ from jobs.stores import for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
+NOTE = "userMetadata"
+"""Where a commit says who made it: a run, a landing."""
+
 
 class Warehouse:
     """Where the tables stand, how they are read and written. ``root`` is a local path or a URI."""
@@ -125,9 +128,12 @@ class Warehouse:
         if any(folder.iterdir()) and not any((folder / layer).is_dir() for layer in layers):
             raise JobError(f"{self.root} holds other files and is no warehouse: give a new or an empty folder")
 
-    def read(self, spark: SparkSession, table: str) -> DataFrame:
-        """The newest rows of ``table``."""
-        return spark.read.format("delta").load(self.location(table))
+    def read(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
+        """The rows of ``table``, the newest by default."""
+        reader = spark.read.format("delta")
+        if version is not None:
+            reader = reader.option("versionAsOf", version)
+        return reader.load(self.location(table))
 
     def landed(self, spark: SparkSession, table: str, last_batch: int) -> DataFrame:
         """The rows of a bronze or silver table that finished landings wrote."""
@@ -135,7 +141,7 @@ class Warehouse:
 
     def replace(self, rows: DataFrame, table: str, where: str | None, note: str) -> None:
         """Write ``rows`` in place of the rows that ``where`` names, or of all; ``note`` goes into the history."""
-        writer = in_shape(rows, TABLES[table]).write.format("delta").mode("overwrite").option("userMetadata", note)
+        writer = in_shape(rows, TABLES[table]).write.format("delta").mode("overwrite").option(NOTE, note)
         if where is not None:
             writer = writer.option("replaceWhere", where)
         writer.save(self.location(table))
@@ -152,7 +158,7 @@ class Warehouse:
             if one.table == table
         ]
         opened = DeltaTable(self.location(table), version=version)
-        note = CommitProperties(custom_metadata={"userMetadata": f"landing {batch}"}, max_commit_retries=0)
+        note = CommitProperties(custom_metadata={NOTE: f"landing {batch}"}, max_commit_retries=0)
         try:
             opened.create_write_transaction(
                 adds,

@@ -10,6 +10,7 @@ from schemas import (
     log_lines,
     metadata_versions,
     quarantine,
+    replay_states,
     role_intervals,
     rule_coverage,
     runs,
@@ -35,6 +36,7 @@ TABLES: dict[str, Table] = {
         metadata_versions,
         findings,
         rule_coverage,
+        replay_states,
         runs,
         validations,
     )

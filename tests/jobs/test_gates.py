@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import CommitProperties, DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 import jobs.replay
@@ -15,10 +16,14 @@ from jobs.land import land, new_files
 from jobs.publish import publish, waiting
 from jobs.published import Published
 from jobs.replay import Selection, replay
-from jobs.warehouse import Warehouse
+from jobs.warehouse import NOTE, Warehouse
+from jobs.work import Work
+from schemas import TABLES
 from tests.jobs.zone import Zone, leads
 
 pytestmark = pytest.mark.slow
+
+ROLES = TABLES["role_intervals"]
 
 
 @pytest.fixture
@@ -72,13 +77,15 @@ def test_a_failing_landing_holds_its_cluster_alone(
     assert terms(warehouse) == {"c1": [1, 2], "c2": [1, 2]}
 
 
-def spoiling(write: Callable[..., None], cluster: str) -> Callable[..., None]:
-    """``write_gold``, but an interval of ``cluster`` overlaps another one afterwards."""
+def spoiling(judge_all: Callable[..., None], cluster: str) -> Callable[..., None]:
+    """``judge_all``, but an interval of ``cluster`` overlaps another one afterwards."""
 
-    def spoil(spark: SparkSession, events: Any, warehouse: Warehouse, *rest: Any) -> None:
-        write(spark, events, warehouse, *rest)
-        row = next(row for row in warehouse.rows("role_intervals") if row["cluster"] == cluster)
-        warehouse.append([row | {"role": "candidate", "end_time": None}], "role_intervals")
+    def spoil(work: Work, states: Any) -> None:
+        judge_all(work, states)
+        row = next(row for row in work.warehouse.rows("role_intervals") if row["cluster"] == cluster)
+        rows = pa.Table.from_pylist([row | {"role": "candidate", "end_time": None}], ROLES.arrow_schema())
+        by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
+        write_deltalake(work.warehouse.location(ROLES.name), rows, mode="append", commit_properties=by_the_run)
 
     return spoil
 
@@ -91,7 +98,7 @@ def test_a_failing_verdict_holds_its_cluster_alone(
     other.write_text(leads(0, 1))
     land_all(spark, zone, warehouse)
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.replay, "write_gold", spoiling(jobs.replay.write_gold, "c1"))
+        patch.setattr(jobs.replay, "judge_all", spoiling(jobs.replay.judge_all, "c1"))
         done = replay(spark, warehouse)
     assert (done.held, terms(warehouse)) == (("c1",), {"c2": [1]})
     assert "no_overlap" in {check.expectation.name for check in done.checks if check.stops}
@@ -103,7 +110,7 @@ def test_a_failing_verdict_holds_its_cluster_alone(
     other.write_text(leads(0, 1) + leads(60, 2))
     land_all(spark, zone, warehouse)
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.replay, "write_gold", spoiling(jobs.replay.write_gold, "c2"))
+        patch.setattr(jobs.replay, "judge_all", spoiling(jobs.replay.judge_all, "c2"))
         assert replay(spark, warehouse).held == ("c2",)
     assert terms(warehouse) == {"c1": [1, 2], "c2": [1]}
 

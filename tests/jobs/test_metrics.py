@@ -28,7 +28,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
     tables.append([finding("f1", [])], "findings")
     twice("events")(tables)
     record(tables, check(tables))
-    write_run(tables, Judged("r1", EPOCH, 1, (), ("c1",), "none"), "published", ["c2"])
+    write_run(tables, Judged("r1", EPOCH, 1, (), ("c1",), "none", tables.versions()), "published", ["c2"])
     return tables
 
 

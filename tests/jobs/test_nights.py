@@ -1,6 +1,5 @@
 """Whole runs on real Spark and Delta: idempotent, crash-safe, incremental, deterministic."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,44 +7,20 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+import jobs.replay
 from election_core.witness import Listed
-from jobs.config import Config
-from jobs.land import Landing, land, new_files
+from jobs import JobError
+from jobs.judging import folded, judged
 from jobs.map_partitions import rows_of
-from jobs.published import Published
-from jobs.replay import folded, judged, replay
+from jobs.replay import Selection, replay
+from jobs.states import remembered
 from jobs.warehouse import Warehouse
+from jobs.work import Work
 from schemas import TABLES
+from tests.jobs.nights import ALL, GOLD, content, land_only, night
 from tests.jobs.zone import Zone, leads, line, noise
 
 pytestmark = pytest.mark.slow
-
-GOLD = ("terms", "elections", "role_intervals", "sync_state_sets", "findings", "rule_coverage")
-
-
-def night(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> Landing:
-    """One night's run."""
-    done = land_only(spark, zone, warehouse)
-    replay(spark, warehouse)
-    return done
-
-
-def land_only(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> Landing:
-    landing = str(zone.root)
-    return land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())
-
-
-def content(warehouse: Warehouse, tables: tuple[str, ...] = GOLD) -> dict[str, list[str]]:
-    """All published rows, but for what tells of the landing."""
-    published = Published(warehouse)
-    hidden = {"batch", "source_file", "path", "modified_at"}
-    return {
-        table: sorted(
-            json.dumps({k: v for k, v in row.items() if k not in hidden}, default=str, sort_keys=True)
-            for row in published.rows(f"SELECT * FROM {table}")  # noqa: S608 - our own names
-        )
-        for table in tables
-    }
 
 
 def election(second: int, term: int, winner: str = "n1") -> str:
@@ -67,14 +42,14 @@ def test_a_second_run_changes_nothing_and_a_new_file_adds_only_itself(
     spark: SparkSession, zone: Zone, warehouse: Warehouse
 ) -> None:
     zone.write("broker_default.log", election(0, 1))
-    first = night(spark, zone, warehouse)
+    first = night(spark, zone.root, warehouse)
     assert (first.batch, first.lines_event + first.lines_ignored) == (1, 4)
     before, versions = content(warehouse), warehouse.versions()
-    assert night(spark, zone, warehouse).batch is None
+    assert night(spark, zone.root, warehouse).batch is None
     assert warehouse.versions() == versions
     zone.write("otherdays/broker_default.1.log", election(0, 1))
     zone.write("broker_default.log", election(0, 1) + election(100, 2))
-    second = night(spark, zone, warehouse)
+    second = night(spark, zone.root, warehouse)
     assert (second.batch, second.lines_total) == (2, 4)
     assert len(content(warehouse, ("events",))["events"]) > first.lines_event
     assert content(warehouse) != before
@@ -86,11 +61,10 @@ def test_night_by_night_is_the_same_as_at_once(
     text = "".join(election(100 * term, term) for term in range(1, 5))
     for end in (len(text) // 3, len(text)):
         zone.write("broker_default.log", text[:end])
-        night(spark, zone, warehouse)
+        night(spark, zone.root, warehouse)
     once = Warehouse(str(tmp_path / "once"))
-    night(spark, zone, once)
-    tables = (*GOLD, "facts", "events", "log_lines")
-    assert content(warehouse, tables) == content(once, tables)
+    night(spark, zone.root, once)
+    assert content(warehouse, ALL) == content(once, ALL)
 
 
 def test_a_killed_landing_leaves_no_trace(
@@ -98,20 +72,20 @@ def test_a_killed_landing_leaves_no_trace(
 ) -> None:
     """It had read a file that is gone when the landing is tried again."""
     zone.write("broker_default.log", election(0, 1))
-    night(spark, zone, warehouse)
+    night(spark, zone.root, warehouse)
     before = content(warehouse, (*GOLD, "events"))
     gone = zone.write("broker.log", leads(7, term=99))
     with monkeypatch.context() as patch:
         patch.setattr(Warehouse, "replace_batch", dying_at(Warehouse.replace_batch, "landed_files"))
         with pytest.raises(KeyboardInterrupt):
-            land_only(spark, zone, warehouse)
+            land_only(spark, zone.root, warehouse)
     replay(spark, warehouse)
     assert content(warehouse, (*GOLD, "events")) == before
     gone.unlink()
     zone.append("broker_default.log", election(100, 2))
-    night(spark, zone, warehouse)
+    night(spark, zone.root, warehouse)
     once = Warehouse(str(tmp_path / "once"))
-    night(spark, zone, once)
+    night(spark, zone.root, once)
     assert content(warehouse, (*GOLD, "events")) == content(once, (*GOLD, "events"))
 
 
@@ -119,10 +93,10 @@ def test_a_killed_replay_shows_nothing_and_is_made_good(
     spark: SparkSession, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zone.write("broker_default.log", election(0, 1))
-    night(spark, zone, warehouse)
+    night(spark, zone.root, warehouse)
     before = content(warehouse)
     zone.append("broker_default.log", election(100, 2))
-    land_only(spark, zone, warehouse)
+    land_only(spark, zone.root, warehouse)
     for dies_at in ("terms", "runs"):
         with monkeypatch.context() as patch:
             patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, dies_at))
@@ -138,12 +112,35 @@ def test_a_killed_replay_shows_nothing_and_is_made_good(
 def test_another_inventory_judges_anew_what_is_landed(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
     """The log never names its group; what the inventory says holds as if it had been said from the beginning."""
     zone.write("broker_default.log", election(0, 1))
-    night(spark, zone, warehouse)
+    night(spark, zone.root, warehouse)
     assert '"replica_group": "unidentified"' in content(warehouse)["terms"][0]
     listed = {("c1", "n1"): Listed("RaftNode00", "n1")}
     assert replay(spark, warehouse, listed).run_id
     assert all('"replica_group": "RaftNode00"' in row for row in content(warehouse)["terms"])
     assert replay(spark, warehouse, listed).run_id is None
+
+
+def test_two_replays_at_once_cannot_mix(
+    spark: SparkSession, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the first one judges, a second one judges all the same events and publishes them."""
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone.root, warehouse)
+    zone.append("broker_default.log", election(100, 2))
+    land_only(spark, zone.root, warehouse)
+    judge_all = jobs.replay.judge_all
+
+    def overtaken(work: Work, states: Any) -> None:
+        monkeypatch.setattr(jobs.replay, "judge_all", judge_all)
+        replay(spark, warehouse)
+        judge_all(work, states)
+
+    monkeypatch.setattr(jobs.replay, "judge_all", overtaken)
+    with pytest.raises(JobError, match="another replay has written"):
+        replay(spark, warehouse)
+    before = content(warehouse, ALL)
+    assert replay(spark, warehouse, selection=Selection(from_events=True)).run_id
+    assert content(warehouse, ALL) == before
 
 
 def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
@@ -162,7 +159,7 @@ def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Wa
         path = zone.root / "c1" / "nodes" / node / "logs" / "broker_default.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(election(0, 1, node) + election(100, 2, node))
-    land_only(spark, zone, warehouse)
+    land_only(spark, zone.root, warehouse)
     events = warehouse.read(spark, "events")
     wanted = gold_rows(events.coalesce(1))
     assert any(wanted.values())
@@ -178,7 +175,7 @@ def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Wa
 
 def gold_rows(events: Any) -> dict[str, list[str]]:
     """What the core makes of events."""
-    facts = rows_of(folded(events), "facts").select(*TABLES["facts"].names)
+    facts = rows_of(folded(remembered(events, old=False)), "facts").select(*TABLES["facts"].names)
     verdicts = judged(facts).persist()
     rows = {table: sorted(map(str, rows_of(verdicts, table).collect())) for table in GOLD}
     verdicts.unpersist()

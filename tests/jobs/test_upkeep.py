@@ -28,7 +28,7 @@ def rewrite(warehouse: Warehouse, *terms: int) -> None:
 def published(warehouse: Warehouse, name: str, days_ago: int = 0) -> dict[str, Any]:
     """Publish what is there."""
     started = NOW - timedelta(days=days_ago)
-    write_run(warehouse, Judged(name, started, 1, (), ("c1",), "none"), "published", ())
+    write_run(warehouse, Judged(name, started, 1, (), ("c1",), "none", warehouse.versions()), "published", ())
     rows = warehouse.rows("runs")
     DeltaTable(warehouse.location("runs")).delete()
     late = [row | {"published_at": started} if row["run_id"] == name else row for row in rows]

@@ -118,13 +118,14 @@ class SourcesLog:
     _file: str = ""
     _clock: FileClock = field(default_factory=FileClock)
 
-    def seen(self, stream: str, file: str, time: int, event_id: str) -> None:
-        """A line was written; ``file`` tells the files of a stream apart."""
+    def seen(self, stream: str, file: str, time: int, event_id: str) -> bool:
+        """A line was written; ``file`` tells the files of a stream apart. Whether the clock just went on."""
         if self._file != file or self._stream != stream:
             self._stream, self._file, self._clock = stream, file, FileClock()
         step = self._clock.seen(time, event_id, stream)
         if step is not None:
             self.steps.append(step)
+        return step is None and time == self._clock.high
 
     def on(self, event: Logged) -> None:
         """Take an event of one of :data:`KINDS`."""

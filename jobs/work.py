@@ -1,0 +1,56 @@
+"""What one replay is to do."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from election_core.replay import Inventory
+from jobs.news import Extent
+from jobs.warehouse import Warehouse, any_of
+
+NO_INVENTORY: Inventory = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one replay is to do.
+
+    ``landed`` are all events up to the landing ``last_batch``. ``everything``: no cluster is left out, so that the
+    tables are written whole. ``before`` are the versions of the tables when the work began.
+    """
+
+    spark: SparkSession
+    warehouse: Warehouse
+    run_id: str
+    inventory: Inventory
+    landed: DataFrame
+    last_batch: int
+    extent: Extent
+    everything: bool
+    before: Mapping[str, int]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """All clusters that are judged."""
+        return tuple(sorted({*self.extent.whole, *self.extent.partly}))
+
+    @property
+    def where(self) -> str | None:
+        """The condition of the rows that are written; ``None``: of all."""
+        return None if self.everything else any_of("cluster", self.clusters)
+
+    def named(self, sources: Iterable[tuple[str, str]]) -> DataFrame:
+        """Sources as a small frame to join with."""
+        return F.broadcast(self.spark.createDataFrame(sorted(sources), "cluster STRING, source_node STRING"))
+
+    def newest(self, table: str) -> DataFrame:
+        """The rows of all clusters that are judged, as they are now."""
+        rows = self.warehouse.read(self.spark, table, self.warehouse.version(table))
+        return rows.where(F.col("cluster").isin(list(self.clusters)))
+
+    def old(self, table: str) -> DataFrame:
+        """The rows of the clusters ``partly``, as they were when the work began."""
+        rows = self.warehouse.read(self.spark, table, self.before[table])
+        return rows.where(F.col("cluster").isin(list(self.extent.partly)))

@@ -1,0 +1,52 @@
+"""Nights of a test: land, replay, and what readers see afterwards."""
+
+import json
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from jobs.config import Config
+from jobs.land import Landing, land, new_files
+from jobs.published import Published
+from jobs.replay import replay
+from jobs.warehouse import Warehouse
+
+GOLD = (
+    "terms",
+    "elections",
+    "role_intervals",
+    "sync_state_sets",
+    "lock_holds",
+    "metadata_versions",
+    "findings",
+    "rule_coverage",
+)
+ALL = (*GOLD, "facts", "events", "log_lines", "quarantine")
+
+_OF_DELIVERY = {"batch", "source_file", "path", "modified_at"}
+"""What tells of the landing that wrote a row, and of the name that a file had then."""
+
+
+def night(spark: SparkSession, zone: Path, warehouse: Warehouse) -> Landing:
+    """One night's run."""
+    done = land_only(spark, zone, warehouse)
+    replay(spark, warehouse)
+    return done
+
+
+def land_only(spark: SparkSession, zone: Path, warehouse: Warehouse) -> Landing:
+    """The first half of it."""
+    landing = str(zone)
+    return land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())
+
+
+def content(warehouse: Warehouse, tables: tuple[str, ...] = GOLD) -> dict[str, list[str]]:
+    """All published rows, but for what tells of the landing, as sorted JSON."""
+    published = Published(warehouse)
+    return {
+        table: sorted(
+            json.dumps({k: v for k, v in row.items() if k not in _OF_DELIVERY}, default=str, sort_keys=True)
+            for row in published.rows(f"SELECT * FROM {table}")  # noqa: S608 - our own names
+        )
+        for table in tables
+    }
