@@ -13,10 +13,10 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint java bench-landing bench-many-files bench-dashboard release-check airflow-test airflow-up clean
+.PHONY: help setup demo check test lint java bench-landing bench-many-files bench-dashboard release-check object-store-test airflow-test airflow-up clean
 
 help: ## list what can be done
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## build the virtual environment in .venv (the other targets do it when needed)
 
@@ -80,6 +80,17 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  "$$bin/election-replay" config check --config "$$home/conf/pipeline.yaml" && \
 	  "$$bin/spark-submit" --properties-file "$$home/conf/spark/local.conf" "$$home/jobs/replay.py" --warehouse warehouse
 
+# An S3-compatible server for tests; what it depends on clashes with our own constraints.
+MOTO_READY := .venv-moto/.ready
+
+$(MOTO_READY):
+	@$(PYTHON) -m venv --clear .venv-moto
+	@.venv-moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[s3]>=5.1,<6' flask flask-cors
+	@touch $@
+
+object-store-test: java $(READY) $(MOTO_READY) ## a night from and into an S3-compatible server; fetches Spark's connector
+	@MOTO_SERVER=$(CURDIR)/.venv-moto/bin/moto_server $(BIN)/pytest -q tests/object_stores
+
 # Airflow's Spark provider brings a pyspark of its own, which clashes with ours: Airflow lives in .venv-airflow.
 AIRFLOW_READY := .venv-airflow/.ready
 
@@ -97,6 +108,6 @@ airflow-up: java $(READY) $(AIRFLOW_READY) ## a local Airflow with the DAGs, ove
 	@. airflow_dags/environment.sh && airflow_ready && exec airflow standalone
 
 clean: ## remove what the other targets made
-	rm -rf .venv .venv-airflow .airflow demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
+	rm -rf .venv .venv-airflow .venv-moto .airflow demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

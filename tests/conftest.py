@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 ARCHIVES = Path(__file__).parent / "corpora"
 
-collect_ignore = [] if find_spec("airflow") else ["airflow_dags"]
-"""The DAGs are tested in Airflow's own environment, by ``make airflow-test``."""
+collect_ignore = [
+    *([] if find_spec("airflow") else ["airflow_dags"]),
+    *([] if "MOTO_SERVER" in os.environ else ["object_stores"]),
+]
+"""What needs an environment of its own: ``make airflow-test``, ``make object-store-test``."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
