@@ -34,7 +34,7 @@ class JsonLines(logging.Handler):
             "message": record.getMessage(),
         }
         line = head | _known | getattr(record, "fields", {})
-        sys.stderr.write(json.dumps(line, default=str, ensure_ascii=False) + "\n")
+        sys.stderr.write(json.dumps(line, default=str) + "\n")
         sys.stderr.flush()
 
 
