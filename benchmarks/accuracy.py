@@ -49,6 +49,8 @@ What the worlds do not hold:
   another machine's, so nothing can prove it;
 - lines about order locks that are lost: they have a file of their own, which nothing floods; the judge takes it that a
   lock whose release is not printed within a minute was not released;
+- elections among the controllers themselves, and breaches of `CONTROLLERS_DISAGREE`: the worlds of brokers have one
+  controller, on DLedger;
 - protocols that are not named below: they have no machine yet.
 """
 

@@ -560,7 +560,9 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], boun
         if lost <= 0 or not led:
             continue
         implied = causes.get((cut.since_event, cut.source_node))
-        severity, whether = _whether_acknowledged(implied, alone=cut.source_node not in bound)
+        severity, whether = _whether_acknowledged(alone=cut.source_node not in bound)
+        if implied is not None and implied.severity == INFO and severity != INFO:
+            implied = None  # what is an alarm itself does not hide behind what is none
         done = "cut them off" if cut.flag else "could not cut them off"
         yield group.finding(
             "POSSIBLE_DATA_LOSS",
@@ -581,12 +583,14 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], boun
         )
 
 
-def _whether_acknowledged(cause: Finding | None, *, alone: bool) -> tuple[str, str]:
-    """With allAckInSyncStateSet a message that the next master does not hold was not acknowledged."""
+def _whether_acknowledged(*, alone: bool) -> tuple[str, str]:
+    """With allAckInSyncStateSet a message that the next master does not hold was not acknowledged.
+
+    Without it one that a frozen master took when it woke up may have been.
+    """
     if not alone:
         return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
-    severity = INFO if cause is not None and cause.severity == INFO else WARNING
-    return severity, "Whether they had been acknowledged is not in the logs."
+    return WARNING, "Whether they had been acknowledged is not in the logs."
 
 
 def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:

@@ -333,6 +333,12 @@ def _losing_lines(script: Callable[[Stage], Script]) -> Callable[[Stage], Script
     return played
 
 
+def _anything(world: World) -> None:
+    _bad_network(world)
+    _lost_from_start(world)
+    _drifting_clocks(world)
+
+
 def _drifting_clocks(world: World) -> None:
     """Every clock is off, each by less than the bound of half a second."""
     for process in world.processes.values():
@@ -558,6 +564,10 @@ BROKEN: tuple[Scenario, ...] = (
         broken=True, prepare=_wrong_clock,
     ),
     _story("clock-steps", "a clock is set while all are running", _clock_steps, broken=True),
+    _story(
+        "anything", "unsafe settings, a bad network, lost lines, faults at random", _any_faults, broken=True,
+        rules=Rules(all_ack=False, unclean=True), prepare=_anything,
+    ),
     _story(
         "settings-lost", "the loggers drop lines from the start, so that settings may be unknown; faults at random",
         _any_faults, broken=True, prepare=_lost_from_start,
