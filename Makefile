@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint java bench-landing bench-many-files bench-dashboard release-check object-store-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint java bench bench-landing bench-many-files bench-dashboard release-check object-store-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,7 +53,11 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "NO CHROMIUM WAS FOUND: the dashboard is not opened in a browser (Debian and Ubuntu: apt-get install chromium)" >&2
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+bench: java $(READY) ## all that is measured of landing and replaying, one line of JSON for each
+	@$(BIN)/python -m benchmarks.landing
+	@$(BIN)/python -m benchmarks.replay
 
 bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as one line of JSON
 	@$(BIN)/python -m benchmarks.landing

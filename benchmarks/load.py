@@ -1,0 +1,141 @@
+"""Landed nights of any size, made of simulated DLedger groups: the tables that a landing would have left.
+
+What one simulated group of three nodes said, an election and then signs of life, is copied under other names, night
+after night, with later times and larger terms. A hot group says it again and again within one night.
+"""
+
+from dataclasses import asdict, dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from election_core.dialects import Record, dialect_for, tick
+from election_core.simulate.catalogue import SCENARIOS
+from election_core.simulate.judged import logs_of
+from election_core.simulate.scenario import BEGAN_US, played
+from jobs.warehouse import Warehouse
+from schemas import TABLES
+from schemas.events import MEANING
+
+SCENARIO, SEED = "dledger-kill-leader", 1
+STREAM = "broker_default.log"
+GROUPS_A_CLUSTER = 500
+TERMS_A_STORY = 20
+DAY_S = 86_400
+NODES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """So many groups of three nodes with so many events a node and night, and so many of one hot group beside them."""
+
+    groups: int
+    events_a_node: int
+    hot_events: int = 0
+
+
+def story(spark: SparkSession, events_a_node: int) -> DataFrame:
+    """What one group says: the columns of events that hold the meaning, ``member`` and ``line_no``."""
+    rows = []
+    for (member, stream), lines in sorted(logs_of(played(SCENARIOS[SCENARIO], SEED)).items()):
+        dialect = dialect_for(stream)
+        if dialect is None or stream != STREAM:
+            continue
+        parsed = (dialect.parse(Record(line, (), stream, dialect.utc_offset_minutes)) for line in lines)
+        events = [event for event in parsed if event is not None][:events_a_node]
+        last = max(event.event_time for event in events)
+        idle = (tick(last + number * 10_000_000, 1000) for number in range(1, events_a_node - len(events) + 1))
+        for line_no, event in enumerate([*events, *idle], 1):
+            values = asdict(event)
+            rows.append((member, line_no, *(values[column.name] for column in MEANING)))
+    columns = ", ".join(
+        f"`{column.name}` {'BIGINT' if column.type.sql == 'TIMESTAMP' else column.type.sql}" for column in MEANING
+    )
+    return spark.createDataFrame(rows, f"member STRING, line_no BIGINT, {columns}").localCheckpoint()
+
+
+def events_of(spark: SparkSession, load: Load, night: int) -> DataFrame:
+    """The events of one night, counted from 1, of all groups."""
+    told = story(spark, load.events_a_node)
+    groups = spark.range(load.groups).select(F.col("id").cast("string").alias("name"), F.lit(0).alias("turn"))
+    if load.hot_events:
+        turns = load.hot_events // (load.events_a_node * NODES)
+        hot = spark.range(turns).select(F.lit("hot").alias("name"), F.col("id").cast("int").alias("turn"))
+        groups = groups.unionByName(hot)
+    return in_place(groups.repartition(8, "name", "turn").crossJoin(F.broadcast(told)), load, night)
+
+
+def in_place(rows: DataFrame, load: Load, night: int) -> DataFrame:
+    """Stories as rows of ``silver.events``: whose, when, in which term, in which line of which file."""
+    stories = F.col("turn") + F.lit(night * 100_000)
+    begins = F.lit(BEGAN_US + night * DAY_S * 1_000_000) + F.col("turn") * F.lit((load.events_a_node + 60) * 10_000_000)
+    of = {
+        "cluster": F.when(F.col("name") == "hot", "hot").otherwise(
+            F.concat(F.lit("c"), F.floor(F.col("name").cast("int") / GROUPS_A_CLUSTER))
+        ),
+        "source_node": F.concat(F.lit("g"), "name", F.lit("-"), "member"),
+        "stream": F.lit(STREAM),
+        "fingerprint": F.concat(F.lit(f"night-{night}-"), "name", F.lit("-"), "member"),
+        "file_time": micros(F.lit(BEGAN_US + night * DAY_S * 1_000_000)),
+        "line_no": F.col("line_no") + F.col("turn") * load.events_a_node,
+        "source_file": F.concat(F.lit(f"night-{night}/"), "name", F.lit("/"), "member", F.lit(f"/{STREAM}")),
+        "clock_bound_ms": F.lit(500).cast("bigint"),
+        "event_time": micros(F.col("event_time") - F.lit(BEGAN_US) + begins),
+        "replica_group": F.when(F.col("replica_group").isNotNull(), F.concat(F.lit("G"), "name")),
+        "batch": F.lit(night).cast("bigint"),
+    }
+    for term in ("term", "from_term", "max_term", "ledger_end_term", "peer_ledger_end_term"):
+        of[term] = F.col(term) + stories * TERMS_A_STORY
+    placed = rows.withColumns(of)
+    key = F.concat_ws("/", "source_node", "fingerprint", F.col("line_no").cast("string"))
+    return placed.withColumn("event_id", F.md5(key)).select(*TABLES["events"].names)
+
+
+def micros(us: Column) -> Column:
+    """Microseconds UTC as a time."""
+    return F.timestamp_micros(us)
+
+
+def land_night(spark: SparkSession, warehouse: Warehouse, load: Load, night: int) -> int:
+    """Write one night as a landing would have; how many events it has."""
+    warehouse.create()
+    events = events_of(spark, load, night).persist()
+    lines = events.select(
+        "event_id", "cluster", "source_node", "stream", "fingerprint", "line_no", F.col("source_file").alias("path"),
+        F.lit("a line").alias("text"), "batch",
+    )  # fmt: skip
+    files = events.groupBy("cluster", "source_node", "stream", "fingerprint", "source_file", "file_time", "batch")
+    counted = files.agg(F.count("*").alias("lines_total")).withColumnRenamed("source_file", "path")
+    landed = counted.withColumns(
+        {
+            "head": F.col("fingerprint"),
+            "status": F.lit("landed"),
+            "lines_event": F.col("lines_total"),
+            "lines_landed": F.col("lines_total"),
+            "protocol": F.lit("dledger"),
+        }
+    )
+    for table, rows in (("events", events), ("log_lines", lines), ("landed_files", landed)):
+        append(rows, warehouse, table)
+    count = events.count()
+    events.unpersist()
+    return count
+
+
+def append(rows: DataFrame, warehouse: Warehouse, table: str) -> None:
+    """Add rows of which only some columns are given; counts that are not are 0."""
+
+    def value(column: str, sql: str, nullable: bool) -> Column:
+        if column in rows.columns:
+            return F.col(column).cast(sql).alias(column)
+        empty = F.lit(None) if nullable else F.lit(0)
+        return empty.cast(sql).alias(column)
+
+    shaped = [value(column.name, column.type.sql, column.nullable) for column in TABLES[table].columns]
+    rows.select(*shaped).write.format("delta").mode("append").save(warehouse.location(table))
+
+
+def nights(spark: SparkSession, warehouse: Warehouse, load: Load, count: int) -> int:
+    """Land several nights."""
+    return reduce(lambda total, night: total + land_night(spark, warehouse, load, night), range(1, count + 1), 0)

@@ -1,0 +1,248 @@
+"""What replaying costs: over the same work without Python, over rows, night after night, with growth, with executors.
+
+Prints one line of JSON for each measurement; each ratio is of times of one run, the best of some rounds.
+
+    make bench                                    # all of them
+    python -m benchmarks.replay growth --groups 400
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from benchmarks.landing import seconds
+from benchmarks.load import Load, nights
+from benchmarks.load import land_night as land
+from benchmarks.many_files import megabytes, worker_megabytes
+from election_core import replay as core
+from election_core.facts import Fact
+from election_core.source import INTERESTING
+from jobs.judging import PROGRAM_ORDER, SOURCE, folded, judged
+from jobs.map_partitions import rows_of
+from jobs.replay import replay
+from jobs.session import spark_session
+from jobs.states import remembered
+from jobs.warehouse import Warehouse
+
+ROUNDS = 3
+
+
+def say(name: str, **of: Any) -> None:
+    """One measurement."""
+    print(json.dumps({"name": name, **of}), flush=True)  # noqa: T201 - the result
+
+
+def best(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
+    """The shortest of some times, after one that does not count."""
+    return min([seconds(partial(work, number)) for number in range(rounds + 1)][1:])
+
+
+def events(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
+    """All that is landed, as the fold reads it."""
+    return remembered(warehouse.read(spark, "events"), old=False)
+
+
+def floor(rows: DataFrame, target: str) -> None:
+    """The scan, shuffle, sort and Delta writes of a replay, without Python."""
+    ordered = (
+        rows.withColumn("is_snapshot", F.col("stream").contains("/"))
+        .repartition(*SOURCE)
+        .sortWithinPartitions(*PROGRAM_ORDER)
+        .drop("is_snapshot")
+    )
+    kept = ordered.where(F.col("kind").isin(sorted(INTERESTING)))
+    kept.write.format("delta").mode("overwrite").save(target)
+
+
+def whole(rows: DataFrame, target: str) -> None:
+    """Fold and judge, and write states, facts and findings."""
+    told = folded(rows).persist()
+    for table in ("replay_states", "facts"):
+        rows_of(told, table).write.format("delta").mode("overwrite").save(f"{target}-{table}")
+    verdicts = judged(rows.sparkSession.read.format("delta").load(f"{target}-facts")).persist()
+    for table in ("terms", "elections", "role_intervals", "findings", "rule_coverage"):
+        rows_of(verdicts, table).write.format("delta").mode("overwrite").save(f"{target}-{table}")
+    verdicts.unpersist()
+    told.unpersist()
+
+
+def written(rows: DataFrame, target: str, number: int) -> None:
+    """The same into a place of its own."""
+    whole(rows, f"{target}-{number}")
+
+
+def by_rows(rows: DataFrame) -> int:
+    """The same fold behind ``rdd.mapPartitions``, with rows in and rows out."""
+    ordered = (
+        rows.withColumn("is_snapshot", F.col("stream").contains("/"))
+        .repartition(*SOURCE)
+        .sortWithinPartitions(*PROGRAM_ORDER)
+        .drop("is_snapshot")
+    )
+
+    def work(partition: Iterable[Row]) -> Iterator[Row]:
+        batch: list[dict[str, Any]] = []
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for row in partition:
+                batch.append(row.asDict(recursive=True))
+                if len(batch) == 10_000:
+                    yield pa.RecordBatch.from_pylist(batch, SCHEMA)
+                    batch.clear()
+            if batch:
+                yield pa.RecordBatch.from_pylist(batch, SCHEMA)
+
+        for told in core.fold(batches()):
+            if isinstance(told, Fact):
+                yield Row(**{name: getattr(told, name) for name in Fact.__dataclass_fields__})
+            else:
+                yield from (Row(**row) for row in told.to_pylist())
+
+    return int(ordered.rdd.mapPartitions(work).count())
+
+
+def schema_of(rows: DataFrame) -> pa.Schema:
+    """The Arrow schema of a frame."""
+    return rows.limit(0).toArrow().schema
+
+
+SCHEMA = pa.schema([])
+
+
+def replay_vs_floor(spark: SparkSession, folder: Path, load: Load) -> None:
+    """A replay from scratch over the same work without Python; and over the same fold with rows."""
+    global SCHEMA  # noqa: PLW0603 - shipped to the workers with the work
+    warehouse = Warehouse(str(folder / "floor"))
+    count = land(spark, warehouse, load, 1)
+    rows = events(spark, warehouse)
+    SCHEMA = schema_of(rows)
+    least = best(lambda number: floor(rows, str(folder / f"least-{number}")))
+    ours = best(lambda number: whole(rows, str(folder / f"ours-{number}")))
+    both = {"replay_s": round(ours, 1), "floor_s": round(least, 1)}
+    say("replay_vs_floor", ratio=round(ours / least, 2), goal=1.5, events=count, **both)
+    fold = best(lambda _: folded(rows).agg(F.count("facts"), F.count("replay_states")).collect(), 1)
+    slow = best(lambda _: by_rows(rows), 1)
+    say("rdd_vs_replay", ratio=round(slow / fold, 2), goal=5, events=count, rdd_s=round(slow, 1), fold_s=round(fold, 1))
+
+
+def night30_vs_night1(spark: SparkSession, folder: Path, load: Load, count: int) -> None:
+    """The last of many nights over the second one, which is the first that goes on from a state."""
+    warehouse, times = Warehouse(str(folder / "nights")), []
+    for night in range(1, count + 1):
+        land(spark, warehouse, load, night)
+        times.append(seconds(lambda: replay(spark, warehouse)))
+    first, last = min(times[1:4]), min(times[-3:])
+    rounded = [round(one, 1) for one in times]
+    say("night30_vs_night1", ratio=round(last / first, 2), goal=1.1, nights=count, seconds=rounded)
+
+
+def growth(spark: SparkSession, folder: Path, load: Load) -> None:
+    """The time for 4 and 16 times as many groups, for each group, over that for one time as many."""
+    times = {}
+    for factor in (1, 4, 16):
+        warehouse = Warehouse(str(folder / f"growth-{factor}"))
+        land(spark, warehouse, Load(load.groups * factor, load.events_a_node), 1)
+        target = str(folder / f"grown-{factor}")
+        times[factor] = best(partial(written, events(spark, warehouse), target), 1)
+    marginal = (times[16] - times[4]) / (times[4] - times[1]) / 4
+    say("growth_1x_4x_16x", ratio=round(marginal, 2), goal=1.1, seconds={str(k): round(v, 1) for k, v in times.items()})
+
+
+def hot_group(spark: SparkSession, folder: Path, hot: int) -> None:
+    """The memory of a worker that folds a node of one busy group, and of the one that judges the group."""
+    warehouse = Warehouse(str(folder / "hot"))
+    count = land(spark, warehouse, Load(1, 60, hot), 1)
+    took = seconds(lambda: replay(spark, warehouse))
+    more = {"events": count, "driver_mb": megabytes(), "seconds": round(took, 1)}
+    say("hot_group_peak_mb", value=worker_megabytes(spark), unit="MB", **more)
+
+
+def executors(folder: Path, load: Load) -> None:
+    """One executor over two, each of one core, in sessions of their own."""
+    times = {}
+    for number in (1, 2):
+        command = [sys.executable, "-m", "benchmarks.replay", "once", "--master", f"local-cluster[{number},1,1500]"]
+        sizes = ["--groups", str(load.groups), "--events", str(load.events_a_node), "--folder", str(folder)]
+        done = subprocess.run([*command, *sizes], capture_output=True, text=True, check=True)
+        times[number] = json.loads(done.stdout.splitlines()[-1])["value"]
+    say("two_vs_one_executors", ratio=round(times[1] / times[2], 2), goal=1.7, seconds=times)
+
+
+def once(spark: SparkSession, folder: Path, load: Load) -> None:
+    """A replay from scratch in this session."""
+    warehouse = Warehouse(str(folder / "once"))
+    if warehouse.version("events") is None:
+        land(spark, warehouse, load, 1)
+    rows = events(spark, warehouse)
+    took = best(lambda number: whole(rows, str(folder / f"once-{number}")), 2)
+    say("once", value=took, unit="s")
+
+
+def many(spark: SparkSession, folder: Path, load: Load) -> None:
+    """Very many groups, one of them hot, in one run with all gates."""
+    warehouse = Warehouse(str(folder / "many"))
+    count = nights(spark, warehouse, load, 1)
+    took = seconds(lambda: replay(spark, warehouse))
+    counts = dict((warehouse.published() or {})["counts"])
+    say("many_groups", value=round(took, 1), unit="s", events=count, groups=load.groups + 1, hot_events=load.hot_events,
+        worker_mb=worker_megabytes(spark), driver_mb=megabytes(), rows=counts)  # fmt: skip
+
+
+MEASUREMENTS = ("floor", "nights", "growth", "hot", "executors", "many")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("which", nargs="*", choices=[*MEASUREMENTS, "once"], default=MEASUREMENTS)
+    parser.add_argument("--groups", type=int, default=2000, help="groups of three nodes")
+    parser.add_argument("--events", type=int, default=80, help="events of a node in a night")
+    parser.add_argument("--nights", type=int, default=30)
+    parser.add_argument("--hot", type=int, default=1_000_000, help="events of the hot group")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--folder", type=Path, default=None)
+    chosen = parser.parse_args()
+    folder = chosen.folder or Path(tempfile.mkdtemp(prefix="bench-replay-"))
+    load = Load(chosen.groups, chosen.events)
+    try:
+        for which in chosen.which:
+            if which == "executors":
+                executors(folder, load)
+                continue
+            spark = spark_session("bench-replay", master=chosen.master, shuffle_partitions=4, quiet=True)
+            measure(spark, folder, which, load, chosen)
+            spark.stop()
+    finally:
+        if chosen.folder is None:
+            shutil.rmtree(folder)
+
+
+def measure(spark: SparkSession, folder: Path, which: str, load: Load, chosen: argparse.Namespace) -> None:
+    """One measurement."""
+    if which == "floor":
+        replay_vs_floor(spark, folder, load)
+    elif which == "nights":
+        night30_vs_night1(spark, folder, Load(load.groups // 4, load.events_a_node), chosen.nights)
+    elif which == "growth":
+        growth(spark, folder, Load(load.groups // 4, load.events_a_node))
+    elif which == "hot":
+        hot_group(spark, folder, chosen.hot)
+    elif which == "once":
+        once(spark, folder, load)
+    else:
+        many(spark, folder, Load(load.groups * 10, load.events_a_node - 10, chosen.hot))
+
+
+if __name__ == "__main__":
+    main()
