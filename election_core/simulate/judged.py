@@ -27,6 +27,8 @@ def logs_of(world: World) -> dict[tuple[str, str], list[str]]:
     for line in world.lines:
         if line.kept:
             logs.setdefault((line.node, line.stream), []).append(line.text)
+    for folder, node in world.shipped.items():
+        logs |= {(folder, stream): list(lines) for (owner, stream), lines in logs.items() if owner == node}
     return logs
 
 

@@ -42,11 +42,12 @@ def about(nodes: Iterable[str], terms: Iterable[int]) -> Claim:
 def same_term(world: World, signs: Signs, word: str) -> Iterator[Truth]:
     """``SPLIT_BRAIN_SAME_TERM``: two members led one term or epoch (``word``)."""
     pairs: dict[tuple[int, str, str], bool] = {}
+    shown = {id(reign): signs.shows_begin(world, reign) for reign in world.reigns}
     for one, other in pairs_of_reigns(world):
         if one.term == other.term:
             first, second = sorted((one.node, other.node))
-            shown = signs.shows_begin(world, one) and signs.shows_begin(world, other)
-            pairs[one.term, first, second] = pairs.get((one.term, first, second), False) or shown
+            both = shown[id(one)] and shown[id(other)]
+            pairs[one.term, first, second] = pairs.get((one.term, first, second), False) or both
     for (term, first, second), provable in pairs.items():
         begin = min(reign.begin_us for reign in world.reigns if reign.term == term)
         words = f"{first} and {second} both led {word} {term}."

@@ -194,6 +194,11 @@ class Stage:
         self.world.note("file lost", name, file)
         self.world.processes[name].files.pop(file, None)
 
+    def ship_twice(self, name: str, folder: str) -> None:
+        """The log of a member is put into a second folder too."""
+        self.world.note("log shipped twice", name, f"as {folder}")
+        self.world.shipped[folder] = name
+
     def ask(self, name: str, request: Any, detail: str) -> None:
         """An operator asks a member for something."""
         self.world.note("operator asks", name, detail)

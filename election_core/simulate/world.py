@@ -163,7 +163,7 @@ class World:
     open and are told when the process at the other end is gone.
     ``leave`` is what a process does about being told to stop, before it ends.
     ``unprinted`` is what machines say that no system writes down: time, member, and what it says.
-    ``stops_in_us``: how long a clean stop takes.
+    ``stops_in_us``: how long a clean stop takes. ``shipped`` are folders that hold the log of a member once more.
     ``unprinted`` is what machines say that no system writes down: time, member, and what it says. ``copies`` are those
     that somebody took of the members' files: member, path below its folder, content.
     """
@@ -183,6 +183,7 @@ class World:
         self.unprinted: list[tuple[int, str, Say]] = []
         self.copies: list[tuple[str, str, bytes]] = []
         self.faults: list[Fault] = []
+        self.shipped: dict[str, str] = {}
         self.reigns: list[Reign] = []
         self.spells: list[Spell] = [Spell(name, DOWN, began_us) for name in members]
         self._line_rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat

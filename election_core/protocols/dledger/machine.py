@@ -70,7 +70,11 @@ TERM_FILE, LEDGER_FILE = "currterm", "ledger"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a member decides by. A broken world bends one of these; the defaults are DLedger's."""
+    """What a member decides by. A broken world bends one of these; the defaults are DLedger's.
+
+    ``next_term``: to what a term is raised, by the own one and the largest that was heard of; ``taken_over``: what a
+    transferee says of the end of a transfer.
+    """
 
     vote_checks: tuple[VoteCheck, ...] = VOTE_CHECKS
     round_results: tuple[RoundResult, ...] = ROUND_RESULTS
@@ -78,6 +82,8 @@ class Rules:
     commit_quorum: Callable[[int], int] = majority
     silence_ms: int = SILENCE_MS
     leader_gives_up: bool = True
+    next_term: Callable[[int, int], int] = lambda own, heard: max(own + 1, heard)
+    taken_over: Callable[[int], int] = lambda code: code
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +380,7 @@ def _on_maintain(turn: _Turn) -> None:
 def _raise_term(turn: _Turn) -> None:
     """``MemberState#nextTerm``: the only place where a term grows and a vote is forgotten."""
     before = turn.state.term
-    term = max(before + 1, turn.state.largest_heard)
+    term = turn.member.rules.next_term(before, turn.state.largest_heard)
     turn.change(term=term, vote=None, largest_heard=-1, last_result=WAIT_TO_REVOTE)
     turn.say("DL_TERM_UP", from_term=before, term=term)
     turn.store_term()
@@ -699,7 +705,7 @@ def _took_leadership(turn: _Turn, code: int) -> None:
         return
     last = end_of(state.ledger)[1]
     turn.say(
-        "DL_TAKE_DONE", code=code, term=state.term, role=state.role,
+        "DL_TAKE_DONE", code=turn.member.rules.taken_over(code), term=state.term, role=state.role,
         transfer=_transfer(turn, turn.member.name, state.handing_to, state.taking_term - 1, last),
     )  # fmt: skip
     turn.change(taking_term=None, handing_to=None)

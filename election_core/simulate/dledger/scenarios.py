@@ -24,10 +24,15 @@ from election_core.simulate.world import World
 
 GROUP = "RaftNode00"
 NAMES = ("n0", "n1", "n2")
+FIVE = ("n0", "n1", "n2", "n3", "n4")
+UNKNOWN_RELEASE = "/opt/rocketmq-all-6.1.0-bin-release"
 
 
 class DledgerPlay:
-    """DLedger, for a world."""
+    """DLedger, for a world; ``home`` is the folder of its release."""
+
+    def __init__(self, names: tuple[str, ...] = NAMES, home: str = "/opt/rocketmq") -> None:
+        self._names, self._home = names, home
 
     @property
     def machine(self) -> Machine[Member, State]:
@@ -36,7 +41,7 @@ class DledgerPlay:
 
     def voice(self, rng: Random) -> BrokerVoice:
         """Brokers of RocketMQ."""
-        return BrokerVoice(GROUP, NAMES, rng)
+        return BrokerVoice(GROUP, self._names, rng, self._home)
 
     def leads(self, state: State) -> int | None:
         """The term that a member leads."""
@@ -51,8 +56,8 @@ class DledgerPlay:
         return Write(count)
 
 
-def _cast(rules: Rules = Rules()) -> Callable[[], Mapping[str, Member]]:  # noqa: B008 - frozen
-    return lambda: {name: Member(name, GROUP, NAMES, rules) for name in NAMES}
+def _cast(rules: Rules, names: tuple[str, ...]) -> Callable[[], Mapping[str, Member]]:
+    return lambda: {name: Member(name, GROUP, names, rules) for name in names}
 
 
 def _story(
@@ -63,8 +68,11 @@ def _story(
     broken: bool = False,
     rules: Rules = Rules(),  # noqa: B008 - frozen
     prepare: Callable[[World], None] = lambda _: None,
+    names: tuple[str, ...] = NAMES,
+    home: str = "/opt/rocketmq",
 ) -> Scenario:
-    return Scenario(f"dledger-{name}", "dledger", broken, meaning, DledgerPlay(), _cast(rules), script, prepare)
+    play = DledgerPlay(names, home)
+    return Scenario(f"dledger-{name}", "dledger", broken, meaning, play, _cast(rules, names), script, prepare)
 
 
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
@@ -78,6 +86,42 @@ def _transfer(stage: Stage) -> Script:
         to = stage.rng.choice(stage.followers())
         stage.ask(leader, Transfer(to), f"hand over to {to}")
     yield from stage.seconds(25, 35)
+
+
+def _transfers(stage: Stage) -> Script:
+    """An operator asks four times for another leader."""
+    yield from stage.start_all()
+    for _ in range(4):
+        leader = yield from stage.until_led()
+        yield from stage.seconds(10, 20)
+        if leader is not None and stage.followers():
+            to = stage.rng.choice(stage.followers())
+            stage.ask(leader, Transfer(to), f"hand over to {to}")
+    yield from stage.seconds(25, 35)
+
+
+def _kill_two(stage: Stage) -> Script:
+    """The leader dies, and then the one that took over; both come back."""
+    yield from stage.start_all()
+    gone = []
+    for _ in range(2):
+        leader = yield from stage.until_led()
+        yield from stage.seconds(12, 20)
+        if leader is not None:
+            stage.kill(leader)
+            gone.append(leader)
+    yield from stage.until_led()
+    yield from stage.seconds(12, 20)
+    for name in gone:
+        stage.start(name)
+    yield from stage.seconds(25, 35)
+
+
+def _shipped_twice(stage: Stage) -> Script:
+    """At the end one log is found in two folders."""
+    yield from scripts.kill_leader(stage)
+    name = stage.rng.choice(stage.names)
+    stage.ship_twice(name, f"{name}-old-host")
 
 
 SAFE: tuple[Scenario, ...] = (
@@ -114,6 +158,10 @@ SAFE: tuple[Scenario, ...] = (
         prepare=scripts.drifting_clocks,
     ),
     _story("any-faults", "faults drawn at random", scripts.any_faults),
+    _story("five-kill-two", "five brokers, of which two die: three are a majority", _kill_two, names=FIVE),
+    _story("five-any-faults", "faults drawn at random, among five brokers", scripts.any_faults, names=FIVE),
+    _story("unknown-release", "brokers of a release whose texts nobody knows", scripts.healthy, home=UNKNOWN_RELEASE),
+    _story("shipped-twice", "the log of one broker is shipped under two names", _shipped_twice),
     _story(
         "any-faults-lost-lines",
         "faults drawn at random, and lines are lost",
@@ -263,6 +311,20 @@ BROKEN: tuple[Scenario, ...] = (
         prepare=scripts.wrong_clock,
     ),
     _story("clock-steps", "a clock is set while all are running", scripts.clock_steps, broken=True),
+    _story(
+        "stays-in-its-term",
+        "a bug: a candidate that is to raise its term keeps it",
+        _cold_start,
+        broken=True,
+        rules=Rules(next_term=lambda own, _: own),
+    ),
+    _story(
+        "says-it-failed",
+        "a bug: who took leadership over says that it could not",
+        _transfers,
+        broken=True,
+        rules=Rules(taken_over=lambda code: 418 if code == 200 else code),
+    ),
 )
 
 SCENARIOS = (*SAFE, *BROKEN)

@@ -1,6 +1,7 @@
 """Which findings the logs of a DLedger world prove, by what really happened in it."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from election_core.protocols.dledger.decisions import (
     ACCEPT,
@@ -10,6 +11,7 @@ from election_core.protocols.dledger.decisions import (
     PASSED,
     REVOTE_IMMEDIATELY,
     TERM_NOT_READY,
+    WAIT_TO_VOTE_NEXT,
 )
 from election_core.quorum import majority
 from election_core.simulate.leaders import Signs, about, double_votes, line_breaks, overlaps, same_term
@@ -41,7 +43,10 @@ _SURE_GAP_US = 5 * SECOND
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    parts = (_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _kept_roles)
+    parts = (
+        *(_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _kept_roles),
+        *(_kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
+    )
     found = [one for part in (*parts, _log_gaps, storms) for one in part(world)]
     found += same_term(world, _SIGNS, "term")
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
@@ -193,6 +198,55 @@ def _kept_roles(world: World) -> Iterator[Truth]:
                 words,
                 about((reign.node,), (reign.term,)),
             )
+
+
+def _kept_terms(world: World) -> Iterator[Truth]:
+    """A term that is raised to itself; and the next round in it, after one that nobody could win."""
+    last: dict[str, Line] = {}
+    for line in world.lines:
+        if line.said is None:
+            continue
+        if line.said.kind == "DL_TO_FOLLOWER":
+            last.pop(line.node, None)
+        elif line.said.kind == "DL_TERM_UP" and _term(line) <= int(str(value(line, "from_term"))):
+            yield line_breaks("TERM_RULE", line, f"{line.node} raised its term {_term(line)} to itself.")
+        elif line.said.kind == "DL_VOTE_PARSED":
+            before = last.get(line.node)
+            again = before is not None and value(before, "result") == WAIT_TO_VOTE_NEXT
+            if before is not None and again and _term(before) == _term(line):
+                words = f"{line.node} asked for votes in term {_term(line)} again, which nobody could win."
+                true = line_breaks("TERM_RULE", line, words)
+                shown = before.kept and line.wall_us - before.wall_us < 3 * SECOND
+                yield replace(true, provable=true.provable and shown)
+            last[line.node] = line
+
+
+def _wrong_transfers(world: World) -> Iterator[Truth]:
+    """A member that took over, and says that it did not."""
+    for line in world.lines:
+        done = line.said is not None and line.said.kind == "DL_TAKE_DONE"
+        if done and value(line, "role") != "FOLLOWER" and value(line, "code") != 200:
+            yield line_breaks("TRANSFER_RULE", line, f"{line.node} took over and says that it failed.")
+
+
+def _unknown_releases(world: World) -> Iterator[Truth]:
+    """The configuration dump names the release; the quiet ones of its lines may be lost."""
+    for node in world.names():
+        told = [
+            line for line in world.lines if line.node == node and "rocketmqHome=" in line.text and "6.1" in line.text
+        ]
+        if told:
+            shown = any(line.kept for line in told)
+            words = f"{node} is of a release that nobody knows."
+            yield Truth("UNKNOWN_VERSION", (node,), (), told[0].true_us, None, shown, words, about((node,), ()))
+
+
+def _shipped_twice(world: World) -> Iterator[Truth]:
+    """One log in two folders."""
+    for folder, node in world.shipped.items():
+        words = f"{folder} holds the log of {node}."
+        both = (node, folder)
+        yield Truth("IDENTITY_CONTRADICTION", both, (), world.began_us, None, True, words, about(both, ()))
 
 
 def _since_quorum_us(line: Line) -> int:

@@ -37,10 +37,10 @@ Lines = list[tuple[str, str, str]]
 
 
 class BrokerVoice:
-    """The brokers of one group. ``zone_minutes`` is the time zone of their JVMs, which only time stamps show."""
+    """The brokers of one group, each of the release in ``home``; only time stamps show the time zone of their JVMs."""
 
-    def __init__(self, group: str, names: tuple[str, ...], rng: Random) -> None:
-        self._group, self._names = group, names
+    def __init__(self, group: str, names: tuple[str, ...], rng: Random, home: str = "/opt/rocketmq") -> None:
+        self._group, self._names, self._home = group, names, home
         self._zone_minutes = rng.choice((0, 480, -300, 330))
         self._store_role: dict[str, str] = {}
 
@@ -139,8 +139,8 @@ class BrokerVoice:
     def _settings(self, node: str) -> list[tuple[str, str]]:
         peers = ";".join(f"{name}-{self._address(name)}:{_PORT}" for name in self._names)
         return [
-            ("brokerConfigPath", "/opt/rocketmq/conf/broker.conf"),
-            ("rocketmqHome", "/opt/rocketmq"),
+            ("brokerConfigPath", f"{self._home}/conf/broker.conf"),
+            ("rocketmqHome", self._home),
             ("namesrvAddr", _NAME_SERVER),
             ("listenPort", str(_BROKER_PORT)),
             ("brokerIP1", self._address(node)),

@@ -22,7 +22,8 @@ EXPECTED: dict[str, Expected] = {
             {
                 *("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "DOUBLE_VOTE", "TERM_REGRESSION"),
                 *("LEADER_WITHOUT_QUORUM", "LEADER_KEPT_WITHOUT_QUORUM", "HEARTBEAT_RULE"),
-                *("WRONG_ROUND_RESULT", "WRONG_VOTE_RESULT"),
+                *("WRONG_ROUND_RESULT", "WRONG_VOTE_RESULT", "TERM_RULE", "TRANSFER_RULE"),
+                *("UNKNOWN_VERSION", "IDENTITY_CONTRADICTION"),
                 *("LEADERLESS", "ELECTION_STORM", "LOG_GAP", "CLOCK_SKEW"),
             }
         ),

@@ -16,6 +16,7 @@ import pytest
 from benchmarks import accuracy
 from election_core.dialects import Record, dialect_for
 from election_core.events import Event
+from election_core.findings import RULES
 from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, told, truths
 from election_core.simulate.judged import Score, findings_of, logs_of, score
 from election_core.simulate.landing import files, truth_lines
@@ -88,6 +89,22 @@ def test_every_rule_is_broken_by_a_world(protocol: str) -> None:
     """Each rule that the logs of a protocol can prove has a world in which its breach is provable."""
     proven = {one.rule for name, seed in few_worlds(protocol) for one in judged(name, seed).provable}
     assert proven == EXPECTED[protocol].proven
+
+
+WITHOUT_A_WORLD = {
+    "BROKER_ROLE_RULE": "the broker above a DLedger member is written by its voice, which has no rules to bend",
+    "CONTROLLERS_DISAGREE": "only JRaft controllers print the entries that are compared, and they have no machine",
+    "MEMBERS_DISAGREE": "members of a world are given one list of members",
+    "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/test_faults.py",
+}
+"""Findings that no world shows, and why not."""
+
+
+def test_every_finding_has_a_world() -> None:
+    """What the judge may say has been true of a world, and was found there."""
+    proven = frozenset[str]().union(*(expected.proven for expected in EXPECTED.values()))
+    assert set(RULES) - proven <= set(WITHOUT_A_WORLD)
+    assert set(WITHOUT_A_WORLD) | proven <= set(RULES)
 
 
 def parsed(line: Line) -> Event | None:
