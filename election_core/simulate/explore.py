@@ -70,6 +70,7 @@ class Model(Generic[M, S]):
     ``spent`` says that a message can never again mean anything to its receiver. Timers: ``ignored`` ones mean nothing
     for the invariant; ``instant`` ones may go off at once, because another that can take as long as it likes
     stands behind them. ``crashes`` is how many there may be; ``loses`` are files that do not survive one.
+    Not ``symmetric`` are members that a protocol tells apart by their ids.
     """
 
     machine: Machine[M, S]
@@ -84,13 +85,14 @@ class Model(Generic[M, S]):
     instant: frozenset[str] = frozenset()
     crashes: int = 0
     loses: frozenset[str] = frozenset()
+    symmetric: bool = True
 
 
 def search(model: Model[M, S]) -> Found:
     """Search all moments; where an invariant breaks, the shortest trace to it."""
-    found = _Search(model, symmetric=True).run()
+    found = _Search(model, symmetric=model.symmetric).run()
     # Moments that are one up to names have lost their names: the trace is told by a search that keeps them.
-    return _Search(model, symmetric=False).run() if found.broken else found
+    return _Search(model, symmetric=False).run() if found.broken and model.symmetric else found
 
 
 class _Numbers:
@@ -162,11 +164,12 @@ class _Search(Generic[M, S]):
     # -- moves -------------------------------------------------------------------------------------------------
 
     def _first(self) -> Moment:
-        nodes = []
+        nodes, sent = [], set[str | int]()
         for place, name in enumerate(self.names):
             state, acts = self.model.machine.start(self.model.members[name], {}, 0)
             nodes.append(self.nodes.number(self._node(place, state, (), (), acts, 0)))
-        return (tuple(nodes), (), self.model.crashes, ())
+            sent |= {self.letters.number(one) for one in _letters(name, 0, None, acts)}
+        return (tuple(nodes), self._alive(tuple(nodes), sent), self.model.crashes, ())
 
     def _moves(self, moment: Moment) -> Iterator[tuple[Move, Moment]]:
         nodes, letters, crashes_left, _ = moment
@@ -244,7 +247,8 @@ class _Search(Generic[M, S]):
         state, acts = self.model.machine.start(self.model.members[self.names[place]], dict(files), 0)
         again = self.nodes.number(self._node(place, state, files, (), acts, node.crashes + 1))
         nodes = (*moment[0][:place], again, *moment[0][place + 1 :])
-        return (nodes, self._alive(nodes, moment[1]), moment[2] - 1, moment[3])
+        sent = (self.letters.number(one) for one in _letters(self.names[place], node.crashes + 1, None, acts))
+        return (nodes, self._alive(nodes, {*moment[1], *sent}), moment[2] - 1, moment[3])
 
     def _alive(self, nodes: Ids, letters: Iterable[str | int]) -> Ids:
         """The letters that may still mean something."""

@@ -4,7 +4,8 @@ Source: apache/zookeeper 3.8 ``FastLeaderElection``, ``QuorumPeer``, ``Leader``,
 rules of voting stand in :mod:`.decisions`. All messages are notices. Left out are the bytes of entries: a proposal
 carries the whole log as stretches; the connections for elections, which anybody may open to anybody; and observers.
 
-A learner's connection to its leader is a session with a number: what belongs to an older one means nothing any more.
+A learner's connection to its leader is a session, with a number of each of them: what belongs to an older one means
+nothing any more.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -52,11 +53,15 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One server of an ensemble; its id is its place among the peers, from 1."""
+    """One server of an ensemble; its id is its place among the peers, from 1.
+
+    Without ``connections`` it does not notice whose process ended.
+    """
 
     name: str
     peers: tuple[str, ...]
     rules: Rules = field(default_factory=Rules)
+    connections: bool = True
 
     @property
     def sid(self) -> int:
@@ -86,6 +91,10 @@ class Notification:
     state: str
 
 
+Session = tuple[int, int]
+"""The learner's count of leaders that it followed, and the leader's count of elections that it won."""
+
+
 @dataclass(frozen=True, slots=True)
 class FollowerInfo:
     """A learner connects; ``accepted`` is the largest epoch that it promised."""
@@ -98,7 +107,7 @@ class FollowerInfo:
 class LeaderInfo:
     """The winner proposes an epoch."""
 
-    session: int
+    session: Session
     epoch: int
 
 
@@ -106,7 +115,7 @@ class LeaderInfo:
 class AckEpoch:
     """A learner promises the epoch, and tells with what; ``None``: it had promised it before."""
 
-    session: int
+    session: Session
     has: tuple[int, int] | None
 
 
@@ -114,7 +123,7 @@ class AckEpoch:
 class NewLeader:
     """The leader's log, to be taken over before its epoch is."""
 
-    session: int
+    session: Session
     epoch: int
     log: Ledger
 
@@ -123,21 +132,21 @@ class NewLeader:
 class AckNewLeader:
     """The learner has the leader's log and its epoch."""
 
-    session: int
+    session: Session
 
 
 @dataclass(frozen=True, slots=True)
 class UpToDate:
     """The leader is established."""
 
-    session: int
+    session: Session
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """The leader's log, and how far it is committed; without new entries it is a ping."""
 
-    session: int
+    session: Session
     log: Ledger
     committed: int
 
@@ -146,7 +155,7 @@ class Proposal:
 class Ack:
     """How far the learner's log goes."""
 
-    session: int
+    session: Session
     last: int
 
 
@@ -154,7 +163,7 @@ class Ack:
 class Bye:
     """One end of a session closes the connection."""
 
-    session: int
+    session: Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +189,7 @@ class Ballot:
 class Learner:
     """A learner as its leader knows it."""
 
-    session: int
+    session: Session
     accepted: int
     heard_ms: int
     asked: bool = False
@@ -217,7 +226,8 @@ class State:
     phase: str | None = None
     epoch: int | None = None
     session: int = 0
-    reached: bool = False
+    wins: int = 0
+    joined: Session | None = None
     proposed: bool = False
     heard_ms: int = 0
     followed_ms: int = 0
@@ -280,12 +290,20 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     return turn.done()
 
 
+def decided(member: Member, state: State, now_ms: int, leader: str) -> Step:
+    """An election ends for a server: it leads, or follows."""
+    turn = _Turn(member, state, now_ms)
+    _decide(turn, replace(state.initial, leader=member.peers.index(leader) + 1))
+    return turn.done()
+
+
 def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
     """One thing happens to a server."""
     turn = _Turn(member, state, now_ms)
     match told:
         case Heard(sender, Notification() as notification):
-            turn.change(connected=turn.state.connected | {sender})
+            if member.connections:
+                turn.change(connected=turn.state.connected | {sender})
             _on_notification(turn, sender, notification)
         case Heard(sender, message):
             _heard(turn, sender, message)
@@ -446,7 +464,7 @@ def _decide(turn: _Turn, vote: Vote) -> None:
 
 def _lead(turn: _Turn, took_ms: int) -> None:
     """Elected: the winner leads nobody until a quorum has promised its epoch and has its log."""
-    turn.change(role=LEADING, leader=turn.member.name, learners=(), epoch=None)
+    turn.change(role=LEADING, leader=turn.member.name, learners=(), epoch=None, wins=turn.state.wins + 1)
     turn.say("ZK_LEADING")
     turn.say("ZK_ELECTED", by="leader", duration_ms=took_ms)
     _enter(turn, DISCOVERY)
@@ -464,10 +482,10 @@ def _on_follower_info(turn: _Turn, sender: str, info: FollowerInfo) -> None:
     if turn.state.role != LEADING:
         return
     known = dict(turn.state.learners).get(sender)
-    if known is not None and known.session >= info.session:
+    if known is not None and known.session[0] >= info.session:
         return
     rest = (one for one in turn.state.learners if one[0] != sender)
-    learner = Learner(info.session, info.accepted, turn.now_ms)
+    learner = Learner((info.session, turn.state.wins), info.accepted, turn.now_ms)
     turn.change(learners=tuple(sorted((*rest, (sender, learner)), key=lambda one: one[0])))
     turn.say("ZK_LEARNER", by="learner", peer=sender)
     _propose_epoch(turn)
@@ -614,7 +632,7 @@ def _commit(turn: _Turn) -> None:
 
 
 def _follow(turn: _Turn, leader: str, took_ms: int) -> None:
-    turn.change(role=FOLLOWING, leader=leader, session=turn.state.session + 1, reached=False, proposed=False)
+    turn.change(role=FOLLOWING, leader=leader, session=turn.state.session + 1, joined=None, proposed=False)
     turn.change(heard_ms=turn.now_ms, followed_ms=turn.now_ms)
     turn.say("ZK_FOLLOWING")
     turn.say("ZK_FOLLOWS", by="follower", duration_ms=took_ms)
@@ -627,7 +645,7 @@ def _follow(turn: _Turn, leader: str, took_ms: int) -> None:
 def _on_retry(turn: _Turn) -> None:
     """The leader may not know yet that it was elected."""
     state = turn.state
-    if state.role == FOLLOWING and not state.reached and state.leader is not None:
+    if state.role == FOLLOWING and state.joined is None and state.leader is not None:
         turn.send(state.leader, FollowerInfo(state.session, state.accepted))
         turn.wait(RETRY, RETRY_MS)
 
@@ -635,9 +653,10 @@ def _on_retry(turn: _Turn) -> None:
 def _on_leader_info(turn: _Turn, sender: str, info: LeaderInfo) -> None:
     """A larger epoch is promised; one that was promised before does not count, a smaller one is refused."""
     state = turn.state
-    if not state.reached:
-        turn.change(reached=True)
-        turn.say("ZK_LEADER_REACHED", by="connector", peer=sender)
+    if state.joined is not None:
+        return
+    turn.change(joined=info.session)
+    turn.say("ZK_LEADER_REACHED", by="connector", peer=sender)
     if info.epoch < state.accepted:
         turn.say("ZK_EPOCH_REFUSED", by="follower", from_term=info.epoch, term=state.accepted)
         _leave(turn, None)
@@ -696,7 +715,7 @@ def _leave(turn: _Turn, why: str | None) -> None:
     state = turn.state
     if state.leader is None:
         return
-    turn.send(state.leader, Bye(state.session))
+    turn.send(state.leader, Bye(state.joined or (state.session, 0)))
     if why is not None:
         turn.say("ZK_LEADER_LOST", by="follower", exception=why)
         lasted_ms, in_sync = turn.now_ms - state.followed_ms, state.phase == BROADCAST
@@ -718,14 +737,17 @@ def _heard(turn: _Turn, sender: str, message: Any) -> None:
         if learner is not None and learner.session == message.session:
             turn.learner(sender, heard_ms=turn.now_ms)
             _BY_LEARNERS[type(message)](turn, sender, message)
-    elif type(message) in _BY_LEADERS and _is_own_session(turn.state, sender, message.session):
+    elif type(message) in _BY_LEADERS and _is_own_session(turn.state, sender, message):
         turn.change(heard_ms=turn.now_ms)
         turn.wait(SILENCE, SYNC_MS if turn.state.phase == BROADCAST else INIT_MS)
         _BY_LEADERS[type(message)](turn, sender, message)
 
 
-def _is_own_session(state: State, sender: str, session: int) -> bool:
-    return (state.role, state.leader, state.session) == (FOLLOWING, sender, session)
+def _is_own_session(state: State, sender: str, message: Any) -> bool:
+    """The leader's first message joins its session to the learner's."""
+    if (state.role, state.leader, state.session) != (FOLLOWING, sender, message.session[0]):
+        return False
+    return state.joined == message.session or (state.joined is None and isinstance(message, LeaderInfo | Bye))
 
 
 def _closed(turn: _Turn, peer: str) -> None:
