@@ -161,11 +161,10 @@ class World:
     ``drops`` is how often a burst of dropped lines begins, but in files that are ``quiet``: appenders drop what floods
     them. ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep connections
     open and are told when the process at the other end is gone.
-    ``leave`` is what a process does about being told to stop, before it ends.
-    ``unprinted`` is what machines say that no system writes down: time, member, and what it says.
-    ``stops_in_us``: how long a clean stop takes. ``shipped`` are folders that hold the log of a member once more.
-    ``unprinted`` is what machines say that no system writes down: time, member, and what it says. ``copies`` are those
-    that somebody took of the members' files: member, path below its folder, content.
+    ``leave`` is what a process does about being told to stop, before it ends. ``stops_in_us``: how long a clean stop
+    takes. ``shipped`` are folders that hold the log of a member once more. ``unprinted`` is what machines say that no
+    system writes down: time, member, and what it says. ``copies`` are those that somebody took of the members' files:
+    member, path below its folder, content.
     """
 
     def __init__(self, play: Play, members: Mapping[str, Any], rng: Random, began_us: int) -> None:

@@ -33,6 +33,8 @@ STILL_OPEN, CLEAN_STOP, DROPPED, EXPIRED = "open", "stopped", "dropped", "expire
 FAILING = "failing"
 
 _SERVICES = frozenset({"BRK_SCHEDULE", "BRK_TX_CHECK", "BRK_POP_REVIVE"})
+_CHANGES = frozenset({"BRK_SCHEDULE", "BRK_TX_CHECK"})
+"""Lines that are printed only where something changes."""
 _SERVICE_ON = frozenset({"BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN"})
 _SAYS_OWN_ID = frozenset({"BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN", "BRK_SERVICE_OFF", "PRE_NOT_NEEDED"})
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER"})
@@ -301,6 +303,7 @@ class Reading:
     _last: Logged | None = None
     _registered: bool = False
     _rest: list[Logged] = field(default_factory=list)
+    _switched: dict[str, bool] = field(default_factory=dict)
 
     def read(self, signals: list[Logged]) -> None:
         """Take all lines of the life, in order."""
@@ -384,6 +387,10 @@ class Reading:
         self.steps.append(Step(since, event.by, role, None, leader, event.event_id, "seen_later", self.own))
 
     def _on_services(self, event: Logged) -> None:
+        if event.kind in _CHANGES:
+            if event.flag and self._switched.get(event.kind) and self.role == ACTING:
+                self._stopped_unseen(event)
+            self._switched[event.kind] = bool(event.flag)
         if event.flag:
             self._on_services_on(event)
         elif self.role == ACTING:
@@ -392,6 +399,12 @@ class Reading:
             self._take(event, (UNKNOWN, None), "services_off")
         elif self.role is None:
             self._take(event, (FOLLOWER, MASTER_ID if self.plain else None), "services_off")
+
+    def _stopped_unseen(self, event: Logged) -> None:
+        """Services are switched on that were on by the last line about them: that they were switched off is lost."""
+        since = self._last.at if self._last is not None else self.begin
+        self.steps.append(Step(since, event.by, FOLLOWER, None, None, event.event_id, "seen_later", self.own))
+        self._switched.clear()
 
     def _on_services_on(self, event: Logged) -> None:
         if self.role in (LEADER, ACTING):

@@ -552,7 +552,8 @@ def _on_lives(turn: _BrokerTurn, _: str, reply: Lives) -> None:
     if not reply.members:
         turn.say("BRK_MEMBERS_EMPTY", "poll")
         return
-    turn.change(members=reply.members)
+    if reply.members != turn.state.members:
+        turn.change(members=reply.members)
     if not turn.state.isolated:
         _learn(turn, reply.members[0])
 

@@ -383,7 +383,7 @@ def _without_master(group: Group, seen: Fact) -> bool:
     """Whether the name server that speaks had dropped the master, and did not register it with these very lines."""
     own = [fact for fact in _master_registrations(group) if fact.source_node == seen.source_node]
     last = until(seen) or since(seen)
-    if any(fact.since <= last.by + NOTICE and (fact.until is None or fact.until > seen.since) for fact in own):
+    if any(fact.since <= last.by + NOTICE and (fact.until_by is None or fact.until_by > seen.since) for fact in own):
         return False
     return any(fact.until is not None and fact.until <= seen.since for fact in own)
 
@@ -444,7 +444,10 @@ def _served_unseen(group: Group, gap: Gap) -> bool:
         begin = group.clocks.elapsed(earliest, since(role))
         successor = gap.after is not None and role.peer == gap.after.node
         learned = begin[0] > 0 or (begin[1] > 0 and role.peer != gap.before.node)
-        if role.role == FOLLOWER and role.peer is not None and not successor and learned:
+        # Who follows from the second on in which the gap ends may follow one that ended it.
+        blurred = gap.end.by - gap.end.at > 2 * SECOND
+        inside = blurred or group.clocks.elapsed(since(role), gap.end)[0] > 0
+        if role.role == FOLLOWER and role.peer is not None and not successor and learned and inside:
             return True
         if role.role == UNKNOWN and not _seen_preparing(group, role):
             return True

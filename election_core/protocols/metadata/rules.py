@@ -453,6 +453,8 @@ def _sync_by_version(
     left = hand_over.left
     own, exact = _stored(hand_over, tables, kind)
     least, most = (look(left.source_node, kind, since(sync)) for look in (tables.before, tables.after))
+    if most is not None and not _made_while_acting(hand_over, most, least):
+        most = None
     took = kind in (sync.members or ())
     if replaced or own is None or not exact:
         stale.why.append("no copy of the table that the returning master compared with the acting one's")
@@ -466,6 +468,15 @@ def _sync_by_version(
         stale.conforms += 1
     else:
         stale.why.append("the version that the acting master had, or the line that it was taken over, is not known")
+
+
+def _made_while_acting(hand_over: HandOver, table: Table, before: Table | None) -> bool:
+    """Whether a copy, perhaps from after the hand-over, shows a version that the acting master had of itself: it was
+    made in its time, or is the one that it had before. Later the version may be that of the new master."""
+    if before is not None and before.version == table.version:
+        return True
+    timestamp = (table.version[1] or 0) * 1000
+    return hand_over.left.since <= timestamp <= hand_over.end.by
 
 
 def _older_finding(hand_over: HandOver, kind: str, own: Table, read: Table) -> Finding:

@@ -241,4 +241,9 @@ def _versions_copied(world: World, handed: HandedOver, file: str) -> bool:
         if any(died < time < started for died, started in deaths)
     ]
     read = [table for time, table in copies(world, handed.left.node, file) if time > handed.served_us + _SURE_US]
-    return bool(own and read) and not is_taken_over(own[-1].version, read[0].version)
+    if not own or not read:
+        return False
+    # Later the former acting master copies the new one's table, and its version with it.
+    made_us = (read[0].version[1] or 0) * 1000
+    while_acting = handed.left.begin_us + SECOND < made_us < handed.end_us - SECOND
+    return while_acting and not is_taken_over(own[-1].version, read[0].version)

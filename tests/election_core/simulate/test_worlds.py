@@ -66,6 +66,16 @@ def test_thirty_worlds_are_judged_as_they_were(protocol: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_worlds_that_were_judged_wrongly_once() -> None:
+    """Lost lines of a stop, two who begin in one second, a master that is there for less than one, a late copy."""
+    once = (
+        *(("acting-any-faults-lost-lines", 20), ("acting-no-name-server", 42)),
+        *(("lock-strict-any-faults", 53), ("metadata-takes-whatever", 47)),
+    )
+    wrong = complaints(once)
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.slow
 @each_protocol
 def test_five_hundred_worlds_are_judged_as_they_were(protocol: str) -> None:
