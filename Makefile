@@ -53,7 +53,9 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "NO CHROMIUM WAS FOUND: the dashboard is not opened in a browser (Debian and Ubuntu: apt-get install chromium)" >&2
-	$(BIN)/pytest -n 2 --dist loadgroup
+	@echo "Two parts at once: tests/jobs here, everything else below it when both are done"
+	@mkdir -p build; $(BIN)/pytest --ignore tests/jobs >build/tests.log 2>&1 & others=$$!; \
+	$(BIN)/pytest tests/jobs; jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
 
 bench: java $(READY) ## all that is measured of landing and replaying, one line of JSON for each
 	@$(BIN)/python -m benchmarks.landing

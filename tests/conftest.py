@@ -26,17 +26,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="write what scenario files are told to say; read the diff")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """``make test`` has two workers: what needs the Spark session stays together, and so do the tests of all runs."""
-    for item in items:
-        group = item.path.stem
-        if "spark" in getattr(item, "fixturenames", ()):
-            group = "spark"
-        elif item.path.parent.name == "acceptance":
-            group = "acceptance"
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
 Landing = Callable[[Iterable[str]], Path]
 """``landing(runs)``: a fresh landing zone that holds the ``nodes/`` of each run."""
 
