@@ -58,10 +58,11 @@ def story(spark: SparkSession, events_a_node: int) -> DataFrame:
 def events_of(spark: SparkSession, load: Load, night: int) -> DataFrame:
     """The events of one night, counted from 1, of all groups."""
     told = story(spark, load.events_a_node)
-    groups = spark.range(load.groups).select(F.col("id").cast("string").alias("name"), F.lit(0).alias("turn"))
+    once = F.lit(0).cast("bigint").alias("turn")
+    groups = spark.range(load.groups).select(F.col("id").cast("string").alias("name"), once)
     if load.hot_events:
         turns = load.hot_events // (load.events_a_node * NODES)
-        hot = spark.range(turns).select(F.lit("hot").alias("name"), F.col("id").cast("int").alias("turn"))
+        hot = spark.range(turns).select(F.lit("hot").alias("name"), F.col("id").alias("turn"))
         groups = groups.unionByName(hot)
     return in_place(groups.repartition(8, "name", "turn").crossJoin(F.broadcast(told)), load, night)
 
