@@ -47,7 +47,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint ## format, lint, types, import contracts, and the tests that need no Spark; under a minute
+check: lint ## format, lint, types, import contracts, and the tests that need no Spark; about a minute and a half
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
