@@ -143,6 +143,12 @@ def bad_network(world: World) -> None:
     world.network.lost = 0.1
 
 
+def doubling_network(world: World) -> None:
+    """One message in five arrives twice, one in twenty not at all."""
+    world.network.doubled = 0.2
+    world.network.lost = 0.05
+
+
 def lost_lines(world: World) -> None:
     """The loggers drop INFO lines in bursts."""
     world.drops = 0.02
@@ -170,3 +176,19 @@ def clock_steps(stage: Stage) -> Script:
     name = stage.rng.choice(stage.names)
     stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
     yield from stage.seconds(40, 60)
+
+
+def clock_step_then_kill(stage: Stage) -> Script:
+    """A clock is set, forward or back, by up to more than its process has lived; then the leader is killed."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(30, 40)
+    name = stage.rng.choice(stage.names)
+    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
+    yield from stage.seconds(5, 10)
+    leader = stage.leader()
+    if leader is not None:
+        stage.kill(leader)
+        yield from stage.led_again(leader)
+        stage.start(leader)
+    yield from stage.seconds(20, 30)

@@ -103,11 +103,6 @@ def _mute_leader(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
-def _doubling_network(world: World) -> None:
-    world.network.doubled = 0.2
-    world.network.lost = 0.05
-
-
 def _lost_lines(world: World) -> None:
     world.drops = 0.05
 
@@ -152,7 +147,7 @@ SAFE: tuple[Scenario, ...] = (
         "doubled-messages",
         "one message in five arrives twice, some late, and the leader is cut off",
         scripts.isolated_leader,
-        prepare=_doubling_network,
+        prepare=scripts.doubling_network,
     ),
     _story(
         "lost-lines",
@@ -268,22 +263,6 @@ def _handed_around(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
-def _clock_steps(stage: Stage) -> Script:
-    """A clock is set, forward or back, by up to more than its process has lived; then the leader is killed."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(30, 40)
-    name = stage.rng.choice(stage.names)
-    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
-    yield from stage.seconds(5, 10)
-    leader = stage.leader()
-    if leader is not None:
-        stage.kill(leader)
-        yield from stage.led_again(leader)
-        stage.start(leader)
-    yield from stage.seconds(20, 30)
-
-
 def _votes_for_everybody(ballot: Ballot) -> bool:
     return not is_behind(ballot.end, ballot.own_end)
 
@@ -353,7 +332,12 @@ BROKEN: tuple[Scenario, ...] = (
         broken=True,
         prepare=scripts.wrong_clock,
     ),
-    _story("clock-steps", "a clock is set while all are running, and the leader is killed", _clock_steps, broken=True),
+    _story(
+        "clock-steps",
+        "a clock is set while all are running, and the leader is killed",
+        scripts.clock_step_then_kill,
+        broken=True,
+    ),
 )
 
 SCENARIOS = (*SAFE, *BROKEN)

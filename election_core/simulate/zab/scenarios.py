@@ -95,11 +95,6 @@ def _flapping(stage: Stage) -> Script:
     yield from stage.seconds(25, 35)
 
 
-def _doubling_network(world: World) -> None:
-    world.network.doubled = 0.2
-    world.network.lost = 0.05
-
-
 SAFE: tuple[Scenario, ...] = (
     _story("healthy", "three servers, nothing broken", scripts.healthy),
     _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
@@ -126,7 +121,7 @@ SAFE: tuple[Scenario, ...] = (
         "doubled-messages",
         "one message in five arrives twice, some late, and the leader is cut off",
         scripts.isolated_leader,
-        prepare=_doubling_network,
+        prepare=scripts.doubling_network,
     ),
     _story(
         "lost-lines",
@@ -221,22 +216,6 @@ def _together(stage: Stage) -> Script:
     yield from stage.seconds(30, 40)
 
 
-def _clock_steps(stage: Stage) -> Script:
-    """A clock is set while all are running; then the leader is killed."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from stage.seconds(30, 40)
-    name = stage.rng.choice(stage.names)
-    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
-    yield from stage.seconds(5, 10)
-    leader = stage.leader()
-    if leader is not None:
-        stage.kill(leader)
-        yield from stage.led_again(leader)
-        stage.start(leader)
-    yield from stage.seconds(20, 30)
-
-
 def _late_clock(world: World) -> None:
     """One clock is behind by far more than its bound: what a leader caused seems to come before it."""
     world.processes[world.rng.choice(NAMES)].clock.offset_us = -world.rng.randrange(45, 90) * SECOND
@@ -289,7 +268,12 @@ BROKEN: tuple[Scenario, ...] = (
         broken=True,
         prepare=_late_clock,
     ),
-    _story("clock-steps", "a clock is set while all are running, and the leader is killed", _clock_steps, broken=True),
+    _story(
+        "clock-steps",
+        "a clock is set while all are running, and the leader is killed",
+        scripts.clock_step_then_kill,
+        broken=True,
+    ),
 )
 
 SCENARIOS = (*SAFE, *BROKEN)
