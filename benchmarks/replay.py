@@ -28,7 +28,7 @@ from benchmarks.many_files import megabytes, worker_megabytes
 from election_core import replay as core
 from election_core.facts import Fact
 from election_core.source import INTERESTING
-from jobs.judging import PROGRAM_ORDER, SOURCE, folded, judged
+from jobs.judging import folded, in_program_order, judged
 from jobs.map_partitions import rows_of
 from jobs.replay import replay
 from jobs.session import spark_session
@@ -55,13 +55,7 @@ def events(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
 
 def floor(rows: DataFrame, target: str) -> None:
     """The scan, shuffle, sort and Delta writes of a replay, without Python."""
-    ordered = (
-        rows.withColumn("is_snapshot", F.col("stream").contains("/"))
-        .repartition(*SOURCE)
-        .sortWithinPartitions(*PROGRAM_ORDER)
-        .drop("is_snapshot")
-    )
-    kept = ordered.where(F.col("kind").isin(sorted(INTERESTING)))
+    kept = in_program_order(rows).where(F.col("kind").isin(sorted(INTERESTING)))
     kept.write.format("delta").mode("overwrite").save(target)
 
 
@@ -84,12 +78,7 @@ def written(rows: DataFrame, target: str, number: int) -> None:
 
 def by_rows(rows: DataFrame) -> int:
     """The same fold behind ``rdd.mapPartitions``, with rows in and rows out."""
-    ordered = (
-        rows.withColumn("is_snapshot", F.col("stream").contains("/"))
-        .repartition(*SOURCE)
-        .sortWithinPartitions(*PROGRAM_ORDER)
-        .drop("is_snapshot")
-    )
+    schema = rows.limit(0).toArrow().schema
 
     def work(partition: Iterable[Row]) -> Iterator[Row]:
         batch: list[dict[str, Any]] = []
@@ -98,10 +87,10 @@ def by_rows(rows: DataFrame) -> int:
             for row in partition:
                 batch.append(row.asDict(recursive=True))
                 if len(batch) == 10_000:
-                    yield pa.RecordBatch.from_pylist(batch, SCHEMA)
+                    yield pa.RecordBatch.from_pylist(batch, schema)
                     batch.clear()
             if batch:
-                yield pa.RecordBatch.from_pylist(batch, SCHEMA)
+                yield pa.RecordBatch.from_pylist(batch, schema)
 
         for told in core.fold(batches()):
             if isinstance(told, Fact):
@@ -109,24 +98,14 @@ def by_rows(rows: DataFrame) -> int:
             else:
                 yield from (Row(**row) for row in told.to_pylist())
 
-    return int(ordered.rdd.mapPartitions(work).count())
-
-
-def schema_of(rows: DataFrame) -> pa.Schema:
-    """The Arrow schema of a frame."""
-    return rows.limit(0).toArrow().schema
-
-
-SCHEMA = pa.schema([])
+    return int(in_program_order(rows).rdd.mapPartitions(work).count())
 
 
 def replay_vs_floor(spark: SparkSession, folder: Path, load: Load) -> None:
     """A replay from scratch over the same work without Python; and over the same fold with rows."""
-    global SCHEMA  # noqa: PLW0603 - shipped to the workers with the work
     warehouse = Warehouse(str(folder / "floor"))
     count = land(spark, warehouse, load, 1)
     rows = events(spark, warehouse)
-    SCHEMA = schema_of(rows)
     least = best(lambda number: floor(rows, str(folder / f"least-{number}")))
     ours = best(lambda number: whole(rows, str(folder / f"ours-{number}")))
     both = {"replay_s": round(ours, 1), "floor_s": round(least, 1)}

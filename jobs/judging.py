@@ -8,6 +8,7 @@ judged; the rows of all others are taken over as they are.
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from operator import attrgetter
 
 import pyarrow as pa
@@ -92,13 +93,18 @@ def write_table(verdicts: DataFrame, groups: DataFrame | None, work: Work, table
 
 def folded(rows: DataFrame, inventory: core.Inventory = NO_INVENTORY) -> DataFrame:
     """The facts that each node's own log proves, and what is new in its state: from the rows of :mod:`jobs.states`."""
-    ordered = (
+    work = partial(fold, inventory=inventory)
+    return map_partitions(in_program_order(rows), work, (FACTS.name, STATES.name))
+
+
+def in_program_order(rows: DataFrame) -> DataFrame:
+    """The rows of each node together and in the order in which it wrote them, its snapshots last."""
+    return (
         rows.withColumn("is_snapshot", F.col("stream").contains("/"))
         .repartition(*SOURCE)
         .sortWithinPartitions(*PROGRAM_ORDER)
         .drop("is_snapshot")
     )
-    return map_partitions(ordered, lambda batches: fold(batches, inventory), (FACTS.name, STATES.name))
 
 
 def judged(facts: DataFrame) -> DataFrame:
