@@ -24,6 +24,8 @@ GROUPS_A_CLUSTER = 500
 TERMS_A_STORY = 20
 DAY_S = 86_400
 NODES = 3
+SIGN_US = 5_000_000
+"""Between two signs of life: no longer than between those that a landing keeps of a node that speaks all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def story(spark: SparkSession, events_a_node: int) -> DataFrame:
         parsed = (dialect.parse(Record(line, (), stream, dialect.utc_offset_minutes)) for line in lines)
         events = [event for event in parsed if event is not None][:events_a_node]
         last = max(event.event_time for event in events)
-        idle = (tick(last + number * 10_000_000, 1000) for number in range(1, events_a_node - len(events) + 1))
+        idle = (tick(last + number * SIGN_US, 1000) for number in range(1, events_a_node - len(events) + 1))
         for line_no, event in enumerate([*events, *idle], 1):
             values = asdict(event)
             rows.append((member, line_no, *(values[column.name] for column in MEANING)))
@@ -70,7 +72,7 @@ def events_of(spark: SparkSession, load: Load, night: int) -> DataFrame:
 def in_place(rows: DataFrame, load: Load, night: int) -> DataFrame:
     """Stories as rows of ``silver.events``: whose, when, in which term, in which line of which file."""
     stories = F.col("turn") + F.lit(night * 100_000)
-    begins = F.lit(BEGAN_US + night * DAY_S * 1_000_000) + F.col("turn") * F.lit((load.events_a_node + 60) * 10_000_000)
+    begins = F.lit(BEGAN_US + night * DAY_S * 1_000_000) + F.col("turn") * F.lit((load.events_a_node + 60) * SIGN_US)
     of = {
         "cluster": F.when(F.col("name") == "hot", "hot").otherwise(
             F.concat(F.lit("c"), F.floor(F.col("name").cast("int") / GROUPS_A_CLUSTER))

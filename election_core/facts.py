@@ -144,9 +144,12 @@ META_DROPPED = "META_DROPPED"
 """A slave dropped ``topic`` or ``consumer_group``, since its master did not have it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Fact:
-    """One thing that a node's log proves. ``kind`` is one of the ``FACT_*`` names of its protocol."""
+    """One thing that a node's log proves. ``kind`` is one of the ``FACT_*`` names of its protocol.
+
+    Nobody changes one; it is not frozen because a frozen one takes eight times as long to make, and very many are made.
+    """
 
     cluster: str
     replica_group: str

@@ -118,10 +118,12 @@ class Activity:
         """A line was written at ``time``."""
         if self.segments:
             current = self.segments[-1]
-            if current.first <= time <= current.last + _SEGMENT_GAP:
-                if current.first < time < current.last:
-                    return
-                self.segments[-1] = _joined(current, Segment(time, time, event_id, event_id))
+            if current.last < time <= current.last + _SEGMENT_GAP:
+                self.segments[-1] = Segment(current.first, time, current.first_event, event_id)
+                return
+            if current.first <= time <= current.last:
+                if time in (current.first, current.last):
+                    self.segments[-1] = _joined(current, Segment(time, time, event_id, event_id))
                 return
         self.segments.append(Segment(time, time, event_id, event_id))
 
@@ -226,11 +228,21 @@ def _merged(segments: Iterable[Segment]) -> list[Segment]:
 
 def _joined(one: Segment, other: Segment) -> Segment:
     """Both as one. Of several first or last lines in one moment the one with the smallest id stands for all."""
-    first = min(one.first, other.first)
-    last = max(one.last, other.last)
-    begins = [s.first_event for s in (one, other) if s.first == first and s.first_event is not None]
-    ends = [s.last_event for s in (one, other) if s.last == last and s.last_event is not None]
-    return Segment(first, last, min(begins, default=None), min(ends, default=None))
+    if one.first == other.first:
+        first_event = _smaller(one.first_event, other.first_event)
+    else:
+        first_event = one.first_event if one.first < other.first else other.first_event
+    if one.last == other.last:
+        last_event = _smaller(one.last_event, other.last_event)
+    else:
+        last_event = one.last_event if one.last > other.last else other.last_event
+    return Segment(min(one.first, other.first), max(one.last, other.last), first_event, last_event)
+
+
+def _smaller(one: str | None, other: str | None) -> str | None:
+    if one is None or other is None:
+        return one or other
+    return min(one, other)
 
 
 def _first_words(starts: list[tuple[int, str]], segments: list[Segment]) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ One thing cannot be said from the state: where a process began that an event of 
 started long before (:data:`~election_core.lives.LATE`). Such a source is folded from its events again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
@@ -29,91 +29,95 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self._batches: list[pa.RecordBatch] = []
-        self._part: pa.RecordBatch | None = None
+        self._former: list[pa.RecordBatch] = []
         self._chosen: list[int] = []
         self._open: int | None = None
         self._waiting: pa.RecordBatch | None = None
-        self._file: tuple[str | None, str | None] = (None, None)
+        self._file = ("", "")
         self._time = 0
 
-    def begin(self, part: pa.RecordBatch) -> None:
-        """The next lines are the rows of ``part``."""
-        self._part, self._chosen, self._open = part, [], None
-
-    def line(self, number: int, file: tuple[str | None, str | None], time: int, *, keep: bool) -> None:
-        """The row ``number`` of the part is a new line of ``file``; whether it must be kept whatever follows."""
-        self._resolve(file, time)
+    def line(self, number: int, file: tuple[str, str], time: int, *, keep: bool) -> None:
+        """The row ``number`` of the batch is a new line of ``file``; whether it must be kept whatever follows."""
+        if self._open is not None or self._waiting is not None:
+            self._resolve(forget=time >= self._time and file == self._file)
         if keep:
             self._chosen.append(number)
         else:
             self._open, self._file, self._time = number, file, time
 
-    def end(self) -> None:
-        """The part ends; a line that waits for the next one of its file waits for the next part."""
-        if self._part is None:
-            return
+    def turn(self, batch: pa.RecordBatch) -> None:
+        """The batch ends; a line that waits for the next one of its file waits for the next batch."""
         if self._chosen:
-            self._batches.append(self._part.take(pa.array(self._chosen)))
+            self._former.append(batch.take(pa.array(self._chosen)))
+            self._chosen = []
         if self._open is not None:
-            self._waiting = self._part.slice(self._open, 1)
-        self._part, self._open = None, None
+            self._waiting = batch.take(pa.array([self._open]))
+            self._open = None
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Everything that is kept, after the last part."""
-        if self._waiting is not None:
-            self._batches.append(self._waiting)
-            self._waiting = None
-        yield from self._batches
+    def kept(self) -> tuple[list[pa.RecordBatch], list[int]]:
+        """All that is kept after the last line: rows of former batches, and the numbers of rows of this one."""
+        if self._open is not None or self._waiting is not None:
+            self._resolve(forget=False)
+        return self._former, self._chosen
 
-    def _resolve(self, file: tuple[str | None, str | None], time: int) -> None:
-        """Forget the line that waits, if this one is the next of its file and later; else keep it."""
-        if self._open is None and self._waiting is None:
-            return
-        forget = file == self._file and time >= self._time
-        if self._waiting is not None:
-            if not forget:
-                self._batches.append(self._waiting)
-            self._waiting = None
-        elif self._open is not None and not forget:
+    def _resolve(self, *, forget: bool) -> None:
+        """Forget the line that waits, or keep it."""
+        if not forget and self._waiting is not None:
+            self._former.append(self._waiting)
+        elif not forget and self._open is not None:
             self._chosen.append(self._open)
-        self._open = None
+        self._open = self._waiting = None
 
 
-def lived(cluster: str, source_node: str, bound_ms: int, digest: Sequence[tuple[str, Segment]]) -> pa.RecordBatch:
-    """``LIVED`` rows of a source."""
-    length = len(digest)
-    return pa.RecordBatch.from_pydict(
-        {
-            "cluster": [cluster] * length,
-            "source_node": [source_node] * length,
-            "stream": [stream for stream, _ in digest],
-            "fingerprint": [""] * length,
-            "line_no": pa.array([0] * length, pa.int64()),
-            "clock_bound_ms": pa.array([bound_ms] * length, pa.int64()),
-            "event_time": pa.array([segment.first for _, segment in digest], pa.int64()),
-            "time_resolution_ms": pa.array([0] * length, pa.int64()),
-            "event_id": [segment.first_event or "" for _, segment in digest],
-            "kind": [LIVED] * length,
-            "until": pa.array([segment.last for _, segment in digest], pa.int64()),
-            "until_event": [segment.last_event or "" for _, segment in digest],
-        }
-    )
+class Added:
+    """What the sources that are done add to their states, gathered for many short ones at once."""
+
+    def __init__(self) -> None:
+        self._former: list[pa.RecordBatch] = []
+        self._numbers: list[int] = []
+        self._signs: list[tuple[str | int | None, ...]] = []
+
+    def take(
+        self, memory: Memory, cluster: str, source_node: str, bound_ms: int, digest: Iterable[tuple[str, Segment]]
+    ) -> None:
+        """The rows that ``memory`` kept, and ``LIVED`` rows of the ``digest``: streams, and when they were written."""
+        former, numbers = memory.kept()
+        self._former.extend(former)
+        self._numbers.extend(numbers)
+        for stream, lived in digest:
+            first, last = lived.first_event or "", lived.last_event or ""
+            self._signs.append(
+                (cluster, source_node, stream, "", 0, bound_ms, lived.first, 0, first, LIVED, None, lived.last, last)
+            )
+
+    def failure(self, cluster: str, source_node: str, error: str) -> None:
+        """The ``FAILED`` row of a source."""
+        self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, error, None, None))
+
+    def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
+        """All of it; ``batch`` is the one whose rows the memories numbered last, ``None`` after the last."""
+        yield from self._former
+        if batch is not None and self._numbers:
+            yield batch.take(pa.array(self._numbers))
+        if self._signs:
+            columns = zip(zip(*self._signs, strict=True), _SIGN, strict=True)
+            yield pa.RecordBatch.from_arrays([pa.array(values, one.type) for values, one in columns], schema=_SIGN)
 
 
-def failure(cluster: str, source_node: str, error: str) -> pa.RecordBatch:
-    """The ``FAILED`` row of a source."""
-    row = {
-        "cluster": cluster,
-        "source_node": source_node,
-        "stream": "",
-        "fingerprint": "",
-        "line_no": 0,
-        "clock_bound_ms": 0,
-        "event_time": 0,
-        "time_resolution_ms": 0,
-        "event_id": "",
-        "kind": FAILED,
-        "value": error,
+_SIGN = pa.schema(
+    {
+        "cluster": pa.string(),
+        "source_node": pa.string(),
+        "stream": pa.string(),
+        "fingerprint": pa.string(),
+        "line_no": pa.int64(),
+        "clock_bound_ms": pa.int64(),
+        "event_time": pa.int64(),
+        "time_resolution_ms": pa.int64(),
+        "event_id": pa.string(),
+        "kind": pa.string(),
+        "value": pa.string(),
+        "until": pa.int64(),
+        "until_event": pa.string(),
     }
-    return pa.RecordBatch.from_pylist([row])
+)

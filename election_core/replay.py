@@ -9,7 +9,8 @@ Both carry their state across batches: a batch boundary falls wherever it likes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import groupby, repeat
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from election_core.facts import Fact
 from election_core.judge import failed
 from election_core.lives import Segment
 from election_core.logged import Logged
-from election_core.memory import FAILED, LIVED, Memory, failure, lived
+from election_core.memory import FAILED, LIVED, Added, Memory
 from election_core.rows import Row
 from election_core.source import INTERESTING, SourceLog
 from election_core.witness import NOT_LISTED, UNIDENTIFIED, Listed
@@ -61,43 +62,74 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) 
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
     snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
     stand together. With the columns :data:`STATE_COLUMNS` and :data:`REMEMBERED` they also hold the states that former
-    folds gave; then the facts of a source are followed by record batches of the rows that its new events add to its
-    state. A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
+    folds gave; then record batches come between the facts: the rows that new events add to the states.
+    A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None
     for batch in batches:
+        lines, added = _lines(batch), Added()
         for cluster, source_node, rows in _sources(batch):
             if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
-                    yield from current.told()
+                    yield from current.told(added)
                 listed = (inventory or {}).get((cluster, source_node), NOT_LISTED)
-                current = _Folding(SourceLog(cluster, source_node, 0, listed), REMEMBERED in batch.schema.names)
-            current.feed(batch.slice(rows.start, len(rows)))
+                current = _Folding(SourceLog(cluster, source_node, 0, listed), remembers=lines.old is not None)
+            current.feed(lines, rows)
+        if current is not None:
+            current.turn(batch)
+        yield from added.batches(batch)
     if current is not None:
-        yield from current.told()
+        added = Added()
+        yield from current.told(added)
+        yield from added.batches(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The rows of a batch as Python values: each column is converted once, for all sources in it.
+
+    ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of states, ``None``
+    where there are no states.
+    """
+
+    batch: pa.RecordBatch
+    kinds: list[str]
+    streams: list[str]
+    files: list[str]
+    times: list[int]
+    ids: list[str]
+    bounds: list[int]
+    events: list[Logged | None]
+    old: list[bool] | None
 
 
 class _Folding:
     """The fold of one source, which may fail on its own."""
 
-    def __init__(self, source: SourceLog, remembers: bool) -> None:
+    def __init__(self, source: SourceLog, *, remembers: bool) -> None:
         self._source = source
         self._memory = Memory() if remembers else None
         self._error: str | None = None
         self._failed_before = False
 
     def is_of(self, cluster: str, source_node: str) -> bool:
-        return (self._source.cluster, self._source.source_node) == (cluster, source_node)
+        return self._source.source_node == source_node and self._source.cluster == cluster
 
-    def feed(self, part: pa.RecordBatch) -> None:
+    def feed(self, lines: _Lines, rows: range) -> None:
+        """Take the source's rows of a batch."""
         if self._error is None:
             try:
-                self._feed(part)
+                self._feed(lines, rows)
             except Exception as error:  # noqa: BLE001 - a fault in one source must not stop the night
                 self._error = said(error)
 
-    def told(self) -> Iterator[Fact | pa.RecordBatch]:
-        """The facts of the source, and what is new in its state."""
+    def turn(self, batch: pa.RecordBatch) -> None:
+        """The batch ends, and another may go on with this source."""
+        if self._memory is not None:
+            self._memory.turn(batch)
+
+    def told(self, added: Added) -> Iterator[Fact]:
+        """The facts of the source; what is new in its state goes to ``added``."""
         facts: list[Fact] = []
         if self._error is None:
             try:
@@ -109,56 +141,40 @@ class _Folding:
             yield failed(cluster, UNIDENTIFIED, source_node, self._error)
         yield from facts
         if self._memory is not None and self._error is None:
-            yield lived(cluster, source_node, self._source.bound_ms, list(self._source.digest()))
-            yield from self._memory.batches()
+            added.take(self._memory, cluster, source_node, self._source.bound_ms, self._source.digest())
         elif self._memory is not None and self._error is not None and not self._failed_before:
-            yield failure(cluster, source_node, self._error)
+            added.failure(cluster, source_node, self._error)
 
-    def _feed(self, part: pa.RecordBatch) -> None:
-        kinds = _texts(part, "kind")
-        times = part.column("event_time").cast(pa.int64()).to_pylist()
-        self._source.bound_ms = max(self._source.bound_ms, pc.max(part.column("clock_bound_ms")).as_py() or 0)
-        wanted = self._new(part, kinds, times) if self._memory is None else self._both(part, kinds, times)
-        for event in _logged(part, kinds, times, wanted):
-            self._source.on(event)
-
-    def _new(self, part: pa.RecordBatch, kinds: list[str | None], times: list[int]) -> list[int]:
-        """Take the lines of new events; the numbers of those that the protocols read."""
-        streams, files, ids = _texts(part, "stream"), _texts(part, "fingerprint"), part.column("event_id").to_pylist()
-        for stream, time, event_id, file in zip(streams, times, ids, files, strict=True):
-            self._source.seen(stream or "", time, event_id, file or "")
-        return [number for number, kind in enumerate(kinds) if kind in INTERESTING]
-
-    def _both(self, part: pa.RecordBatch, kinds: list[str | None], times: list[int]) -> list[int]:
-        """The same with rows of the state among them; the memory hears of every new line."""
-        streams, files, ids = _texts(part, "stream"), _texts(part, "fingerprint"), part.column("event_id").to_pylist()
-        old, memory = part.column(REMEMBERED).to_pylist(), self._memory or Memory()
-        wanted: list[int] = []
-        memory.begin(part)
-        for number, kind in enumerate(kinds):
-            stream, file, time = streams[number] or "", files[number] or "", times[number]
-            if old[number] and kind in _OF_STATE:
-                self._recall(part, number, stream, time, ids[number])
-                continue
-            if kind in INTERESTING:
-                wanted.append(number)
-            if old[number]:
-                self._source.remembered(stream, time, ids[number], file)
+    def _feed(self, lines: _Lines, rows: range) -> None:
+        source, memory = self._source, self._memory
+        source.bound_ms = max(source.bound_ms, *lines.bounds[rows.start : rows.stop])
+        kinds, streams, files, times, ids = lines.kinds, lines.streams, lines.files, lines.times, lines.ids
+        old, events = lines.old, lines.events
+        for number in rows:
+            stream, file, time, event = streams[number], files[number], times[number], events[number]
+            if old is not None and old[number]:
+                if kinds[number] in _OF_STATE:
+                    self._recall(lines, number)
+                    continue
+                source.remembered(stream, time, ids[number], file)
             else:
-                steady = self._source.seen(stream, time, ids[number], file)
-                memory.line(number, (stream, file), time, keep=not steady or kind in INTERESTING)
-        memory.end()
-        return wanted
+                steady = source.seen(stream, time, ids[number], file)
+                if memory is not None:
+                    memory.line(number, (stream, file), time, keep=event is not None or not steady)
+            if event is not None:
+                source.on(event)
 
-    def _recall(self, part: pa.RecordBatch, number: int, stream: str, time: int, event_id: str) -> None:
+    def _recall(self, lines: _Lines, number: int) -> None:
         """A row of the state that is no event."""
-        if part.column("kind")[number].as_py() == FAILED:
+        row = lines.batch
+        if lines.kinds[number] == FAILED:
             self._failed_before = True
-            self._error = part.column("value")[number].as_py()
+            self._error = row.column("value")[number].as_py()
             return
-        until = part.column("until")[number].cast(pa.int64()).as_py()
-        last_event = part.column("until_event")[number].as_py()
-        self._source.lived(stream, Segment(time, until, event_id or None, last_event or None))
+        until = row.column("until")[number].cast(pa.int64()).as_py()
+        last_event = row.column("until_event")[number].as_py()
+        segment = Segment(lines.times[number], until, lines.ids[number] or None, last_event or None)
+        self._source.lived(lines.streams[number], segment)
 
 
 _OF_STATE = frozenset({LIVED, FAILED})
@@ -189,46 +205,67 @@ def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
     """The runs of rows of one source in a batch."""
     keys = list(zip(_texts(batch, "cluster"), _texts(batch, "source_node"), strict=True))
     begin = 0
-    for number in range(1, len(keys) + 1):
-        if number == len(keys) or keys[number] != keys[begin]:
-            cluster, source_node = keys[begin]
-            yield cluster or "", source_node or "", range(begin, number)
-            begin = number
+    for (cluster, source_node), own in groupby(keys):
+        end = begin + sum(1 for _ in own)
+        yield cluster, source_node, range(begin, end)
+        begin = end
 
 
-def _logged(part: pa.RecordBatch, kinds: list[str | None], times: list[int], wanted: list[int]) -> Iterator[Logged]:
+def _lines(batch: pa.RecordBatch) -> _Lines:
+    kinds, streams = _texts(batch, "kind"), _texts(batch, "stream")
+    times = batch.column("event_time").cast(pa.int64()).to_pylist()
+    wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
+    events: list[Logged | None] = [None] * len(kinds)
+    for number, event in zip(wanted, _logged(batch, wanted, kinds, streams, times), strict=True):
+        events[number] = event
+    return _Lines(
+        batch=batch,
+        kinds=kinds,
+        streams=streams,
+        files=_texts(batch, "fingerprint"),
+        times=times,
+        ids=batch.column("event_id").to_pylist(),
+        bounds=pc.fill_null(batch.column("clock_bound_ms"), 0).to_pylist(),
+        events=events,
+        old=batch.column(REMEMBERED).to_pylist() if REMEMBERED in batch.schema.names else None,
+    )
+
+
+def _logged(
+    batch: pa.RecordBatch, wanted: list[int], kinds: list[str], streams: list[str], times: list[int]
+) -> Iterator[Logged]:
     """The rows of these numbers as events."""
-    if not wanted:
-        return
-    names = [name for name in ("event_id", "stream", "time_resolution_ms", *_LOGGED_ONLY) if name in part.schema.names]
-    chosen = part.select(names).take(pa.array(wanted))
-    columns = {name: chosen.column(name).to_pylist() for name in names}
-    ids, streams = columns.pop("event_id"), columns.pop("stream")
-    resolutions = columns.pop("time_resolution_ms")
-    for place, number in enumerate(wanted):
-        yield Logged(
-            event_id=ids[place],
-            stream=streams[place] or "",
-            kind=kinds[number] or "",
-            at=times[number],
-            by=times[number] + (resolutions[place] or 0) * 1000,
-            **{name: _plain(name, values[place]) for name, values in columns.items()},
+    here = [name for name in ("event_id", "time_resolution_ms", *_LOGGED_ONLY) if name in batch.schema.names]
+    chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
+    ids = chosen.column("event_id").to_pylist()
+    resolutions = pc.fill_null(chosen.column("time_resolution_ms"), 0).to_pylist()
+    at = [times[number] for number in wanted]
+    by = [time + resolution * 1000 for time, resolution in zip(at, resolutions, strict=True)]
+    more = [_plain(chosen, name) for name in _LOGGED_ONLY]
+    return map(Logged, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
+
+
+def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
+    """A column as Python values that cannot change; nulls where the batch has no such column."""
+    if name not in batch.schema.names:
+        return repeat(None)
+    column = batch.column(name)
+    if not pa.types.is_list(column.type) or column.null_count == len(column):
+        values: list[Any] = column.to_pylist()
+        return values
+    if name == "epoch_entries":
+        return (
+            None if told is None else tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in told)
+            for told in column.to_pylist()
         )
+    return (None if value is None else tuple(value) for value in column.to_pylist())
 
 
-def _plain(name: str, value: Any) -> Any:
-    if isinstance(value, list):
-        if name == "epoch_entries":
-            return tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in value)
-        return tuple(value)
-    return value
-
-
-def _texts(batch: pa.RecordBatch, name: str) -> list[str | None]:
-    """A column of strings as Python values; each distinct string is made once."""
-    encoded = batch.column(name).dictionary_encode()
+def _texts(batch: pa.RecordBatch, name: str) -> list[str]:
+    """A column of strings as Python values, null as an empty one; each distinct string is made once."""
+    encoded = batch.column(name).fill_null("").dictionary_encode()
     words = encoded.dictionary.to_pylist()
-    return [None if i is None else words[i] for i in encoded.indices.to_pylist()]
+    return [words[number] for number in encoded.indices.to_pylist()]
 
 
 _TIMES = ("since", "since_by", "until", "until_by", "sure_until")
@@ -236,16 +273,14 @@ _TUPLES = ("members", "evidence")
 
 
 def _facts(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
-    names = tuple(Fact.__dataclass_fields__)
     for batch in batches:
         columns = []
-        for name in names:
+        for name in Fact.__dataclass_fields__:
             column = batch.column(name)
             if name in _TIMES and not pa.types.is_integer(column.type):
                 column = column.cast(pa.int64())
-            values = column.to_pylist()
+            values: Iterable[Any] = column.to_pylist()
             if name in _TUPLES:
-                values = [None if v is None else tuple(v) for v in values]
+                values = (None if value is None else tuple(value) for value in values)
             columns.append(values)
-        for row in zip(*columns, strict=True):
-            yield Fact(**dict(zip(names, row, strict=True)))
+        yield from map(Fact, *columns)

@@ -100,6 +100,7 @@ FOLDS: tuple[Fold, ...] = (
 )
 """The state machines of all protocols; a new protocol adds its line here."""
 
+_LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, sources.KINDS, *(fold.kinds for fold in FOLDS))
 """The kinds of events that the fold reads; all others are signs of life only."""
 
@@ -120,6 +121,7 @@ class SourceLog:
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
     itself: sources.SourcesLog = field(default_factory=sources.SourcesLog)
     _stream_of: dict[str, str] = field(default_factory=dict)
+    _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
 
     def seen(self, stream: str, time: int, event_id: str | None = None, file: str = "") -> bool:
@@ -146,21 +148,18 @@ class SourceLog:
 
     def on(self, event: Logged) -> None:
         """Take an event of one of :data:`INTERESTING`."""
-        self._note_life(event)
-        if event.kind in IDENTITY_KINDS:
+        kind = event.kind
+        if kind in _LIFE_KINDS:
+            self._note_life(event)
+        if kind in IDENTITY_KINDS:
             self.identity.on(event)
-        if event.kind in sources.KINDS:
+        if kind in sources.KINDS:
             self.itself.on(event)
-        for number, fold in enumerate(FOLDS):
-            if event.kind not in fold.kinds:
-                continue
-            scope = fold.scope(event.stream)
-            if scope is not None:
-                log = self._log(number, scope)
-                if not self._snapshots and process_of(event.stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
-                    self._snapshots = True
-                    log.after_logs(self._activity("broker.log").lives())
-                log.on(event)
+        readers = self._readers.get((kind, event.stream))
+        if readers is None:
+            readers = self._readers[kind, event.stream] = tuple(self._new_readers(kind, event.stream))
+        for log in readers:
+            log.on(event)
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
@@ -169,6 +168,17 @@ class SourceLog:
         told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(witness, stream)]
         yield from (fact for _, fact in told)
         yield from self.itself.facts(witness, told)
+
+    def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
+        """The state machines that read lines of this kind in this stream."""
+        for number, fold in enumerate(FOLDS):
+            scope = fold.scope(stream) if kind in fold.kinds else None
+            if scope is not None:
+                log = self._log(number, scope)
+                if not self._snapshots and process_of(stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
+                    self._snapshots = True
+                    log.after_logs(self._activity("broker.log").lives())
+                yield log
 
     def _log(self, number: int, scope: str) -> ProtocolLog:
         key = (number, scope)

@@ -7,6 +7,7 @@ life by life, since a process may come back under another id.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
 
 from election_core import facts
@@ -40,6 +41,7 @@ _PROCESSES = (
 """How the names of a process's files begin; all others are a broker's."""
 
 
+@lru_cache(maxsize=4096)
 def process_of(stream: str) -> str:
     """Which process of a machine writes a file, by the file's name; canonical events tell of themselves alone."""
     if "/" in stream:  # only a snapshot has a folder in its name
