@@ -6,6 +6,7 @@ Everything here is derived from a set of facts; the order in which they came doe
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from election_core import facts, quiet
@@ -126,9 +127,11 @@ def _when(fact: Fact) -> tuple[object, ...]:
     return (fact.since, fact.source_node, fact.ordinal, fact.kind)
 
 
-def _whole(fact: Fact) -> tuple[tuple[bool, str], ...]:
-    values = (getattr(fact, name) for name in fact.__dataclass_fields__)
-    return tuple((v is not None, f"{v:020d}" if isinstance(v, int) else repr(v)) for v in values)
+_values = attrgetter(*Fact.__dataclass_fields__)
+
+
+def _whole(fact: Fact) -> tuple[tuple[bool, object], ...]:
+    return tuple((value is not None, value) for value in _values(fact))
 
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 
 from election_core import facts
 from election_core.facts import Fact
@@ -53,7 +53,7 @@ class Checked:
     def tallied(self, told: Testimony, node: str | None) -> Iterator[Fact]:
         """``CHECKED`` facts: how often each rule said what."""
         last = told.lives[-1].last_seen if told.lives else 0
-        for verdict, count in sorted(self.counts.items(), key=lambda item: tuple(map(str, astuple(item[0])))):
+        for verdict, count in sorted(self.counts.items(), key=_in_words):
             yield told.fact(
                 facts.CHECKED,
                 last,
@@ -65,6 +65,11 @@ class Checked:
                 value=verdict.why,
                 count=count,
             )
+
+
+def _in_words(tally: tuple[Verdict, int]) -> tuple[str, str, str]:
+    verdict = tally[0]
+    return verdict.rule, verdict.says, str(verdict.why)
 
 
 Told = tuple[str, str, str | None, int]

@@ -52,7 +52,7 @@ def write_facts(told: DataFrame, work: Work) -> None:
     facts = rows_of(told, FACTS.name)
     if work.extent.partly:
         facts = facts.unionByName(work.old(FACTS.name).join(work.named(work.extent.touched), SOURCE, "left_anti"))
-    work.warehouse.replace(facts.sort(*FACTS.names), FACTS.name, work.where, work.run_id)
+    work.warehouse.replace(facts.sort(*GROUP, "source_node"), FACTS.name, work.where, work.run_id)
 
 
 def write_states(told: DataFrame, replaces: str | None, work: Work) -> None:
@@ -109,10 +109,12 @@ def in_program_order(rows: DataFrame) -> DataFrame:
 
 def judged(facts: DataFrame) -> DataFrame:
     """The verdicts on each replica group: one struct column for each gold table."""
-    names = FACTS.names
-    order = (*GROUP, *(name for name in names if name not in GROUP))
-    grouped = facts.select(*names).repartition(*GROUP).sortWithinPartitions(*order)
-    return map_partitions(grouped, judge, GOLD)
+    return map_partitions(in_group_order(facts), judge, GOLD)
+
+
+def in_group_order(facts: DataFrame) -> DataFrame:
+    """The facts of each replica group together; the judge brings them into an order of its own."""
+    return facts.select(*FACTS.names).repartition(*GROUP).sortWithinPartitions(*GROUP)
 
 
 fact_values = attrgetter(*FACTS.names)

@@ -98,6 +98,9 @@ def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # A limit in bytes makes Spark size up a whole batch after each of its rows; rows alone bound a batch.
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
