@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 import duckdb
-from deltalake import DeltaTable
 
 from election_core.replay import Inventory
 from jobs import JobError
@@ -53,7 +52,7 @@ def pending(warehouse: Warehouse, inventory: Inventory) -> set[str]:
 
 def selected(warehouse: Warehouse, selection: Selection) -> set[str]:
     """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
-    events = DeltaTable(warehouse.location("events")).to_pyarrow_dataset()
+    events = warehouse.dataset("events")
     with duckdb.connect() as database:
         database.execute("SET TimeZone = 'UTC'")
         database.register("events", events)

@@ -78,7 +78,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
         location = warehouse.location(name)
         DeltaTable(location).delete(chosen, commit_properties=note)
         if name in versions:
-            before = DeltaTable(location, version=versions[name]).to_pyarrow_dataset()
+            before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
             if rows.num_rows:
                 write_deltalake(location, rows, mode="append", commit_properties=note)

@@ -8,7 +8,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from deltalake import DeltaTable
 
 from jobs import JobError
 from jobs.views import create_in_duckdb
@@ -29,8 +28,7 @@ class Published:
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
         for name, version in warehouse.published_versions(self.run).items():
-            dataset = DeltaTable(warehouse.location(name), version=version).to_pyarrow_dataset()
-            self._database.register(name, dataset)
+            self._database.register(name, warehouse.dataset(name, version))
         create_in_duckdb(self._database)
         self._database.execute("SET enable_external_access = false")
         self._database.execute("SET lock_configuration = true")

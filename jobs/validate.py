@@ -18,7 +18,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from deltalake import DeltaTable
 
 from election_core.dialects import KINDS
 from election_core.findings import CATALOGUE
@@ -112,7 +111,7 @@ class Newest:
         for name, table in TABLES.items():
             rows = table.arrow_schema().empty_table()
             if name in self._versions:
-                rows = DeltaTable(warehouse.location(name), version=self._versions[name]).to_pyarrow_dataset()
+                rows = warehouse.dataset(name, self._versions[name])
             self._database.register(f"all_{name}", rows)
             self._database.execute(f"CREATE VIEW {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
 

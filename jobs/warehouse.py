@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from deltalake.transaction import AddAction
+from pyarrow import fs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs import JobError
 from jobs.data_files import PARTITION, DataFile
-from jobs.stores import for_spark, is_uri
+from jobs.stores import for_arrow, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
@@ -52,9 +54,19 @@ class Warehouse:
         if self.version(table) is None:
             return []
         names = list(columns or TABLES[table].names)
-        dataset = DeltaTable(self.location(table)).to_pyarrow_dataset()
+        dataset = self.dataset(table)
         found = dataset.to_table([name for name in names if name in dataset.schema.names]).to_pylist()
         return [dict.fromkeys(names) | row for row in found]
+
+    def dataset(self, table: str, version: int | None = None) -> ds.Dataset:
+        """The rows of ``table`` as Arrow reads them, without Spark; the newest by default.
+
+        Arrow's own file systems read them. Delta's is written in Python: a thread of Arrow's that still holds bytes of
+        it when Python ends brings the whole process down, after all its work is done.
+        """
+        location = self.location(table)
+        system, root = fs.FileSystem.from_uri(for_arrow(location))
+        return DeltaTable(location, version=version).to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
 
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""

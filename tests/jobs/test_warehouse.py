@@ -80,3 +80,13 @@ def test_a_table_of_an_older_release_gets_its_new_columns(tmp_path: Path) -> Non
     warehouse.create()
     warehouse.append([published | {"run_id": "r2", "held": ["c1"], "versions": [], "counts": []}], "runs")
     assert {run["run_id"]: run["held"] for run in warehouse.runs()} == {"r1": None, "r2": ["c1"]}
+
+
+def test_nothing_of_python_reads_for_the_threads_of_arrow(tmp_path: Path) -> None:
+    """What they still hold of it when Python ends would bring the process down."""
+    warehouse = Warehouse(str(tmp_path / "50% of ä"))
+    warehouse.create()
+    system = warehouse.dataset("events").filesystem
+    assert system.type_name == "subtree"
+    assert system.base_fs.type_name == "local"
+    assert warehouse.dataset("events", 0).to_table().num_rows == 0
