@@ -1,5 +1,6 @@
 """``conf/pipeline.yaml`` as one frozen value. Every setting has a default, so the file may be missing."""
 
+import re
 from dataclasses import MISSING, dataclass, field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -46,8 +47,29 @@ class InventoryEntry:
     member: str | None = None
 
 
+ADDRESS, CLIENT_ID = "address", "client_id"
+HASHABLE = (ADDRESS, CLIENT_ID)
+"""What may stand in ``hash``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """Of what is landed only a keyed hash is kept; see :mod:`jobs.pseudonyms`.
+
+    ``key_env`` names the environment variable that holds the key. ``host_names`` are patterns (``*`` fits any part of a
+    name) of the names of hosts that are addresses too.
+    """
+
+    hash: tuple[str, ...] = ()
+    key_env: str = "ELECTION_REPLAY_SECRET_KEY"
+    host_names: tuple[str, ...] = ()
+
+
 LISTS: dict[str, type[Any]] = {"sources": SourceRule, "inventory": InventoryEntry}
 """The settings that are lists, and what they are lists of."""
+
+CHECKED = (*LISTS, "privacy", "hash", "host_names")
+"""The settings that are neither a text nor a number; each is looked at by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +79,7 @@ class Config:
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
-    says something overrides them. ``inventory`` names members where their logs do not.
+    says something overrides them. ``inventory`` names members where their logs do not. ``privacy`` says what is hashed.
     """
 
     layout: str = "{cluster}/nodes/{node}/logs/**"
@@ -68,6 +90,7 @@ class Config:
     shuffle_partitions: int = 8
     sources: tuple[SourceRule, ...] = field(default=())
     inventory: tuple[InventoryEntry, ...] = field(default=())
+    privacy: Privacy = field(default=Privacy())
 
     def listed(self) -> Inventory:
         """The inventory as the fold reads it."""
@@ -106,7 +129,26 @@ def load(path: str | Path | None = None) -> Config:
     values = mapping(found or {}, str(file))
     lists = {name: entries(kind, values.pop(name, None) or [], f"{file}: {name}") for name, kind in LISTS.items()}
     refuse_listed_twice(lists["inventory"], f"{file}: inventory")
-    return settings(Config, {**values, **lists}, str(file))
+    hidden = privacy(mapping(values.pop("privacy", None) or {}, f"{file}: privacy"), f"{file}: privacy")
+    return settings(Config, {**values, **lists, "privacy": hidden}, str(file))
+
+
+def privacy(values: dict[str, Any], where: str) -> Privacy:
+    """``values`` as the settings of privacy. Raises :class:`JobError` for what is no such setting."""
+    for name in ("hash", "host_names"):
+        found = values.get(name) or []
+        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+            raise JobError(f"{at(where, key_of(values, name))}: {name} must be a list of texts")
+        values[name] = tuple(found)
+    for one in values["hash"]:
+        if one not in HASHABLE:
+            raise JobError(
+                f"{at(where, key_of(values, 'hash'))}: {one} cannot be hashed; what can is {', '.join(HASHABLE)}"
+            )
+    for one in values["host_names"]:
+        if not re.fullmatch(r"[\w.*-]*[A-Za-z0-9][\w.*-]*", one, re.ASCII):
+            raise JobError(f"{at(where, key_of(values, 'host_names'))}: {one!r} is no pattern such as *.corp.example")
+    return settings(Privacy, values, where)
 
 
 def entries(kind: type[T], found: Any, where: str) -> tuple[T, ...]:
@@ -125,6 +167,11 @@ def refuse_listed_twice(inventory: tuple[InventoryEntry, ...], where: str) -> No
         seen.add((one.cluster, one.node))
 
 
+def key_of(values: dict[str, Any], name: str) -> str:
+    """The key ``name`` as it stands in the file, with its line."""
+    return next((key for key in values if key == name), name)
+
+
 def mapping(found: Any, where: str) -> dict[str, Any]:
     """``found`` if it is a mapping; else :class:`JobError`."""
     if not isinstance(found, dict):
@@ -139,7 +186,7 @@ def settings(kind: type[T], values: dict[str, Any], where: str) -> T:
         if name not in kinds:
             raise JobError(f"{at(where, name)}: unknown key {name}; known are {', '.join(sorted(kinds))}")
         wanted = str if kinds[name].find("str") >= 0 else int
-        if name not in LISTS and value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
+        if name not in CHECKED and value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
             raise JobError(f"{at(where, name)}: {name} must be {'a text' if wanted is str else 'a whole number'}")
     given = {name: value for name, value in values.items() if value is not None}
     for one in fields(kind):  # type: ignore[arg-type]

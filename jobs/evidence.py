@@ -27,6 +27,7 @@ from election_core.dialects import FLOODS, Dialect, Record, Unparsable, dialect_
 from election_core.dialects.model import seconds
 from election_core.events import Event
 from jobs.blocks import LINE_BYTES, Block
+from jobs.pseudonyms import Hidden, Pseudonyms
 from jobs.zones import LocalTimes, Reading
 from schemas.events import MEANING
 
@@ -114,9 +115,12 @@ def digest(data: bytes) -> str:
 class Evidence:
     """Takes the blocks of one file in order and gives the rows they make."""
 
-    def __init__(self, place: Place, dialect: Dialect | None, progress: Progress) -> None:
+    def __init__(
+        self, place: Place, dialect: Dialect | None, progress: Progress, pseudonyms: Pseudonyms | None = None
+    ) -> None:
         self.place = place
         self.dialect = dialect
+        self.pseudonyms = pseudonyms
         self.progress = progress
         self.counts = Counts()
         self._held = lines_of(Block(b"", 0))
@@ -160,6 +164,8 @@ class Evidence:
         if not rocketmq_metadata.is_known(self.place.stream):
             self._count(1)
             return
+        if self.pseudonyms:  # byte by byte: not all of it needs to be text
+            data = self.pseudonyms.in_text(data.decode("latin-1")).encode("latin-1")
         try:
             if problem:
                 raise Unparsable(f"file is damaged: {problem}")
@@ -177,8 +183,12 @@ class Evidence:
         self.counts.quarantined += 1
         return QUARANTINE, (
             *(at.cluster, at.source_node, at.stream, at.fingerprint, at.path),
-            *(line_no, reason, text[:TEXT_CHARACTERS], length, at.batch),
+            *(line_no, reason, self._kept(text)[:TEXT_CHARACTERS], length, at.batch),
         )
+
+    def _kept(self, text: str) -> str:
+        """A text as it may be kept."""
+        return self.pseudonyms.in_text(text) if self.pseudonyms else text
 
     def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
         """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
@@ -217,19 +227,27 @@ class Evidence:
         taken = -1
         for at, end, line in zip(candidates, ends, text.gather(candidates).to_list(), strict=True):
             rows: list[Row] = []
+            kept = self._kept(line)
             if at in readable:
-                rows = list(self._record(first + at, line, lengths[at], continuation(text, at, end), dialect))
+                rows = list(self._record(first + at, kept, lengths[at], self._continuation(text, at, end), dialect))
             if not rows and at in ticks:
-                rows = list(self._tick(first + at, line, dialect))
+                rows = list(self._tick(first + at, kept, dialect))
             taken = at if rows else taken
             yield from rows
         if len(dated):
             last = int(dated[-1])
             self.progress.last_line_no = first + last
-            self.progress.last_line = None if last == taken else text[last]
+            self.progress.last_line = None if last == taken else self._kept(text[last])
             time = self._time_of(first + last, text[last], dialect)
             self._last_time = time[0] if time else self._last_time
             self._readings = {first + last: self._reading(first + last)}
+
+    def _continuation(self, text: pl.Series, at: int, end: int) -> tuple[str, ...]:
+        """The undated lines after line ``at`` of a record that ends before line ``end``, as far as they are kept."""
+        if end == at + 1:
+            return ()
+        lines = text[at + 1 : min(end, at + 1 + CONTINUATION_LINES)].to_list()
+        return tuple(self._kept(line)[:TEXT_CHARACTERS] for line in lines)
 
     def _reading(self, line_no: int) -> Reading:
         """The zone of a line's time."""
@@ -268,13 +286,16 @@ class Evidence:
 
     def _record(self, line_no: int, text: str, length: int, more: tuple[str, ...], dialect: Dialect) -> Iterator[Row]:
         """The rows of a record: an event and its text, a quarantine row, or nothing."""
+        kept = "\n".join((text[:TEXT_CHARACTERS], *more))
         try:
             event = self._parse(line_no, text, more, dialect)
+            if event is not None and self.pseudonyms:
+                event, kept = self.pseudonyms.in_event(event, kept)
         except Unparsable as error:
-            yield self.quarantine(line_no, str(error), text, int(length))
+            yield self.quarantine(line_no, str(error), "" if isinstance(error, Hidden) else text, int(length))
         else:
             if event is not None and not (event.kind in FLOODS and self._repeats(event, text)):
-                yield from self._event(line_no, event, "\n".join((text[:TEXT_CHARACTERS], *more)))
+                yield from self._event(line_no, event, kept)
 
     def _repeats(self, event: Event, text: str) -> bool:
         """Whether an event stands already for what the line says, in the ten seconds of the line."""
@@ -373,14 +394,6 @@ def buckets_of(texts: pl.Series) -> pl.Series:
     if times.ne_missing(firsts.str.head(SECOND_LENGTH - 1)).any():
         times, runs = texts.str.extract(TEN_SECONDS), pl.int_range(len(texts), eager=True)
     return times.str.replace_all(r"\D", "").cast(pl.Int64, strict=False).gather(runs)
-
-
-def continuation(text: pl.Series, at: int, end: int) -> tuple[str, ...]:
-    """The undated lines after line ``at`` of a record that ends before line ``end``, as far as they are kept."""
-    if end == at + 1:
-        return ()
-    kept = text[at + 1 : min(end, at + 1 + CONTINUATION_LINES)]
-    return tuple(line[:TEXT_CHARACTERS] for line in kept.to_list())
 
 
 def lines_of(block: Block) -> pl.DataFrame:

@@ -25,6 +25,7 @@ from jobs.data_files import DataFile, write_data_files
 from jobs.evidence import Evidence, Place, Progress, Row, digest
 from jobs.listing import LogFile, open_landing
 from jobs.map_partitions import prepare_worker
+from jobs.pseudonyms import Pseudonyms
 from schemas import TABLES
 
 LANDED = TABLES["landed_files"]
@@ -83,6 +84,7 @@ class Task:
     batch: int
     files: tuple[LogFile, ...]
     known: tuple[Known, ...]
+    pseudonyms: Pseudonyms | None = None
 
 
 def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> tuple[list[DataFile], Counter[str]]:
@@ -128,7 +130,8 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         return
     before, blocks, older = recognised(file, known, system, path)
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
-    evidence = Evidence(place, NAMED.get(task.dialect), before.progress() if before else Progress())
+    progress = before.progress() if before else Progress()
+    evidence = Evidence(place, NAMED.get(task.dialect), progress, task.pseudonyms)
     if older is None:
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
@@ -157,7 +160,7 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.File
         return
     content_hash = sha256(data).hexdigest()
     task = replace(task, file_time=snapshot_time(task.stream))
-    evidence = Evidence(place_of(task, file.path, content_hash[:32]), None, Progress())
+    evidence = Evidence(place_of(task, file.path, content_hash[:32]), None, Progress(), task.pseudonyms)
     seen = any(one.content_hash == content_hash for one in known)
     if not seen:
         yield from evidence.take_snapshot(data, blocks.problem)
@@ -265,5 +268,6 @@ def landed_values(
         "bytes_waiting": 0 if blocks.problem else blocks.waiting,
         "last_line_time": evidence.last_line_time,
         "problem": blocks.problem,
+        "hashed": task.pseudonyms.mark if task.pseudonyms else None,
     }
     return tuple(values[name] for name in LANDED.names)

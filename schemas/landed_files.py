@@ -151,6 +151,11 @@ TABLE = Table(
             comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
         ),
         Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
+        Column(
+            name="hashed",
+            type=STRING,
+            comment="What is hashed in all that is kept of it, and by which key: a hash of that; null for nothing.",
+        ),
     ),
     expectations=(
         Expectation(

@@ -7,7 +7,7 @@ import pytest
 from election_core.witness import Listed
 from jobs import JobError
 from jobs.cli import main
-from jobs.config import Config, load
+from jobs.config import Config, Privacy, load
 
 SHIPPED = Path(__file__).parents[2] / "conf" / "pipeline.yaml"
 
@@ -64,6 +64,12 @@ def test_the_inventory_names_members(tmp_path: Path) -> None:
     }
 
 
+def test_what_is_hashed(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("privacy:\n  hash: [address]\n  host_names: ['*.corp']\n")
+    assert load(file).privacy == Privacy(hash=("address",), host_names=("*.corp",))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -74,6 +80,12 @@ def test_the_inventory_names_members(tmp_path: Path) -> None:
         ("shuffle_partitions: 0", "shuffle_partitions must be at least 1"),
         ("layout: 3", "layout must be a text"),
         ("sources: 3", "sources must be a list"),
+        ("privacy: 3", "p.yaml: privacy: expected keys and values"),
+        ("privacy:\n  hash: address", "p.yaml: privacy, line 2: hash must be a list of texts"),
+        ("privacy:\n  hash: [port]", "p.yaml: privacy, line 2: port cannot be hashed; what can is address, client_id"),
+        ("privacy:\n\n  key: x", "p.yaml: privacy, line 3: unknown key key; known are hash, host_names, key_env"),
+        ("privacy: {key_env: 3}", "key_env must be a text"),
+        ("privacy: {host_names: ['*']}", "privacy, line 1: .* is no pattern such as"),
         ("# one\n\nlayuot: x", "p.yaml, line 3: unknown key layuot"),
         ("sources:\n  - cluster: a\n    node: 7\n", "p.yaml: sources, line 3: node must be a text"),
         ("layout: a\nlayout: b", "layout stands here twice"),
