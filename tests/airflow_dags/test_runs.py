@@ -8,11 +8,12 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -21,6 +22,9 @@ PYTHON = ROOT / ".venv/bin/python"
 CLUSTERS = ("kill-leader-533", "old-copy-497")
 DAY = date(2026, 11, 21)
 """The day of all lines of these clusters."""
+
+SHORT_LIVES = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
+"""Each step is a JVM of its own: it compiles only as much as a short life needs."""
 
 pytestmark = pytest.mark.slow
 
@@ -51,25 +55,39 @@ class Pipeline:
     def environment(self) -> dict[str, str]:
         """What the DAGs want to know."""
         places = {"ELECTION_REPLAY_LANDING": self.landing, "ELECTION_REPLAY_WAREHOUSE": self.warehouse}
-        return {**os.environ, **{name: str(path) for name, path in places.items()}}
+        return {**os.environ, **{name: str(path) for name, path in places.items()}, **SHORT_LIVES}
 
-    def run(self, dag: str, night: str, **params: Any) -> subprocess.CompletedProcess[str]:
-        """Run a DAG as its scheduler would, without one."""
+    def run(self, dag: str, night: str, **params: Any) -> tuple[int, str]:
+        """Run a DAG as its scheduler would, without one: its exit code and what it wrote.
+
+        A step that is to be tried again ends it: what failed once must be looked at.
+        """
         command = ["airflow", "dags", "test", f"election_replay_{dag}", f"{night}T02:00:00+00:00"]
-        return subprocess.run(
+        process = subprocess.Popen(
             [*command, "-c", json.dumps(params)],
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
         )
+        said = []
+        assert process.stdout
+        for line in process.stdout:
+            said.append(line)
+            if "new_state=up_for_retry" in line:
+                process.kill()
+        return process.wait(), "".join(said)
+
+    def by_hand(self, command: str, *words: str) -> str:
+        """What a command of ours says, without Airflow."""
+        whole = [PYTHON, "-m", "jobs.cli", command, "--warehouse", self.warehouse, *words]
+        return subprocess.run(
+            whole, env=self.environment, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
 
     def ask(self, sql: str) -> list[dict[str, Any]]:
         """What is published."""
-        command = [PYTHON, "-m", "jobs.cli", "sql", "--warehouse", self.warehouse, sql, "--format", "json"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
+        return json.loads(self.by_hand("sql", sql, "--format", "json"))
 
     def terms(self) -> list[dict[str, Any]]:
         """All published terms."""
@@ -85,39 +103,6 @@ class Pipeline:
         subprocess.run([PYTHON, "-c", code, self.warehouse / "silver/events", cluster], check=True)
 
 
-def test_nights_are_published_and_a_failing_gate_names_the_rows(tmp_path: Path) -> None:
-    nights = Pipeline(tmp_path, CLUSTERS[0])
-    first = nights.run("nightly", "2026-11-22")
-    assert first.returncode == 0, first.stdout[-5000:]
-    published = nights.terms()
-    assert {row["cluster"] for row in published} == {CLUSTERS[0]}
-
-    nights.land_twice(CLUSTERS[0])
-    nights.add(CLUSTERS[1])
-    second = nights.run("nightly", "2026-11-23")
-    assert second.returncode != 0
-    assert f"failed silver/events one_row_a_key, cluster {CLUSTERS[0]}: 1 rows" in second.stdout
-    assert '"source_file": "kill-leader-533/nodes/' in second.stdout
-    assert [row for row in nights.terms() if row["cluster"] == CLUSTERS[0]] == published
-    assert {row["cluster"] for row in nights.terms()} == set(CLUSTERS)
-
-
-def test_a_backfill_of_three_nights_is_one_run_of_all(tmp_path: Path) -> None:
-    parts, whole = Pipeline(tmp_path / "parts"), Pipeline(tmp_path / "whole")
-    for pipeline in (parts, whole):
-        pipeline.add_nights(CLUSTERS[1], 3)
-    for number in range(3):
-        night = str(DAY + timedelta(days=number))
-        done = parts.run("backfill", "2026-11-24", **{"from": night, "to": night})
-        assert done.returncode == 0, done.stdout[-5000:]
-    done = whole.run("nightly", "2026-11-24")
-    assert done.returncode == 0, done.stdout[-5000:]
-    for table in ("terms", "role_intervals", "elections", "findings", "rule_coverage"):
-        sql = f"SELECT * FROM {table} ORDER BY ALL"  # noqa: S608 - our own names
-        assert parts.ask(sql) == whole.ask(sql) != []
-    assert len(whole.ask("SELECT DISTINCT CAST(event_time AS DATE) AS night FROM events")) == 3
-
-
 def test_a_scheduler_runs_the_night_and_starts_who_waits_for_its_findings(tmp_path: Path) -> None:
     pipeline = Pipeline(tmp_path, CLUSTERS[0])
     folder = tmp_path / "dags"
@@ -127,59 +112,92 @@ def test_a_scheduler_runs_the_night_and_starts_who_waits_for_its_findings(tmp_pa
     consumer = re.search(r"```python\n(.*?)```", page, flags=re.DOTALL)
     assert consumer
     (folder / "tell_reviewers.py").write_text(consumer[1], encoding="utf-8")
-    with scheduler(pipeline, folder, tmp_path / "airflow") as airflow:
+    with scheduler(pipeline, folder, tmp_path / "airflow.log") as ask:
         for dag in ("tell_reviewers", "election_replay_nightly"):
-            until(lambda dag=dag: dag in airflow("dags", "list", "-o", "plain").stdout)
-            airflow("dags", "unpause", "-y", dag)
-        until(lambda: runs_of(airflow, "tell_reviewers") not in (["queued"], ["running"], []))
-        assert runs_of(airflow, "tell_reviewers") == ["success"]
-        assert runs_of(airflow, "election_replay_nightly") in (["running"], ["success"])
-        until(lambda: runs_of(airflow, "election_replay_nightly") != ["running"])
-        assert runs_of(airflow, "election_replay_nightly") == ["success"]
+            until(lambda dag=dag: dag in [one["dag_id"] for one in ask("GET", "dags")["dags"]])
+            ask("PATCH", f"dags/{dag}", is_paused=False)
+        until(lambda: runs_of(ask, "tell_reviewers") not in (["queued"], ["running"], []))
+        assert runs_of(ask, "tell_reviewers") == ["success"]
+        until(lambda: runs_of(ask, "election_replay_nightly") != ["running"])
+        assert runs_of(ask, "election_replay_nightly") == ["success"]
     assert {row["cluster"] for row in pipeline.terms()} == {CLUSTERS[0]}
 
 
+def test_a_backfill_of_three_nights_is_one_run_of_all(tmp_path: Path) -> None:
+    parts, whole = Pipeline(tmp_path / "parts"), Pipeline(tmp_path / "whole")
+    for pipeline in (parts, whole):
+        pipeline.add_nights(CLUSTERS[1], 3)
+    nights = {"from": str(DAY), "to": str(DAY + timedelta(days=2))}
+    for dag, pipeline, params in (("backfill", parts, nights), ("nightly", whole, {})):
+        code, said = pipeline.run(dag, "2026-11-24", **params)
+        assert code == 0, said[-5000:]
+    for table in ("terms", "role_intervals", "elections", "findings", "rule_coverage"):
+        sql = f"SELECT * FROM {table} ORDER BY ALL"  # noqa: S608 - our own names
+        assert parts.ask(sql) == whole.ask(sql) != []
+    assert len(whole.ask("SELECT DISTINCT CAST(event_time AS DATE) AS night FROM events")) == 3
+
+
+def test_a_failing_gate_names_the_rows_and_the_other_clusters_are_published(tmp_path: Path) -> None:
+    nights = Pipeline(tmp_path, CLUSTERS[0])
+    nights.by_hand("run", "--landing", str(nights.landing))
+    published = nights.terms()
+    nights.land_twice(CLUSTERS[0])
+    nights.add(CLUSTERS[1])
+    code, said = nights.run("nightly", "2026-11-23")
+    assert code != 0
+    [failure] = re.findall(r"AirflowException: Cannot execute: (.*?)(?=\n20\d\d-)", said, flags=re.DOTALL)
+    assert "validate.py" in failure
+    assert f"failed silver/events one_row_a_key, cluster {CLUSTERS[0]}: 1 rows" in failure
+    assert '"source_file": "kill-leader-533/nodes/' in failure
+    assert {row["cluster"] for row in nights.terms()} == set(CLUSTERS)
+    assert [row for row in nights.terms() if row["cluster"] == CLUSTERS[0]] == published
+
+
+Ask = Callable[..., dict[str, Any]]
+"""``ask(method, path, **values)``: what Airflow's REST API answers."""
+
+
 @contextmanager
-def scheduler(pipeline: Pipeline, folder: Path, home: Path) -> Iterator[Any]:
-    """A whole Airflow, as ``make airflow-up`` starts it; gives its command line."""
+def scheduler(pipeline: Pipeline, folder: Path, log: Path) -> Iterator[Ask]:
+    """A whole Airflow, as ``make airflow-up`` starts it, over the DAGs of a folder; gives its REST API."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
     environment = pipeline.environment | {
-        "AIRFLOW_HOME": str(home),
         "AIRFLOW__CORE__DAGS_FOLDER": str(folder),
         "AIRFLOW__API__PORT": str(port),
-        "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
-        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+        "AIRFLOW__API__BASE_URL": address,
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address}/execution/",
     }
 
-    def airflow(*command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["airflow", *command], env=environment, capture_output=True, text=True, timeout=120, check=False
-        )
+    def ask(method: str, path: str, **values: Any) -> dict[str, Any]:
+        headers = {"Content-Type": "application/json"}
+        with urlopen(f"{address}/auth/token", timeout=60) as answer:  # noqa: S310 - our own server
+            headers["Authorization"] = f"Bearer {json.load(answer)['access_token']}"
+        request = Request(f"{address}/api/v2/{path}", json.dumps(values).encode(), headers, method=method)  # noqa: S310
+        with urlopen(request, timeout=60) as answer:  # noqa: S310
+            return json.load(answer)
 
-    airflow("db", "migrate")
-    airflow("pools", "set", "election_replay", "1", "one step at a time")
-    with (home / "standalone.log").open("w") as log:
+    with log.open("w") as file:
         process = subprocess.Popen(
-            ["airflow", "standalone"], env=environment, stdout=log, stderr=log, start_new_session=True
+            ["airflow", "standalone"], env=environment, stdout=file, stderr=file, start_new_session=True
         )
     try:
-        yield airflow
+        until(lambda: not socket.socket().connect_ex(("127.0.0.1", port)))
+        yield ask
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(timeout=60)
 
 
-def until(done: Any, seconds: int = 900) -> None:
+def until(done: Callable[[], bool], seconds: int = 900) -> None:
     """Wait for something that Airflow does."""
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, "it never happened"
-        time.sleep(3)
+        time.sleep(2)
 
 
-def runs_of(airflow: Any, dag: str) -> list[str]:
+def runs_of(ask: Ask, dag: str) -> list[str]:
     """The states of all runs of a DAG."""
-    listed = airflow("dags", "list-runs", dag, "-o", "json").stdout
-    found = re.search(r"(?m)^\[\{.*", listed, flags=re.DOTALL)
-    return [run["state"] for run in json.JSONDecoder().raw_decode(found[0])[0]] if found else []
+    return [run["state"] for run in ask("GET", f"dags/{dag}/dagRuns")["dag_runs"]]
