@@ -5,7 +5,7 @@ process was frozen, or its lines were lost), an *end* that a later start proves 
 log that simply ends.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -141,7 +141,7 @@ class Activity:
         digest = pieces[:1]
         for one in pieces[1:]:
             before = digest[-1]
-            nearest = bisect_left(markers, one.first)
+            nearest = bisect_right(markers, before.last)  # the marker of a former night may stand in the hole itself
             begins_life = nearest < len(markers) and markers[nearest] - one.first <= _BEFORE_MARKER
             if one.last < settled and one.first - before.last < SILENCE and not begins_life:
                 digest[-1] = _joined(before, one)

@@ -61,6 +61,22 @@ def test_nothing_of_a_start_comes_after_its_last_line() -> None:
     assert [life.start for life in one.lives()] == [0, 90 * SECOND]
 
 
+def test_a_hole_in_which_a_former_night_saw_a_start_is_kept() -> None:
+    """A life begins with the first line after the last hole before its start; a late log must not cover that hole."""
+    start, late, rest = 75, (67, 69, 71, 78, 79), (82, 90, 100, 200)
+
+    def started(*seen: int) -> Activity:
+        one = activity(*seen)
+        one.marker(start * SECOND, "broker.log BRK_BOOT", "e")
+        return one
+
+    former = started(start)
+    with_state = started(*late, *rest)
+    again = started()
+    again.covered = [*former.digest(), *with_state.digest()]
+    assert again.lives() == started(*late[:3], start, *late[3:], *rest).lives()
+
+
 def test_a_clean_stop_is_kept_apart_from_a_death() -> None:
     """The life knows when its shutdown began."""
     one = activity(*range(0, 40, 2))

@@ -1,9 +1,12 @@
-"""However the logs of real clusters come in, night by night, the tables are those of one run over all of them."""
+"""However logs come in, night by night, the tables are those of one run over all of them."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,12 +14,17 @@ from pyspark.sql import SparkSession
 
 from election_core import replay as core
 from election_core.facts import Fact
+from election_core.lives import START_KINDS
 from election_core.memory import LIVED
+from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
+from election_core.simulate.landing import files
+from election_core.simulate.scenario import played
 from jobs.map_partitions import row_type, struct_of
+from jobs.news import Known, New, late_sources
 from jobs.warehouse import Warehouse
 from schemas import TABLES
 from tests.jobs.nights import ALL, content, night
-from tests.jobs.zone import Zone
+from tests.jobs.zone import Zone, leads, line, noise
 
 RUNS = (
     "rocketmq-dledger/old-copy-497",
@@ -28,9 +36,13 @@ RUNS = (
     "zookeeper/rolling-restart-380",
 )
 """All protocols that have real logs."""
+WORLDS = ("bully-kill-leader", "ring-kill-leader")
+"""Worlds of those that have none."""
 
 STATES = TABLES["replay_states"]
 NIGHTS = 4
+BROKER_LOG, DLEDGER_LOG = "broker.log", "broker_default.log"
+NEVER = datetime.min.replace(tzinfo=UTC)
 ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_order", "fingerprint", "line_no")
 
 
@@ -44,8 +56,7 @@ def events(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[s
     for run in RUNS:
         zone = Zone(tmp_path_factory.mktemp("zone"))
         copy_nodes(corpora / run, zone.root / "c1")
-        rows = zone.land()["events"]
-        found[run] = as_rows(pa.Table.from_pylist(rows, TABLES["events"].arrow_schema()))
+        found[run] = landed(zone)
     return found
 
 
@@ -53,9 +64,18 @@ def copy_nodes(run: Path, cluster: Path) -> None:
     """Deliver everything."""
     for path in sorted((run / "nodes").rglob("*")):
         if path.is_file():
-            target = cluster / path.relative_to(run)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes())
+            deliver_file(cluster / path.relative_to(run), path.read_bytes())
+
+
+def deliver_file(target: Path, data: bytes) -> None:
+    """Deliver a file, whole."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+
+
+def landed(zone: Zone) -> pa.Table:
+    """What is landed of a zone, in the columns of a state."""
+    return as_rows(pa.Table.from_pylist(zone.land()["events"], TABLES["events"].arrow_schema()))
 
 
 def as_rows(rows: pa.Table) -> pa.Table:
@@ -84,34 +104,130 @@ def folded(state: pa.Table, new: pa.Table) -> tuple[set[Fact], pa.Table]:
 
 
 def nights_of(events: pa.Table, nights: int, chance: random.Random) -> Iterator[pa.Table]:
-    """The events night by night, as files grow: a line comes with all lines of its file before it."""
+    """The events night by night, as files grow: a line comes with all lines of its file before it.
+
+    Some files come late, by as many nights as chance will have it.
+    """
     times = events["event_time"].cast(pa.int64()).to_pylist()
     cuts = sorted(chance.sample(sorted(set(times)), nights - 1))
-    files = list(
-        zip(*(events[name].to_pylist() for name in ("source_node", "stream", "fingerprint", "line_no")), strict=True)
-    )
+    place = list(columns(events, "source_node", "stream", "fingerprint", "line_no"))
+    in_files = sorted(range(len(times)), key=lambda number: place[number])
     night_of = [0] * len(times)
-    for _, lines in groupby(sorted(range(len(times)), key=lambda line: files[line]), key=lambda line: files[line][:3]):
+    for _, numbers in groupby(in_files, key=lambda number: place[number][:3]):
+        late = chance.choice((0, 0, 0, 1, nights - 1))
         came = 0
-        for line in lines:
-            came = max(came, sum(cut <= times[line] for cut in cuts))
-            night_of[line] = came
+        for number in numbers:
+            came = max(came, min(late + sum(cut <= times[number] for cut in cuts), nights - 1))
+            night_of[number] = came
     for number in range(nights):
         yield events.filter(pa.array([came == number for came in night_of]))
 
 
+def after_nights(events: pa.Table, nights: int, chance: random.Random) -> set[Fact]:
+    """The facts after a split of the events into nights, each folded from the states before it as a replay does."""
+    state, past = events.slice(0, 0), events.slice(0, 0)
+    facts: set[Fact] = set()
+    for new in nights_of(events, nights, chance):
+        late = pa.array([node for _, node in late_sources(news_of(new), known_of(state))], pa.string())
+        again = pa.compute.is_in(past["source_node"], late)
+        state = state.filter(pa.compute.invert(pa.compute.is_in(state["source_node"], late)))
+        facts, state = folded(state, pa.concat_tables([new, past.filter(again)]))
+        past = pa.concat_tables([past, new])
+    return facts
+
+
+def news_of(new: pa.Table) -> list[New]:
+    """The sources of new events, as :mod:`jobs.news` knows them."""
+    count: Counter[str] = Counter()
+    starts: dict[str, list[datetime]] = {}
+    for node, kind, time in columns(new, "source_node", "kind", "event_time"):
+        count[node] += 1
+        starts.setdefault(node, []).extend([time] if kind in START_KINDS else [])
+    return [New("c1", node, events, (), min(starts[node], default=None)) for node, events in count.items()]
+
+
+def known_of(state: pa.Table) -> list[Known]:
+    """The sources of states, as :mod:`jobs.news` knows them."""
+    until = dict.fromkeys(state["source_node"].to_pylist(), NEVER)
+    for node, end in columns(state, "source_node", "until"):
+        until[node] = max(until[node], end or NEVER)
+    return [Known("c1", node, 1, end) for node, end in until.items()]
+
+
+def columns(rows: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Some columns, row by row."""
+    return zip(*(rows[name].to_pylist() for name in names), strict=True)
+
+
+def unlike(events: pa.Table, name: str, splits: int) -> list[str]:
+    """Where a split into nights gives other facts than everything at once."""
+    everything, _ = folded(events.slice(0, 0), events)
+    assert everything
+    found = []
+    for seed in range(splits):
+        chance = random.Random(f"{name} {seed}")
+        facts = after_nights(events, chance.randint(2, 6), chance)
+        if facts != everything:
+            found.append(f"{name}, split {seed}: {sorted(map(str, facts ^ everything))[:4]}")
+    return found
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_a_state_and_what_is_new_give_the_facts_of_everything(events: Mapping[str, pa.Table], run: str) -> None:
-    everything, first = folded(events[run].slice(0, 0), events[run])
-    assert everything
-    assert first.num_rows < events[run].num_rows or LIVED in first["kind"].to_pylist()
-    for seed in range(3):
-        chance = random.Random(f"{run} {seed}")
-        state = events[run].slice(0, 0)
-        facts: set[Fact] = set()
-        for new in nights_of(events[run], chance.randint(2, 6), chance):
-            facts, state = folded(state, new)
-        assert facts == everything, f"seed {seed}"
+    _, state = folded(events[run].slice(0, 0), events[run])
+    assert state.num_rows < events[run].num_rows or LIVED in state["kind"].to_pylist()
+    wrong = unlike(events[run], run, splits=3)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hasty_restarts_and_clocks_put_back(seed: int, zone: Zone) -> None:
+    """A broker dies and is back within seconds, a clock goes back: what a state may forget, and what it may not."""
+    for name, text in restless(random.Random(f"restless {seed}")).items():
+        zone.write(name, text)
+    wrong = unlike(landed(zone), f"restless {seed}", splits=2)
+    assert not wrong, "\n".join(wrong)
+
+
+def restless(chance: random.Random) -> Mapping[str, str]:
+    """Two logs of a broker; only one of them says that it starts."""
+    logs, now = {BROKER_LOG: "", DLEDGER_LOG: ""}, 100
+    for number in range(40):
+        what = chance.choice(("on", "on", "on", "hole", "start", "lead", "back"))
+        if what == "on":
+            for _ in range(chance.randint(3, 30)):
+                now += 1
+                logs[chance.choice((BROKER_LOG, DLEDGER_LOG))] += noise(now)
+        elif what == "lead":
+            logs[DLEDGER_LOG] += leads(now, term=number)
+        elif what == "back":
+            now = max(now - chance.randint(5, 60), 0)
+        else:
+            now += chance.randint(3, 12)
+        if what == "start":
+            logs[DLEDGER_LOG] += noise(now)
+            now += chance.randint(0, 8)
+            logs[BROKER_LOG] += line(now, "The broker[broker-a, 10.0.0.1:10911] boot success. serializeType=JSON")
+    return logs
+
+
+def write_world(name: str, seed: int, cluster: Path) -> None:
+    """Deliver all files of a simulated world."""
+    for path, data in files(played(SCENARIOS[name], seed)):
+        deliver_file(cluster / path, data)
+
+
+def some_scenarios(protocol: str, count: int) -> list[str]:
+    """So many scenarios of a protocol, from the first to the last."""
+    names = [scenario.name for scenario in PROTOCOLS[protocol].scenarios]
+    return names[:: max(len(names) // count, 1)]
+
+
+@pytest.mark.parametrize("name", [name for protocol in PROTOCOLS for name in some_scenarios(protocol, 2)])
+def test_nights_of_a_simulated_world(name: str, zone: Zone) -> None:
+    write_world(name, 0, zone.root / "c1")
+    wrong = unlike(landed(zone), name, splits=1)
+    assert not wrong, "\n".join(wrong)
 
 
 # -- whole runs --------------------------------------------------------------------------------------------------------
@@ -123,16 +239,20 @@ def test_any_nights_and_late_files_give_the_tables_of_one_run(
 ) -> None:
     """Files grow, come a night late, or come at the end; one cluster begins late, one says nothing new in a night."""
     chance = random.Random(11)
+    runs = [*(corpora / run for run in RUNS), *(tmp_path / "worlds" / name for name in WORLDS)]
+    for run in runs[len(RUNS) :]:
+        write_world(run.name, 1, run)
     once, zone = Warehouse(str(tmp_path / "once")), tmp_path / "landing"
     by_nights = Warehouse(str(tmp_path / "nights"))
     for number in range(NIGHTS):
-        for run in RUNS:
-            deliver(corpora / run, zone / Path(run).name, number, chance)
+        for run in runs:
+            deliver(run, zone / run.name, number, chance)
         night(spark, zone, by_nights)
     night(spark, zone, once)
     wanted, found = content(once, ALL), content(by_nights, ALL)
     for table in ALL:
         assert found[table] == wanted[table], table
+    assert by_nights.last_run()["held"] is None
 
 
 def deliver(run: Path, cluster: Path, number: int, chance: random.Random) -> None:
@@ -156,8 +276,7 @@ def grow(path: Path, target: Path, chance: random.Random, *, last: bool) -> None
     if not last and path.suffix == ".log":
         end = whole_records(data, chance.randint(begin, len(data)))
     if last or chance.random() < 0.6:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data[: max(begin, end)])
+        deliver_file(target, data[: max(begin, end)])
 
 
 def whole_records(data: bytes, end: int) -> int:

@@ -38,7 +38,7 @@ class Zone:
     def land(self) -> dict[str, list[dict[str, Any]]]:
         """Land what is new; the rows that this made."""
         config, landed = self.config, self.tables["landed_files"]
-        files = unseen(log_files(str(self.root), config.layout), landed)
+        files = unseen(log_files(str(self.root), config.layout, config.metadata_layout), landed)
         batch = 1 + max((row["batch"] for row in landed), default=0)
         made: dict[str, list[dict[str, Any]]] = {name: [] for name in self.tables}
         for task in tasks_of(files, landed, str(self.root), config, batch):
