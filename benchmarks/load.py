@@ -1,16 +1,18 @@
 """Landed nights of any size, made of simulated DLedger groups: the tables that a landing would have left.
 
 What one simulated group of three nodes said, an election and then signs of life, is copied under other names, night
-after night, with later times and larger terms. A hot group says it again and again within one night.
+after night, with later times and larger terms. In most nights most groups can do nothing but live. A hot group says all
+of it again and again within one night.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core.dialects import Record, dialect_for, tick
+from election_core.events import Event
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.judged import logs_of
 from election_core.simulate.scenario import BEGAN_US, played
@@ -22,7 +24,6 @@ SCENARIO, SEED = "dledger-kill-leader", 1
 STREAM = "broker_default.log"
 GROUPS_A_CLUSTER = 500
 TERMS_A_STORY = 20
-DAY_S = 86_400
 NODES = 3
 SIGN_US = 5_000_000
 """Between two signs of life: no longer than between those that a landing keeps of a node that speaks all the time."""
@@ -30,27 +31,61 @@ SIGN_US = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """So many groups of three nodes with so many events a node and night, and so many of one hot group beside them."""
+    """So many groups of three nodes with so many events a node and night, and so many of one hot group beside them.
+
+    In the first night all groups elect; later one of ``electing`` does, another one each night.
+    """
 
     groups: int
     events_a_node: int
     hot_events: int = 0
+    electing: int = 1
 
 
-def story(spark: SparkSession, events_a_node: int) -> DataFrame:
-    """What one group says: the columns of events that hold the meaning, ``member`` and ``line_no``."""
-    rows = []
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What one group says in a night, and in one in which it only lives; both are ``length_us`` long."""
+
+    elects: DataFrame
+    lives: DataFrame
+    length_us: int
+
+
+def story_of(spark: SparkSession, events_a_node: int) -> Story:
+    """The columns of events that hold the meaning, ``member`` and ``line_no``."""
+    told: dict[str, list[Event]] = {}
     for (member, stream), lines in sorted(logs_of(played(SCENARIOS[SCENARIO], SEED)).items()):
         dialect = dialect_for(stream)
-        if dialect is None or stream != STREAM:
-            continue
-        parsed = (dialect.parse(Record(line, (), stream, dialect.utc_offset_minutes)) for line in lines)
-        events = [event for event in parsed if event is not None][:events_a_node]
-        last = max(event.event_time for event in events)
-        idle = (tick(last + number * SIGN_US, 1000) for number in range(1, events_a_node - len(events) + 1))
-        for line_no, event in enumerate([*events, *idle], 1):
-            values = asdict(event)
-            rows.append((member, line_no, *(values[column.name] for column in MEANING)))
+        if dialect is not None and stream == STREAM:
+            parsed = (dialect.parse(Record(line, (), stream, dialect.utc_offset_minutes)) for line in lines)
+            told[member] = [event for event in parsed if event is not None][:events_a_node]
+    last = max(event.event_time for events in told.values() for event in events)
+    most = max(events_a_node - len(events) for events in told.values())
+    length = last + most * SIGN_US - BEGAN_US
+    times = range(BEGAN_US + SIGN_US, BEGAN_US + length + 1, SIGN_US)
+    elects = {
+        member: [*events, *(tick(last + (number + 1) * SIGN_US, 1000) for number in range(events_a_node - len(events)))]
+        for member, events in told.items()
+    }
+    lives = {
+        member: [alive(events, number, time) for number, time in enumerate(times)] for member, events in told.items()
+    }
+    return Story(as_rows(spark, elects), as_rows(spark, lives), length)
+
+
+def alive(events: list[Event], number: int, time: int) -> Event:
+    """A sign of life: a status line as the member's last one, and a mere line, in turns."""
+    status = [event for event in events if event.kind == "DL_STATUS"]
+    return replace(status[-1], event_time=time) if number % 2 else tick(time, 1000)
+
+
+def as_rows(spark: SparkSession, told: dict[str, list[Event]]) -> DataFrame:
+    """The events of all members."""
+    rows = [
+        (member, line_no, *(asdict(event)[column.name] for column in MEANING))
+        for member, events in told.items()
+        for line_no, event in enumerate(events, 1)
+    ]
     columns = ", ".join(
         f"`{column.name}` {'BIGINT' if column.type.sql == 'TIMESTAMP' else column.type.sql}" for column in MEANING
     )
@@ -59,20 +94,24 @@ def story(spark: SparkSession, events_a_node: int) -> DataFrame:
 
 def events_of(spark: SparkSession, load: Load, night: int) -> DataFrame:
     """The events of one night, counted from 1, of all groups."""
-    told = story(spark, load.events_a_node)
-    once = F.lit(0).cast("bigint").alias("turn")
-    groups = spark.range(load.groups).select(F.col("id").cast("string").alias("name"), once)
+    story = story_of(spark, load.events_a_node)
+    since = F.greatest(F.lit(1), F.lit(night) - (F.col("id") + night) % load.electing).alias("since")
+    groups = spark.range(load.groups).select(F.col("id").cast("string").alias("name"), F.lit(0).alias("turn"), since)
     if load.hot_events:
         turns = load.hot_events // (load.events_a_node * NODES)
-        hot = spark.range(turns).select(F.lit("hot").alias("name"), F.col("id").alias("turn"))
-        groups = groups.unionByName(hot)
-    return in_place(groups.repartition(8, "name", "turn").crossJoin(F.broadcast(told)), load, night)
+        hot = spark.range(turns).select(F.lit("hot").alias("name"), F.col("id").cast("int").alias("turn"))
+        groups = groups.unionByName(hot.withColumn("since", F.lit(night)))
+    groups = groups.repartition(8, "name", "turn")
+    electing = groups.where(F.col("since") == night).crossJoin(F.broadcast(story.elects))
+    living = groups.where(F.col("since") < night).crossJoin(F.broadcast(story.lives))
+    return in_place(electing.unionByName(living), story, load, night)
 
 
-def in_place(rows: DataFrame, load: Load, night: int) -> DataFrame:
+def in_place(rows: DataFrame, story: Story, load: Load, night: int) -> DataFrame:
     """Stories as rows of ``silver.events``: whose, when, in which term, in which line of which file."""
-    stories = F.col("turn") + F.lit(night * 100_000)
-    begins = F.lit(BEGAN_US + night * DAY_S * 1_000_000) + F.col("turn") * F.lit((load.events_a_node + 60) * SIGN_US)
+    stories = F.col("turn") + F.col("since") * 100_000
+    night_began = BEGAN_US + night * story.length_us
+    begins = F.lit(night_began) + F.col("turn").cast("bigint") * F.lit(story.length_us)
     of = {
         "cluster": F.when(F.col("name") == "hot", "hot").otherwise(
             F.concat(F.lit("c"), F.floor(F.col("name").cast("int") / GROUPS_A_CLUSTER))
@@ -80,7 +119,7 @@ def in_place(rows: DataFrame, load: Load, night: int) -> DataFrame:
         "source_node": F.concat(F.lit("g"), "name", F.lit("-"), "member"),
         "stream": F.lit(STREAM),
         "fingerprint": F.concat(F.lit(f"night-{night}-"), "name", F.lit("-"), "member"),
-        "file_time": micros(F.lit(BEGAN_US + night * DAY_S * 1_000_000)),
+        "file_time": micros(F.lit(night_began)),
         "line_no": F.col("line_no") + F.col("turn") * load.events_a_node,
         "source_file": F.concat(F.lit(f"night-{night}/"), "name", F.lit("/"), "member", F.lit(f"/{STREAM}")),
         "clock_bound_ms": F.lit(500).cast("bigint"),

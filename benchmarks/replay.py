@@ -137,7 +137,14 @@ def night30_vs_night1(spark: SparkSession, folder: Path, load: Load, count: int)
         times.append(seconds(lambda: replay(spark, warehouse)))
     first, last = min(times[1:4]), min(times[-3:])
     rounded = [round(one, 1) for one in times]
-    say("night30_vs_night1", ratio=round(last / first, 2), goal=1.1, nights=count, seconds=rounded)
+    say(
+        "night30_vs_night1",
+        ratio=round(last / first, 2),
+        goal=1.1,
+        nights=count,
+        electing=load.electing,
+        seconds=rounded,
+    )
 
 
 def growth(spark: SparkSession, folder: Path, load: Load) -> None:
@@ -202,6 +209,7 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=2000, help="groups of three nodes")
     parser.add_argument("--events", type=int, default=80, help="events of a node in a night")
     parser.add_argument("--nights", type=int, default=30)
+    parser.add_argument("--electing", type=int, default=20, help="of how many groups one elects in a night of nights")
     parser.add_argument("--hot", type=int, default=1_000_000, help="events of the hot group")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--folder", type=Path, default=None)
@@ -226,7 +234,8 @@ def measure(spark: SparkSession, folder: Path, which: str, load: Load, chosen: a
     if which == "floor":
         replay_vs_floor(spark, folder, load)
     elif which == "nights":
-        night30_vs_night1(spark, folder, Load(load.groups // 4, load.events_a_node), chosen.nights)
+        quiet = Load(load.groups // 4, load.events_a_node, electing=chosen.electing)
+        night30_vs_night1(spark, folder, quiet, chosen.nights)
     elif which == "growth":
         growth(spark, folder, Load(load.groups // 4, load.events_a_node))
     elif which == "hot":
