@@ -7,50 +7,26 @@ elements, and, where plotly draws it, with its markup disarmed. Nothing is fetch
 
 import threading
 from collections.abc import Callable
-from datetime import datetime
 from importlib.resources import files
-from textwrap import wrap
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 import flask
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update, set_props
 from plotly import graph_objects as go
 
 from jobs import JobError
 from jobs.explain import Explanation, explain, limits
-from jobs.incident import Incident, incident, outcome, story, unseen
+from jobs.incident import Incident, Told, incident, outcome, story, unseen
+from jobs.lanes import FAINT, INK, LAYOUT, Picture, disarmed, picture
 from jobs.published import Published
 from jobs.warehouse import Warehouse
-from jobs.words import COLUMNS, Row, cell, certainty, harmless, measures, moment, role_word, spoken, when
+from jobs.words import Row, cell, certainty, harmless, measures, moment, spoken, when
 
 STYLE = "".join(files("jobs").joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "dashboard.css"))
 
-INK, FAINT, NOTHING = "#7d8796", "rgba(125, 135, 150, .25)", "rgba(0, 0, 0, 0)"
-"""Colours that can be read on a light and on a dark ground."""
-
-COLOURS = {
-    "leader": "#0072b2",
-    "acting_leader": "#cc79a7",
-    "follower": "#8fc3e0",
-    "candidate": "#e69f00",
-    "down": "#6b7280",
-    "observer": "#009e73",
-    "unknown": "#c3c8d0",
-}
-"""Okabe and Ito's colours, which colour-blind people tell apart; each lane says its roles in words too."""
-
-MARKS = {"critical": ("x", "#d55e00"), "warning": ("triangle-up", "#b8860b"), "info": ("circle-open", "#7d8796")}
-"""Shape and colour of a finding: the shape alone says how grave it is."""
-
-BARS_SHOWN = 3000
-"""Bars that a browser draws quickly; of more, those that nobody could see apart become one."""
-
-SCREEN = 400
-"""Columns of the screen that an eye tells apart."""
-
-FINDINGS_SHOWN = 200
-"""Findings and sentences of a story that one page lists; a zoom shows those of a shorter time."""
+SHOWN = 50
+"""Findings, and sentences of a story, that one page lists; a zoom shows those of a shorter time."""
 
 GROUPS = "SELECT * FROM groups ORDER BY critical DESC, warning DESC, needless DESC, cluster, replica_group LIMIT 500"
 CHARTS = {
@@ -104,14 +80,31 @@ def dashboard(warehouse: Warehouse) -> Dash:
     app.layout = html.Div(
         [
             dcc.Location(id="address", refresh="callback-nav"),
+            dcc.Store(id="shown"),
             html.Nav([html.A("All groups", href="/"), html.A("Runs and data quality", href="/runs")]),
             html.Main(id="page"),
         ]
     )
 
-    @app.callback(Output("page", "children"), Input("address", "pathname"), Input("address", "search"))  # type: ignore[untyped-decorator]
-    def show(path: str | None, search: str | None) -> Any:
-        return newest.ask(lambda published: page(published, path or "/", query_of(search)))
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("page", "children"),
+        Output("shown", "data"),
+        Input("address", "pathname"),
+        Input("address", "search"),
+        State("shown", "data"),
+    )
+    def show(path: str | None, search: str | None, shown: list[str] | None) -> Any:
+        query = query_of(search)
+        asked = [path or "/", query.get("cluster", ""), query.get("group", "")]
+        if asked != shown or path != "/group":
+            return newest.ask(lambda published: page(published, path or "/", query)), asked
+        try:
+            told, drawn = newest.ask(lambda published: view(published, query))
+        except JobError as error:
+            return refusal(error), None
+        set_props("lanes", {"figure": drawn.figure})  # only what a zoom changes: the rest of the page stays
+        set_props("told", {"children": in_words(told, drawn, query)})
+        return no_update, no_update
 
     @app.callback(  # type: ignore[untyped-decorator]
         Output("address", "search"),
@@ -125,7 +118,7 @@ def dashboard(warehouse: Warehouse) -> Dash:
     @app.callback(Output("evidence", "children"), Input("lanes", "clickData"), prevent_initial_call=True)  # type: ignore[untyped-decorator]
     def click(clicked: dict[str, Any] | None) -> Any:
         found = [one["customdata"] for one in (clicked or {}).get("points", []) if one.get("customdata")]
-        return newest.ask(lambda published: finding_view(explain(published, found[0]))) if found else no_update
+        return newest.ask(lambda published: marked(published, *found[0])) if found else no_update
 
     return app
 
@@ -173,14 +166,17 @@ def page(published: Published, path: str, query: Query) -> Any:
     """The page behind an address; an error is a sentence on it."""
     try:
         if path == "/group":
-            window = moment(query.get("from")), moment(query.get("to"))
-            told = incident(published, query.get("cluster", ""), query.get("group", ""), *window, lines=False)
-            return group_page(told, query)
+            return group_page(*view(published, query), query)
         if path == "/finding":
             return finding_view(explain(published, query.get("id", "")))
         return runs_page(published) if path == "/runs" else fleet_page(published)
     except JobError as error:
-        return html.P(str(error), className="error")
+        return refusal(error)
+
+
+def refusal(error: JobError) -> Any:
+    """What cannot be shown, and why."""
+    return html.P(str(error), className="error")
 
 
 # -- all groups, and the runs -----------------------------------------------------------------------------------
@@ -204,15 +200,15 @@ def bars(rows: list[Row]) -> Any:
     figure = go.Figure(
         go.Bar(x=[disarmed(row["name"]) for row in rows], y=[row["n"] for row in rows], marker_color=INK)
     )
-    figure.update_layout(**LAYOUT, height=200, margin={"l": 40, "r": 10, "t": 10, "b": 40})
+    figure.update_layout(**LAYOUT, showlegend=False, height=200, margin={"l": 40, "r": 10, "t": 10, "b": 40})
     figure.update_xaxes(type="category", gridcolor=FAINT)
     figure.update_yaxes(gridcolor=FAINT, zerolinecolor=FAINT)
     return chart(figure)
 
 
-def chart(figure: go.Figure, **names: str) -> Any:
+def chart(figure: go.Figure, **names: Any) -> Any:
     """A figure in a place of its size, so that nothing below it moves under the mouse when it is drawn."""
-    graph = dcc.Graph(figure=figure, config={"displayModeBar": False}, **names)
+    graph = dcc.Graph(figure=figure, config={"displayModeBar": False, "doubleClick": "autosize"}, **names)
     return html.Div(graph, style={"minHeight": figure.layout.height})
 
 
@@ -242,40 +238,74 @@ def in_cell(value: Any) -> Any:
 
 # -- one group --------------------------------------------------------------------------------------------------
 
-LAYOUT: dict[str, Any] = {
-    "paper_bgcolor": NOTHING,
-    "plot_bgcolor": NOTHING,
-    "font": {"color": INK},
-    "showlegend": False,
-}
+
+def view(published: Published, query: Query) -> tuple[Incident, Picture]:
+    """What an address asks of a group, and its picture. Raises :class:`JobError` where there is no such thing."""
+    window = moment(query.get("from")), moment(query.get("to"))
+    told = incident(published, query.get("cluster", ""), query.get("group", ""), *window, at_most=SHOWN + 1)
+    return told, picture(published, told)
 
 
-def group_page(told: Incident, query: Query) -> list[Any]:
-    """Lanes with findings on them, the story, and the findings as links."""
-    said = [
-        html.Li([html.Time(f"{at:%Y-%m-%d %H:%M:%S}"), html.Span([badge(finding), harmless(sentence)])])
-        for at, sentence, finding in story(told)[:FINDINGS_SHOWN]
-    ]
-    said += [html.Li([html.Time(""), html.Span(harmless(sentence))]) for sentence in outcome(told)]
+def group_page(told: Incident, drawn: Picture, query: Query) -> list[Any]:
+    """Lanes with findings on them, and the rest in words."""
     return [
         html.H1(harmless(f"{told.cluster} / {told.group}")),
         html.P(
-            [
-                "Drag to zoom, double click to see all; the address keeps the view. Click a mark for its evidence. ",
-                *([html.A("see all times", href=link("group", **without_times(query)))] if times_of(query) else []),
-            ],
+            "Drag to zoom, double click to see all; the address keeps the view. Click a mark for its evidence. "
+            "Times are UTC.",
             className="muted",
         ),
-        chart(lanes(told), id="lanes"),
+        chart(drawn.figure, id="lanes"),
         html.Div(id="evidence", role="status"),
+        html.Div(in_words(told, drawn, query), id="told"),
+    ]
+
+
+def in_words(told: Incident, drawn: Picture, query: Query) -> list[Any]:
+    """What is not drawn one by one, the story, and the findings as links.
+
+    Each element costs the browser a millisecond, so that a sentence is one of them, or two.
+    """
+    said = story(told)
+    told_last = [html.Li(f"\t{harmless(sentence)}") for sentence in outcome(told)]
+    return [
+        html.P([drawn.merged, *whole_time(query)], className="muted"),
         html.H2("What happened"),
-        html.Ol(said or "Nothing that the logs show.", className="story"),
-        html.H2(f"Findings: {len(told.findings)}"),
-        html.P(f"The gravest {FINDINGS_SHOWN}; zoom to see others." if len(told.roots) > FINDINGS_SHOWN else ""),
-        html.Ul([finding_link(finding) for finding in told.roots[:FINDINGS_SHOWN]], className="findings"),
+        *more(len(said), "The first {shown} of what is to be told; zoom to see the rest."),
+        html.Ol([*map(sentence_of, said[:SHOWN]), *told_last] or "Nothing that the logs show.", className="story"),
+        html.H2(f"Findings: {told.counted()}"),
+        *more(len(told.roots), "The gravest {shown} of {all} that follow from no other; zoom to see the rest."),
+        html.Ul([finding_link(finding) for finding in told.roots[:SHOWN]], className="findings"),
+        *following(len(told.findings) - len(told.roots)),
         html.H2("What we could not see"),
         html.Ul([html.Li(harmless(sentence)) for sentence in unseen(told)]),
     ]
+
+
+def whole_time(query: Query) -> list[Any]:
+    """The way back from a zoom."""
+    return [" ", html.A("see all times", href=link("group", **without_times(query)))] if times_of(query) else []
+
+
+def more(count: int, sentence: str) -> list[Any]:
+    """``sentence``, where not all of ``count`` are shown."""
+    said = sentence.format(shown=SHOWN, all=f"{count:,}")
+    return [html.P(said, className="muted")] if count > SHOWN else []
+
+
+def following(count: int) -> list[Any]:
+    """How many findings are not listed because others imply them."""
+    said = f"{count:,} more {'follows' if count == 1 else 'follow'} from these: the page of each names them."
+    return [html.P(said, className="muted")] if count else []
+
+
+def sentence_of(said: Told) -> Any:
+    """When, and what in words; a finding with its severity."""
+    at, sentence, finding = said
+    moment = f"{at:%Y-%m-%d %H:%M:%S}\t"
+    if finding is None:
+        return html.Li(moment + harmless(sentence))
+    return html.Li([moment, badge(finding), harmless(sentence)], className=finding["severity"])
 
 
 def without_times(query: Query) -> Query:
@@ -286,90 +316,29 @@ def without_times(query: Query) -> Query:
 def finding_link(finding: Row) -> Any:
     """A finding, as a line that leads to its page."""
     text = html.A(finding["rule"], href=link("finding", id=finding["finding_id"]))
-    return html.Li([badge(finding), text, harmless(f" {when(finding)}: {finding['summary']}")])
+    said = harmless(f" {when(finding)}: {finding['summary']}")
+    return html.Li([badge(finding), text, said], className=finding["severity"])
 
 
-def badge(finding: Row | None) -> Any:
+def badge(finding: Row) -> Any:
     """The severity, in a word and a colour."""
-    return html.B(finding["severity"], className=f"badge {finding['severity']}") if finding else None
+    return html.B(finding["severity"], className=f"badge {finding['severity']}")
 
 
-def lanes(told: Incident) -> go.Figure:
-    """A lane for each member, a bar for each role, a mark for each finding."""
-    nodes = list(dict.fromkeys(role["node"] for role in told.roles))
-    drawn = merged(told) if len(told.roles) > BARS_SHOWN else told.roles
-    figure = go.Figure()
-    for role in dict.fromkeys(row["role"] for row in drawn):
-        add_bars(figure, told, [row for row in drawn if row["role"] == role], COLOURS.get(role, COLOURS["unknown"]))
-    for severity, (symbol, colour) in MARKS.items():
-        found = [one for one in told.findings if one["severity"] == severity][:FINDINGS_SHOWN]
-        figure.add_scatter(
-            x=[one["start_time"] for one in found],
-            y=["findings"] * len(found),
-            mode="markers",
-            marker={"symbol": symbol, "color": colour, "size": 13, "line": {"width": 1.5, "color": colour}},
-            hovertext=[in_lines(f"{severity} {one['rule']}: {one['summary']}") for one in found],
-            hoverinfo="text",
-            customdata=[one["finding_id"] for one in found],
-        )
-    order = ["findings", *(disarmed(told.names[node]) for node in reversed(nodes))]
-    figure.update_layout(
-        **LAYOUT, barmode="overlay", dragmode="zoom", height=90 + 38 * len(order), margin={"t": 20, "b": 40}
+def marked(published: Published, ids: list[str], count: int) -> Any:
+    """What a mark stands for: a finding, or the first of several."""
+    if count == 1:
+        return finding_view(explain(published, ids[0]))
+    sql = "SELECT * FROM findings WHERE finding_id IN (SELECT unnest(?)) ORDER BY start_time, finding_id"
+    found = published.rows(sql, [ids])
+    which = "" if count == len(found) else f" The first {len(found)} are:"
+    return html.Article(
+        [
+            html.H2(f"{count:,} findings share this mark"),
+            html.P(f"Zoom in to give each a mark of its own.{which}", className="muted"),
+            html.Ul([finding_link(one) for one in found], className="findings"),
+        ]
     )
-    figure.update_xaxes(type="date", range=[told.begin, told.end], gridcolor=FAINT)
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=order, fixedrange=True, automargin=True)
-    return figure
-
-
-def add_bars(figure: go.Figure, told: Incident, rows: list[Row], colour: str) -> None:
-    """The bars of one role."""
-    spans = [(max(row["start_time"], told.begin), end_of(told, row)) for row in rows]
-    labels = [f"{role_word(row['role'], row['protocol'])} {'' if row['term'] is None else row['term']}" for row in rows]
-    figure.add_bar(
-        base=[begin for begin, _ in spans],
-        x=[max((end - begin).total_seconds() * 1000, 1) for begin, end in spans],
-        y=[disarmed(told.names[row["node"]]) for row in rows],
-        orientation="h",
-        marker={"color": colour, "line": {"width": 0}},
-        text=[disarmed(label) for label in labels],
-        textposition="inside",
-        insidetextanchor="start",
-        hovertext=[disarmed(f"{label}, {when(row)}") for label, row in zip(labels, rows, strict=True)],
-        hoverinfo="text",
-        width=0.6,
-    )
-
-
-def end_of(told: Incident, role: Row) -> datetime:
-    """Where the bar of a role ends: at its end, or at the end of its node's log."""
-    end: datetime = role["end_time"] or told.log_ends.get(role["source_node"] or "", told.end)
-    return max(end, role["start_time"])
-
-
-def merged(told: Incident) -> list[Row]:
-    """Roles with those made one that are less than a column of the screen apart; a zoom draws them apart."""
-    step = (told.end - told.begin) / SCREEN
-    found: list[Row] = []
-    last: dict[tuple[str, str], Row] = {}
-    for role in told.roles:
-        lane, end = (role["node"], role["role"]), end_of(told, role)
-        before = last.get(lane)
-        if before is None or role["start_time"] - before["end_time"] > step:
-            last[lane] = role | {"end_time": end}
-            found.append(last[lane])
-        elif end > before["end_time"]:
-            before["end_time"] = end
-    return found
-
-
-def disarmed(text: str) -> str:
-    """``text`` for plotly, which takes some tags for markup."""
-    return harmless(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def in_lines(text: str) -> str:
-    """A long text for plotly, in lines that fit beside the mouse."""
-    return "<br>".join(wrap(disarmed(text), COLUMNS, break_long_words=False, break_on_hyphens=False))
 
 
 # -- one finding ------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 disagree by what the findings say.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,12 +19,25 @@ FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
 
 GROUP = "cluster = ? AND replica_group = ?"
 OVERLAPPING = f"{GROUP} AND start_time <= ? AND coalesce(end_time, ?) >= ?"
+MEMBERS = f"""
+    SELECT node, arg_min(source_node, start_time) AS source_node, count(*) AS roles FROM role_intervals
+    WHERE {OVERLAPPING} GROUP BY node ORDER BY node
+"""
 ROLES = f"""
     SELECT node, source_node, protocol, role, term, start_time, end_time, start_uncertainty_ms, end_uncertainty_ms,
         start_cause, end_cause
     FROM role_intervals WHERE {OVERLAPPING} ORDER BY node, start_time, end_time, role
 """
-FINDINGS = f"SELECT * FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
+SERVICES = f"""
+    SELECT node, role, start_time, end_time, end_cause FROM role_intervals
+    WHERE {OVERLAPPING} AND role IN ('leader', 'acting_leader') AND term IS NULL ORDER BY start_time, node LIMIT ?
+"""
+SILENCES = f"""
+    SELECT node, start_time FROM role_intervals
+    WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?
+"""
+FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
+TOLD_OF_FINDINGS = "finding_id, implied_by, protocol, rule, severity, summary, start_time, end_time"
 FIRST = f"""
     SELECT protocol, start_time AS changed_at, term AS new_term, leader AS new_leader FROM terms
     WHERE {GROUP} AND start_time BETWEEN ? AND ? AND leader IS NOT NULL AND NOT EXISTS (
@@ -31,11 +45,21 @@ FIRST = f"""
         WHERE change.cluster = terms.cluster AND change.replica_group = terms.replica_group
             AND change.protocol = terms.protocol AND change.new_term = terms.term
             AND change.new_leader = terms.leader)
+    ORDER BY start_time, term, leader LIMIT ?
 """
-CHANGES = f"SELECT * FROM leadership_changes WHERE {GROUP} AND changed_at BETWEEN ? AND ?"
+CHANGES = f"""
+    SELECT * FROM leadership_changes WHERE {GROUP} AND changed_at BETWEEN ? AND ?
+    ORDER BY changed_at, new_term, new_leader LIMIT ?
+"""
 NOW = f"SELECT * FROM current WHERE {GROUP} ORDER BY protocol, term, leader"
 MOMENTS = "SELECT * FROM incident_timeline(?, ?, ?, ?) WHERE kind <> 'finding'"
-FIRST_AND_LAST = f"SELECT min(happened_at) AS first, max(happened_at) AS last FROM ({MOMENTS})"
+EXTENT = f"""
+    SELECT min(happened_at) AS first, max(happened_at) AS last FROM (
+        SELECT happened_at FROM ({MOMENTS}) UNION ALL
+        SELECT unnest([start_time, end_time]) FROM role_intervals WHERE {OVERLAPPING} UNION ALL
+        SELECT unnest([start_time, end_time]) FROM findings WHERE {OVERLAPPING}
+    )
+"""
 EVIDENCE = (
     "SELECT finding_id, path, line_no, text FROM evidence_lines WHERE cluster = ? AND replica_group = ? "
     "AND finding_id IN (SELECT unnest(?)) ORDER BY finding_id, position"
@@ -84,7 +108,9 @@ ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 class Incident:
     """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see.
 
-    ``names`` says what to call each member: its name, with the folder whose logs say it where that is another.
+    ``members`` are the nodes with the folders whose logs speak for them (null: none does) and the number of their
+    roles, ``names`` says what to call each. ``services`` are the times of masters, and of those who act for them, that
+    have no term; ``silences`` the roles in which a log just stops.
     """
 
     run_id: str
@@ -92,8 +118,11 @@ class Incident:
     group: str
     begin: datetime
     end: datetime
+    members: list[Row]
     names: dict[str, str]
     roles: list[Row]
+    services: list[Row]
+    silences: list[Row]
     findings: list[Row]
     evidence: dict[str, list[Row]]
     changes: list[Row]
@@ -114,9 +143,10 @@ class Incident:
         """The findings that follow from ``finding``."""
         return [other for other in self.findings if other["implied_by"] == finding["finding_id"]]
 
-    def places(self) -> dict[str, int]:
-        """Findings by severity."""
-        return {one: sum(finding["severity"] == one for finding in self.findings) for one in SEVERITIES}
+    def counted(self) -> str:
+        """How many findings of each severity there are, in words."""
+        counts = Counter(finding["severity"] for finding in self.findings)
+        return ", ".join(f"{counts[one]:,} {one}" for one in SEVERITIES if counts[one]) or "none"
 
 
 def incident(
@@ -126,65 +156,61 @@ def incident(
     since: datetime | None = None,
     until: datetime | None = None,
     *,
-    lines: bool = True,
+    at_most: int | None = None,
 ) -> Incident:
-    """What is known of a group between two times; without ``lines`` its moments and evidence are left out.
+    """What is known of a group between two times.
+
+    With ``at_most`` it is what a screen can show at once: the first so many changes, services and silences, of findings
+    what a list tells of them, and neither roles, moments nor evidence.
 
     Raises :class:`JobError` for an unknown cluster or group, and for a window that ends before it begins.
     """
     refuse_unknown(published, cluster, group)
     if since and until and since > until:
         raise JobError(f"--from {since:%Y-%m-%dT%H:%M:%S} is after --to {until:%Y-%m-%dT%H:%M:%S}")
+    whole = at_most is None
     window = [cluster, group, since or FOREVER[0], until or FOREVER[1]]
     overlapping = [cluster, group, window[3], window[3], window[2]]
-    roles, findings = published.rows(ROLES, overlapping), published.rows(FINDINGS, overlapping)
-    moments = published.rows(MOMENTS, window) if lines else []
+    members = published.rows(MEMBERS, overlapping)
+    findings = published.rows(FINDINGS.format(columns="*" if whole else TOLD_OF_FINDINGS), overlapping)
     log_ends = {
         row["source_node"]: row["log_end"]
         for row in published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
         if row["log_end"] is not None
     }
-    ids = [finding["finding_id"] for finding in findings if lines]
-    evidence = published.rows(EVIDENCE, [cluster, group, ids])
-    begin, end = extent(roles, findings, published.rows(FIRST_AND_LAST, window)[0], log_ends)
+    evidence = published.rows(EVIDENCE, [*window[:2], [one["finding_id"] for one in findings]]) if whole else []
+    begin, end = since, until
+    if begin is None or end is None:
+        known = published.rows(EXTENT, [*window, *overlapping, *overlapping])[0]
+        ends = [end for source, end in log_ends.items() if source in {one["source_node"] for one in members}]
+        begin = begin or known["first"] or FOREVER[0]
+        end = end or max([*([known["last"]] if known["last"] else []), *ends], default=FOREVER[1])
     quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
     return Incident(
         run_id=published.run["run_id"],
         cluster=cluster,
         group=group,
-        begin=since or begin,
-        end=until or end,
-        names=names_of(roles),
-        roles=roles,
+        begin=begin,
+        end=end,
+        members=members,
+        names={one["node"]: name_of(one["node"], one["source_node"]) for one in members},
+        roles=published.rows(ROLES, overlapping) if whole else [],
+        services=published.rows(SERVICES, [*overlapping, at_most]),
+        silences=published.rows(SILENCES, [*overlapping, at_most]),
         findings=findings,
         evidence={one: list(lines) for one, lines in groupby(evidence, key=lambda row: row["finding_id"])},
-        changes=published.rows(FIRST, window) + published.rows(CHANGES, window),
+        changes=published.rows(FIRST, [*window, at_most]) + published.rows(CHANGES, [*window, at_most]),
         now=[] if until else published.rows(NOW, window[:2]),
-        moments=moments,
+        moments=published.rows(MOMENTS, window) if whole else [],
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", window[:2]),
         log_ends=log_ends,
         quarantined=quarantined[0]["n"],
     )
 
 
-def names_of(roles: list[Row]) -> dict[str, str]:
-    """What to call each member."""
-    found: dict[str, str] = {}
-    for role in roles:
-        node, source = role["node"], role["source_node"]
-        found.setdefault(node, node if source in (None, node) else f"{node} ({source})")
-    return found
-
-
-def extent(
-    roles: list[Row], findings: list[Row], moments: Row, log_ends: dict[str, datetime]
-) -> tuple[datetime, datetime]:
-    """From the first to the last thing that is known of the group."""
-    members = {role["source_node"] for role in roles}
-    times = [time for time in (moments["first"], moments["last"]) if time]
-    times += [row[name] for row in (*roles, *findings) for name in ("start_time", "end_time") if row[name]]
-    ends = [end for node, end in log_ends.items() if node in members]
-    return min(times, default=FOREVER[0]), max([*times, *ends], default=FOREVER[1])
+def name_of(node: str, source: str | None) -> str:
+    """A member's name, with the folder whose logs say it where that is another."""
+    return node if source in (None, node) else f"{node} ({source})"
 
 
 def refuse_unknown(published: Published, cluster: str, group: str) -> None:
@@ -204,7 +230,7 @@ Told = tuple[datetime, str, Row | None]
 def story(told: Incident) -> list[Told]:
     """Who led and why that changed, and what went wrong, in order of time."""
     said: list[Told] = [(change["changed_at"], change_in_words(told, change), None) for change in told.changes]
-    said += [(role["start_time"], service_in_words(told, role), None) for role in told.roles if serves(role)]
+    said += [(role["start_time"], service_in_words(told, role), None) for role in told.services]
     roots = {one["finding_id"] for one in told.roots if one["severity"] != "info"}
     grave = [one for one in told.findings if one["severity"] == "critical" or one["finding_id"] in roots]
     said += [(one["start_time"], one["summary"], one) for one in grave]
@@ -223,11 +249,6 @@ def change_in_words(told: Incident, change: Row) -> str:
     why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
     until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
     return f"{who}{why}. {MEANWHILE[change['old_leader_state']].format(old=old, until=until)}"
-
-
-def serves(role: Row) -> bool:
-    """Whether a role is that of a leader without a term: a master, or a slave that acts for it."""
-    return role["role"] in ROLE_WORDS and role["term"] is None
 
 
 def service_in_words(told: Incident, role: Row) -> str:
@@ -261,12 +282,11 @@ def unseen(told: Incident) -> Iterator[str]:
     """What the logs do not show, so that nothing is concluded from it."""
     for row in told.coverage:
         yield undecidable(row)
-    called = told.names
-    for node in sorted({role["node"] for role in told.roles} - {r["node"] for r in told.roles if r["source_node"]}):
-        yield f"No log of {called[node]} is here: others speak of it."
-    for role in told.roles:
-        if role["role"] == "unknown" and role["start_cause"] == "silent":
-            yield f"The log of {called[role['node']]} just stops at {clock(role['start_time'])} while others go on."
+    for member in told.members:
+        if member["source_node"] is None:
+            yield f"No log of {told.names[member['node']]} is here: others speak of it."
+    for role in told.silences:
+        yield f"The log of {told.names[role['node']]} just stops at {clock(role['start_time'])} while others go on."
     if told.quarantined:
         yield f"{told.quarantined:,} lines of {told.cluster} could not be read: table quarantine says which, and why."
     if not told.coverage and not told.quarantined:

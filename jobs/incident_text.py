@@ -160,7 +160,7 @@ def ruler(scale: Scale, margin: int) -> Iterator[str]:
 
 def finding_lines(told: Incident) -> Iterator[str]:
     """Each finding with how sure it is, what would refute it, and lines that prove it."""
-    yield "Findings: " + (", ".join(f"{n} {one}" for one, n in told.places().items() if n) or "none")
+    yield f"Findings: {told.counted()}"
     for finding in told.roots:
         yield ""
         yield f"  {finding['severity'].upper()} {finding['rule']}, finding {finding['finding_id'][:12]}"

@@ -3,7 +3,7 @@
 The tables become views of an in-memory database that can read nothing else: no files, no network, no settings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -43,7 +43,7 @@ class Published:
         except duckdb.Error as error:
             raise JobError(f"{str(error).rstrip()}\nThe tables and views are: {THERE_IS}") from error
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """The answer to one of our own queries, with ``?`` for each value."""
-        found: list[dict[str, Any]] = self._database.sql(sql, params=list(values)).to_arrow_table().to_pylist()
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
+        """The answer to one of our own queries, with ``?``, or ``$`` and its name, for each value."""
+        found: list[dict[str, Any]] = self._database.sql(sql, params=values).to_arrow_table().to_pylist()
         return found

@@ -88,8 +88,7 @@ def sections(told: Incident) -> Iterator[Element]:
     """The parts of the page."""
     yield tag("section", tag("h2", "What happened"), story_list(told))
     yield tag("section", tag("h2", "Who was what"), picture(told), legend(told))
-    counted = ", ".join(f"{n} {severity}" for severity, n in told.places().items() if n) or "none"
-    yield tag("section", tag("h2", f"Findings: {counted}"), (finding_card(told, one) for one in told.roots))
+    yield tag("section", tag("h2", f"Findings: {told.counted()}"), (finding_card(told, one) for one in told.roots))
     yield tag("section", tag("h2", "What we could not see"), tag("ul", (tag("li", said) for said in unseen(told))))
     yield tag("section", tag("h2", "Timeline"), timeline(told))
 

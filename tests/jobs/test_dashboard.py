@@ -7,8 +7,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -17,7 +15,6 @@ import pytest
 
 from jobs import dashboard as shown
 from jobs.cli import main
-from jobs.incident import incident
 from jobs.published import Published
 from jobs.warehouse import Warehouse
 from tests.acceptance.published import replay_in
@@ -118,12 +115,6 @@ def test_a_zoom_becomes_an_address_that_keeps_the_view() -> None:
     assert shown.zoomed({"autosize": True}, query) is None
 
 
-def test_what_plotly_draws_is_disarmed(warehouse: Warehouse) -> None:
-    figure = shown.lanes(incident(Published(warehouse), "c1", "bs-orders")).to_json()
-    assert "&lt;img" in figure
-    assert not re.search(r"<\s*(img|a|b)\b", figure)
-
-
 def test_a_newer_run_is_shown_whole(tmp_path: Path) -> None:
     tables = filled(tmp_path / "w")
     newest = shown.Newest(tables)
@@ -138,22 +129,33 @@ def test_a_newer_run_is_shown_whole(tmp_path: Path) -> None:
     assert newest.ask(count) == 3
 
 
-def test_a_hundred_thousand_bars_are_merged_and_drawn_apart_by_a_zoom(warehouse: Warehouse) -> None:
-    told = incident(Published(warehouse), "c1", "bs-orders")
-    many = [
-        role(f"n{n % 5}", ("leader", "follower")[n // 5 % 2], n, n + 1, term=n) for n in range(shown.BARS_SHOWN * 2)
-    ]
-    told = replace(told, roles=many, begin=at(0), end=at(len(many)))
-    merged = shown.merged(told)
-    assert len(merged) <= 5 * 2 * (shown.SCREEN + 1)
-    assert {row["node"] for row in merged} == {f"n{n}" for n in range(5)}
-    assert max(row["end_time"] for row in merged) == at(len(many))
-    for row in many:  # nothing is drawn where nothing was, beyond one column of the screen
-        assert any(
-            one["node"] == row["node"] and one["start_time"] <= row["start_time"] and row["end_time"] <= one["end_time"]
-            for one in merged
-        )
-    assert timedelta(seconds=len(many)) == told.end - told.begin
+def test_what_one_page_does_not_list_is_said_on_it(tmp_path: Path) -> None:
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    turns = range(shown.SHOWN + 70)
+    put(tables, "terms", *(term(n, f"n{n % 2}", n, n + 1) for n in turns))
+    put(tables, "role_intervals", *(role(f"n{n % 2}", "leader", n, n + 1, term=n) for n in turns))
+    put(tables, "findings", *(finding(f"f{n:03}", "LEADERLESS", n, n + 1) for n in turns))
+    publish(tables)
+    published = Published(tables)
+    text = " ".join(texts(shown.page(published, "/group", {"cluster": "c1", "group": "g1"})))
+    assert "Findings: 120 warning" in text
+    assert "The gravest 50 of 120 that follow from no other" in text
+    assert "The first 50 of what is to be told" in text
+    assert "120 findings share marks that say their number" in text
+    part = " ".join(texts(shown.page(published, "/group", {"cluster": "c1", "group": "g1", "to": at(9).isoformat()})))
+    assert "Findings: 10 warning" in part
+    assert "The first" not in part
+    assert "share" not in part
+
+
+def test_a_mark_of_several_findings_lists_them(warehouse: Warehouse) -> None:
+    published = Published(warehouse)
+    assert "SPLIT_BRAIN_OVERLAP" in " ".join(texts(shown.marked(published, ["f1"], 1)))
+    text = " ".join(texts(shown.marked(published, ["f1", "f2"], 30)))
+    for said in ("30 findings share this mark", "The first 2 are:", "SPLIT_BRAIN_OVERLAP", "LEADERLESS"):
+        assert said in text
+    assert "The first" not in " ".join(texts(shown.marked(published, ["f1", "f2"], 2)))
 
 
 def test_other_sites_cannot_read_along(warehouse: Warehouse) -> None:
@@ -275,6 +277,9 @@ def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
         zoomed = "document.body?.innerText.includes('see all times')"  # no body while a page is loaded
         browser.until(zoomed)
         told = browser.value("document.querySelector('.story').innerText")
+
+        browser.double_click((left + 9, middle))
+        browser.until(f"!location.search.includes('from=') && !{zoomed}")
 
         browser.open(address + "/runs")
         browser.until("document.querySelector('h1')?.innerText == 'Runs and data quality'")
