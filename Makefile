@@ -58,6 +58,7 @@ test: java lint ## the same, and all other tests: real logs, real Spark, real De
 	$(BIN)/pytest tests/jobs; jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
 
 bench: java $(READY) ## all that is measured of landing and replaying, one line of JSON for each
+	@$(BIN)/python -m benchmarks.sizes
 	@$(BIN)/python -m benchmarks.landing
 	@$(BIN)/python -m benchmarks.replay
 

@@ -5,6 +5,8 @@ export PATH="$home/.venv-airflow/bin:$PATH" SPARK_LOCAL_IP=127.0.0.1
 
 export AIRFLOW_HOME="${AIRFLOW_HOME:-$home/.airflow}"
 export AIRFLOW__CORE__DAGS_FOLDER="$home/airflow_dags" AIRFLOW__CORE__LOAD_EXAMPLES=False
+# One step at a time and what waits for it: Airflow would start 32 workers.
+export AIRFLOW__CORE__PARALLELISM=4
 export AIRFLOW__API__HOST=127.0.0.1 AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS=True
 export AIRFLOW_CONN_SPARK_DEFAULT="${AIRFLOW_CONN_SPARK_DEFAULT:-{\"conn_type\": \"spark\", \"host\": \"local[2]\"\}}"
 

@@ -1,0 +1,118 @@
+"""What an event costs: CPU seconds of one core to land it and to replay it, and bytes in each table.
+
+Lands logs and puts them through the core in this one process, without Spark, so that other work on the machine changes
+little. Prints one line of JSON for each kind of logs: the bundled real runs, dense with elections, and a busy broker's
+log, of which one line in a hundred is of interest.
+
+    python -m benchmarks.sizes
+"""
+
+import argparse
+import io
+import json
+import shutil
+import sys
+import tarfile
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from benchmarks.landing import make_zone
+from election_core import replay as core
+from election_core.facts import Fact
+from election_core.rows import TABLE_OF
+from jobs.config import Config
+from jobs.judging import PROGRAM_ORDER, fact_values, row_values
+from jobs.land import tasks_of
+from jobs.landing import land_tasks
+from jobs.listing import log_files
+from jobs.map_partitions import struct_array
+from jobs.warehouse import Warehouse
+from schemas import TABLES
+
+CORPORA = Path(__file__).parents[1] / "tests" / "corpora"
+
+
+def real_runs(zone: Path) -> None:
+    """Fill a landing zone with all bundled real runs."""
+    for archive in sorted(CORPORA.glob("*.tar.xz")):
+        with tarfile.open(archive) as tar:
+            tar.extractall(zone / archive.name, filter="data")
+
+
+def landed(zone: Path, root: Path) -> tuple[dict[str, Any], pa.Table]:
+    """What landing a zone cost, and its events."""
+    config = Config()
+    warehouse = Warehouse(str(root))
+    warehouse.create()
+    files = log_files(str(zone), config.layout)
+    tasks = tasks_of(files, [], str(zone), config, 1)
+    began = time.process_time()
+    data_files, sums = land_tasks(tasks, str(zone), str(root))
+    seconds = time.process_time() - began
+    stored: Counter[str] = Counter()
+    for one in data_files:
+        stored[one.table] += one.size
+    [events] = [one.path for one in data_files if one.table == "events"]
+    size = sum(file.size for file in files) / 1e6
+    said = {
+        "megabytes": round(size, 1),
+        "lines": sums["lines_total"],
+        "events": sums["lines_event"],
+        "landing_mb_a_cpu_second": round(size / seconds, 1),
+        "bytes_an_event": {name: round(stored[name] / sums["lines_event"], 1) for name in sorted(stored)},
+    }
+    return said, pq.read_table(f"{warehouse.location('events')}/{events}")
+
+
+def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
+    """What replaying events costs, and the bytes of an event in the tables that it makes."""
+    rows = events.append_column("is_snapshot", pc.match_substring(events["stream"], "/"))
+    rows = rows.sort_by([(name, "ascending") for name in PROGRAM_ORDER])
+    began = time.process_time()
+    facts = sorted(
+        (fact_values(one) for one in core.fold(rows.to_batches()) if isinstance(one, Fact)),
+        key=lambda values: (values[:2], str(values)),
+    )
+    tables: dict[str, list[tuple[Any, ...]]] = {"facts": facts}
+    for _, group in groupby(facts, key=lambda values: values[:2]):
+        for row in core.judge([pa.RecordBatch.from_struct_array(struct_array(TABLES["facts"], list(group)))]):
+            tables.setdefault(TABLE_OF[type(row)], []).append(row_values[type(row)](row))
+    yield "replay_events_a_cpu_second", round(events.num_rows / (time.process_time() - began))
+    yield "bytes_an_event", {name: round(parquet_bytes(name, own) / events.num_rows, 1) for name, own in tables.items()}
+
+
+def parquet_bytes(table: str, rows: list[tuple[Any, ...]]) -> int:
+    """How large rows are as one Parquet file, written as Spark writes it."""
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_struct_array(pa.chunked_array([struct_array(TABLES[table], rows)])), file)
+    return file.tell()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, default=200)
+    megabytes = parser.parse_args().megabytes
+    for name, fill in (("real runs", real_runs), ("busy broker", lambda zone: make_zone(zone, megabytes))):
+        folder = Path(tempfile.mkdtemp(prefix="bench-sizes-"))
+        try:
+            fill(folder / "zone")
+            said, events = landed(folder / "zone", folder / "warehouse")
+            again = dict(replayed(events))
+            said["bytes_an_event"] |= again.pop("bytes_an_event")
+            sys.stdout.write(json.dumps({"name": name, **said, **again}) + "\n")
+        finally:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
