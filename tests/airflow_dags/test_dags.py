@@ -95,9 +95,16 @@ def test_the_command_line_of_a_step(bag: DagBag) -> None:
     command = task._get_hook()._build_spark_submit_command(task.application)
     assert command[0].endswith("/spark-submit")
     assert command[command.index("--properties-file") + 1].endswith("conf/spark/local.conf")
-    assert command[-5].endswith("/jobs/land.py")
-    places = [os.environ[f"ELECTION_REPLAY_{name}"] for name in ("WAREHOUSE", "LANDING")]
-    assert command[-4:] == ["--warehouse", places[0], "--landing", places[1]]
+    assert command[-7].endswith("/jobs/land.py")
+    places = [os.environ[f"ELECTION_REPLAY_{name}"] for name in ("WAREHOUSE", "LANDING", "HOME")]
+    settings = f"{places[2]}/conf/pipeline.yaml"
+    assert command[-6:] == ["--warehouse", places[0], "--landing", places[1], "--config", settings]
+
+
+def test_the_settings_are_read_wherever_airflow_runs(bag: DagBag) -> None:
+    for name in ("nightly", "backfill"):
+        for step in ("land", "replay"):
+            assert "--config" in bag.dags[f"election_replay_{name}"].get_task(step).application_args
 
 
 @pytest.mark.parametrize(
