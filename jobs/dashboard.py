@@ -28,7 +28,13 @@ STYLE = "".join(files("jobs").joinpath(name).read_text(encoding="utf-8") for nam
 SHOWN = 50
 """Findings, and sentences of a story, that one page lists; a zoom shows those of a shorter time."""
 
-GROUPS = "SELECT * FROM groups ORDER BY critical DESC, warning DESC, needless DESC, cluster, replica_group LIMIT 500"
+ROWS = 50
+"""Rows of a table that one page shows."""
+
+GROUPS = (
+    "SELECT * FROM groups WHERE contains(lower(cluster || ' / ' || replica_group), lower(?)) "
+    "ORDER BY critical DESC, warning DESC, needless DESC, cluster, replica_group"
+)
 CHARTS = {
     "Changes of leadership per day": "SELECT CAST(CAST(changed_at AS DATE) AS STRING) AS name, count(*) AS n "
     "FROM leadership_changes GROUP BY name ORDER BY name",
@@ -39,14 +45,14 @@ CHARTS = {
 }
 TABLES = {
     "Runs": "SELECT run_id, published_at, batch, clusters, code_version, rules_version FROM runs "
-    "ORDER BY published_at DESC LIMIT 50",
+    "ORDER BY published_at DESC",
     "What was read of each node": "SELECT cluster, source_node, count(DISTINCT (stream, fingerprint)) AS files, "
     "sum(lines_total) AS lines, sum(lines_event) AS events, sum(lines_quarantined) AS quarantined, "
     "max(last_line_time) AS last_line FROM landed_files GROUP BY ALL "
-    "ORDER BY quarantined DESC, cluster, source_node LIMIT 500",
-    "What could not be read": "SELECT path, line_no, reason, text FROM quarantine ORDER BY path, line_no LIMIT 200",
+    "ORDER BY quarantined DESC, cluster, source_node",
+    "What could not be read": "SELECT path, line_no, reason, text FROM quarantine ORDER BY path, line_no",
     "What could not be judged": "SELECT cluster, replica_group, rule, conforms, violates, undecidable, why_undecidable "
-    "FROM blind_spots ORDER BY undecidable DESC, cluster, replica_group, rule LIMIT 200",
+    "FROM blind_spots ORDER BY undecidable DESC, cluster, replica_group, rule",
 }
 
 Answer = TypeVar("Answer")
@@ -115,6 +121,16 @@ def dashboard(warehouse: Warehouse) -> Dash:
     def zoom(change: dict[str, Any] | None, search: str | None) -> Any:
         return zoomed(change or {}, query_of(search)) or no_update
 
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("address", "search", allow_duplicate=True),
+        Input("find", "value"),
+        State("address", "search"),
+        prevent_initial_call=True,
+    )
+    def find(looked_for: str | None, search: str | None) -> Any:
+        asked = looked_for or ""
+        return no_update if asked == query_of(search).get("find", "") else f"?{urlencode({'find': asked})}"
+
     @app.callback(Output("evidence", "children"), Input("lanes", "clickData"), prevent_initial_call=True)  # type: ignore[untyped-decorator]
     def click(clicked: dict[str, Any] | None) -> Any:
         found = [one["customdata"] for one in (clicked or {}).get("points", []) if one.get("customdata")]
@@ -169,7 +185,7 @@ def page(published: Published, path: str, query: Query) -> Any:
             return group_page(*view(published, query), query)
         if path == "/finding":
             return finding_view(explain(published, query.get("id", "")))
-        return runs_page(published) if path == "/runs" else fleet_page(published)
+        return runs_page(published) if path == "/runs" else fleet_page(published, query)
     except JobError as error:
         return refusal(error)
 
@@ -182,15 +198,48 @@ def refusal(error: JobError) -> Any:
 # -- all groups, and the runs -----------------------------------------------------------------------------------
 
 
-def fleet_page(published: Published) -> list[Any]:
-    """All groups, the worst first, and how restless they are."""
-    groups = published.rows(GROUPS)
+def fleet_page(published: Published, query: Query) -> list[Any]:
+    """All groups, or those whose name holds what is looked for, the worst first; and how restless all are."""
+    looked_for, begun = query.get("find", ""), query.get("after", "")
+    after = int(begun[:9]) if begun.isdecimal() else 0
+    groups, count = rows_of(published, GROUPS, looked_for, after=after)
     for group in groups:
         group["replica_group"] = html.A(
             harmless(group["replica_group"]), href=link("group", cluster=group["cluster"], group=group["replica_group"])
         )
     charts = [html.Figure([html.Figcaption(title), bars(published.rows(sql))]) for title, sql in CHARTS.items()]
-    return [html.H1("All groups"), html.Div(charts, className="charts"), table(groups)]
+    find = dcc.Input(
+        id="find",
+        type="search",
+        value=looked_for,
+        debounce=True,
+        placeholder="cluster / group",
+        autoFocus=bool(looked_for),
+    )
+    return [
+        html.H1("All groups"),
+        html.Div(charts, className="charts"),
+        html.P([html.Label(["Find ", find], htmlFor="find"), *places(query, after, len(groups), count)]),
+        table(groups),
+    ]
+
+
+def rows_of(published: Published, sql: str, *values: str, after: int = 0) -> tuple[list[Row], int]:
+    """The rows of a query that one page shows, from the one ``after`` so many on, and how many there are in all."""
+    count = published.rows(f"SELECT count(*) AS n FROM ({sql})", values)[0]["n"]  # noqa: S608 - one of our own
+    return published.rows(f"{sql} LIMIT {ROWS} OFFSET {after}", values), count
+
+
+def places(query: Query, after: int, shown: int, count: int) -> list[Any]:
+    """Which of the groups the page shows, and the way to the others."""
+    there = {"before": after - ROWS if after else None, "next": after + shown if after + shown < count else None}
+    ways = [
+        part
+        for name, to in there.items()
+        if to is not None
+        for part in (" ", html.A(name, href=link("", **(query | {"after": str(max(to, 0))}))))
+    ]
+    return [f" {after + 1:,} to {after + shown:,} of {count:,}, the worst first" if shown else " none", *ways]
 
 
 def bars(rows: list[Row]) -> Any:
@@ -216,7 +265,12 @@ def runs_page(published: Published) -> list[Any]:
     """What was published, what was read, and what could not be."""
     parts: list[Any] = [html.H1("Runs and data quality")]
     for title, sql in TABLES.items():
-        parts += [html.H2(title), table(published.rows(sql))]
+        rows, count = rows_of(published, sql)
+        parts += [html.H2(title), table(rows)]
+        if count > len(rows):
+            parts.append(
+                html.P(f"The first {len(rows)} of {count:,}; `election-replay sql` shows all.", className="muted")
+            )
     return parts
 
 

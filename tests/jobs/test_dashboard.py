@@ -149,6 +149,35 @@ def test_what_one_page_does_not_list_is_said_on_it(tmp_path: Path) -> None:
     assert "share" not in part
 
 
+def test_every_group_can_be_reached(tmp_path: Path) -> None:
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    groups = [f"g{n:03}" for n in range(2 * shown.ROWS + 20)]
+    put(tables, "findings", *(finding(f"f{g}", "LEADERLESS", 0, 1) | {"replica_group": g} for g in groups))
+    publish(tables)
+    published = Published(tables)
+    seen: list[str] = []
+    for after in (0, shown.ROWS, 2 * shown.ROWS):
+        page = list(texts(shown.page(published, "/", {"after": str(after)})))
+        seen += [text for text in page if text in groups]
+        assert ("before" in page, "next" in page) == (after > 0, after < 2 * shown.ROWS)
+    assert seen == groups
+    found = list(texts(shown.page(published, "/", {"find": "C1 / g01"})))
+    assert [text for text in found if text in groups] == [f"g01{n}" for n in range(10)]
+    assert " 1 to 10 of 10, the worst first" in found
+    assert " none" in list(texts(shown.page(published, "/", {"find": "<b>"})))
+
+
+def test_a_long_table_says_how_long_it_is(tmp_path: Path) -> None:
+    tables = filled(tmp_path / "w")
+    where = {"cluster": "c1", "source_node": "n1", "stream": "broker.log", "fingerprint": "f", "path": "broker.log"}
+    bad = where | {"reason": "not a time", "text": HOSTILE, "text_length": len(HOSTILE), "batch": 1}
+    put(tables, "quarantine", *(bad | {"line_no": n} for n in range(shown.ROWS + 1)))
+    publish(tables)
+    text = " ".join(texts(shown.page(Published(tables), "/runs", {})))
+    assert "The first 50 of 51; `election-replay sql` shows all." in text
+
+
 def test_a_mark_of_several_findings_lists_them(warehouse: Warehouse) -> None:
     published = Published(warehouse)
     assert "SPLIT_BRAIN_OVERLAP" in " ".join(texts(shown.marked(published, ["f1"], 1)))
