@@ -152,6 +152,7 @@ def picture(published: Published, told: Incident) -> Picture:
         range=[len(lanes) - 0.5, -0.5],
         fixedrange=True,
         automargin=True,
+        ticksuffix="  ",
         gridcolor=FAINT,
     )
     return Picture(figure, in_sentence(drawn, found))

@@ -19,7 +19,7 @@ from jobs.published import Published
 from jobs.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
-from tests.jobs.browser import CHROMIUM, QUIET, Browser
+from tests.jobs.browser import CHROMIUM, HAND, PATIENCE, QUIET, Browser
 from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
 from tests.jobs.test_report import Reader
 
@@ -307,8 +307,12 @@ def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
         browser.until(zoomed)
         told = browser.value("document.querySelector('.story').innerText")
 
-        browser.double_click((left + 9, middle))
-        browser.until(f"!location.search.includes('from=') && !{zoomed}")
+        end = time.monotonic() + PATIENCE
+        while browser.value("location.search.includes('from=')"):  # a busy machine makes two clicks of a double one
+            assert time.monotonic() < end
+            browser.double_click((left + 9, middle))
+            time.sleep(HAND)
+        browser.until(f"!{zoomed}")
 
         browser.open(address + "/runs")
         browser.until("document.querySelector('h1')?.innerText == 'Runs and data quality'")
