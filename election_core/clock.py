@@ -13,6 +13,7 @@ is reported, not smoothed away.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 UNBOUNDED = 1 << 60
@@ -94,6 +95,11 @@ class Clocks:
         pairs = len(self._sources) * (len(self._sources) - 1)
         compared = sum(1 for a, b in self._tightest if a != b)
         return compared, pairs - compared
+
+    @cached_property
+    def widest(self) -> int:
+        """No two of the clocks are further apart than this, in microseconds; neither is one from itself."""
+        return max((abs(self.most_ahead(a, b)) for a in self._sources for b in self._sources), default=0)
 
     def most_ahead(self, source: str, other: str) -> int:
         """How far, at most, the clock of ``source`` is ahead of the clock of ``other``, in microseconds."""

@@ -3,6 +3,7 @@
 Everything here is derived from a set of facts; the order in which they came does not matter.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -81,10 +82,23 @@ class Group:
     end: Moment
     roles: list[Fact] = field(default_factory=list)
     tenures: list[Tenure] = field(default_factory=list)
+    _of_kind: dict[str, list[Fact]] = field(default_factory=dict)
+    _roles_of: dict[str, list[Fact]] = field(default_factory=dict)
 
     def of(self, kind: str) -> Iterator[Fact]:
         """All facts of one kind, in the order of presentation."""
-        return (fact for fact in self.facts if fact.kind == kind)
+        if not self._of_kind:
+            for fact in self.facts:
+                self._of_kind.setdefault(fact.kind, []).append(fact)
+        return iter(self._of_kind.get(kind, ()))
+
+    def roles_of(self, source: str, until_us: int) -> list[Fact]:
+        """The roles that a source tells of itself and that began no later than ``until_us``, in order of time."""
+        if not self._roles_of:
+            for role in self.roles:
+                self._roles_of.setdefault(role.source_node, []).append(role)
+        own = self._roles_of.get(source, [])
+        return own[: bisect_right(own, until_us, key=attrgetter("since"))]
 
     def finding(self, rule: str, what: tuple[object, ...], **measures: Any) -> Finding:
         """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
@@ -183,6 +197,8 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         end = until(fact)
         if end is not None:
             holes.setdefault(fact.source_node, []).append(Silence(since(fact), end))
+    for own in holes.values():
+        own.sort()
     for role in group.roles:
         if role.role != LEADER or role.term is None:
             continue
@@ -191,9 +207,7 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         end = until(role) or _last_seen(group, role.source_node) or since(role)
         if end.at < role.since:
             end = since(role)
-        silences = tuple(
-            hole
-            for hole in sorted(holes.get(role.source_node, []))
-            if hole.begin.at >= role.since - SECOND and hole.begin.at < end.by
-        )
-        yield Tenure(node, role.source_node, role.term, since(role), end, role.result, silences)
+        own = holes.get(role.source_node, [])
+        begins = attrgetter("begin.at")
+        inside = slice(bisect_left(own, role.since - SECOND, key=begins), bisect_left(own, end.by, key=begins))
+        yield Tenure(node, role.source_node, role.term, since(role), end, role.result, tuple(own[inside]))

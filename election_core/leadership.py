@@ -5,9 +5,12 @@ for every reading of the clocks inside their bounds, *possible* when only for so
 merely possible because two lines carry the same second.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
+from math import inf
+from operator import itemgetter
 
 from election_core import facts
 from election_core.clock import UNBOUNDED, Clocks, Moment
@@ -62,13 +65,25 @@ class Overlap:
 
 def overlaps(group: Group) -> Iterator[Overlap]:
     """All pairs of tenures of different nodes that may have been at once."""
-    for one, other in combinations(group.tenures, 2):
+    for one, other in _perhaps_at_once(group):
         if one.source == other.source:
             continue
         stale, newer = (one, other) if one.term <= other.term else (other, one)
         least, most = _overlap(group.clocks, stale, newer)
         if most > 0:
             yield Overlap(stale, newer, max(least, 0), most, _asleep(group.clocks, stale, newer))
+
+
+def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:
+    """The pairs of tenures, in their order, that are not further apart than any clock can be wrong."""
+    pairs: list[tuple[int, int]] = []
+    running: list[int] = []
+    for number in sorted(range(len(group.tenures)), key=lambda number: group.tenures[number].begin.at):
+        reach = group.tenures[number].begin.at - group.clocks.widest
+        running = [other for other in running if group.tenures[other].end.by > reach]
+        pairs.extend((min(number, other), max(number, other)) for other in running)
+        running.append(number)
+    return [(group.tenures[one], group.tenures[other]) for one, other in sorted(pairs)]
 
 
 def _overlap(clocks: Clocks, one: Tenure, other: Tenure) -> tuple[int, int]:
@@ -282,11 +297,13 @@ def gaps(group: Group, heard: Iterable[tuple[str, Moment]], unseen: Unseen | Non
     ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
     the end of a leader that died or fell silent.
     """
-    last_heard = list(heard)
     ordered = group.tenures  # by term: clocks of different machines do not order them
-    for number in range(1, len(ordered) + 1):
-        following = ordered[number] if number < len(ordered) else None
-        gap = _gap(group, ordered[:number], following, last_heard)
+    ends, led_unseen, lives = _Ends(group, heard), _led_unseen(group), _Lives(group)
+    for number, before in enumerate(ordered, 1):
+        if before.source in group.clocks.put_back:
+            return  # from here on it cannot be told when somebody led
+        after = ordered[number] if number < len(ordered) else None
+        gap = _gap(group, ends.so_far(before), after, led_unseen, lives)
         if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
             yield gap
 
@@ -300,13 +317,101 @@ class _End:
     tenure: Tenure
 
 
-def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Sequence[tuple[str, Moment]]) -> Gap | None:
+class _Heard:
+    """When others heard of each member for the last time."""
+
+    def __init__(self, heard: Iterable[tuple[str, Moment]]) -> None:
+        self._of: dict[str, list[tuple[int, int, Moment]]] = {}
+        for number, (node, moment) in enumerate(heard):
+            self._of.setdefault(node, []).append((moment.at, number, moment))
+        for own in self._of.values():
+            own.sort()
+        self._longest = max((moment.by - at for own in self._of.values() for at, _, moment in own), default=0)
+
+    def between(self, node: str, since: int, until: int) -> list[Moment]:
+        """Of a member, in the order of presentation: all moments that end after ``since`` and begin by ``until``."""
+        own = self._of.get(node, [])
+        first, last = bisect_left(own, (since - self._longest,)), bisect_left(own, (until + 1,))
+        return [moment for _, _, moment in sorted(own[first:last], key=itemgetter(1))]
+
+
+class _Ends:
+    """The ends of the tenures up to one, for one after the other: those that can bound the time without a leader.
+
+    Of the tenures that ended long before everything that still follows, on any clock, only the last on each clock can.
+    """
+
+    def __init__(self, group: Group, heard: Iterable[tuple[str, Moment]]) -> None:
+        self._group = group
+        self._heard = _Heard(heard)
+        self._targets = [*(tenure.begin for tenure in group.tenures[1:]), group.end]
+        self._soonest = list(accumulate((target.at for target in reversed(self._targets)), min))[::-1]
+        self._number = 0
+        self._moving: list[tuple[int, Tenure]] = []
+        self._latest: dict[str, tuple[int, int, _End]] = {}
+        self._earliest: dict[str, tuple[int, int, _End]] = {}
+
+    def so_far(self, tenure: Tenure) -> list[_End]:
+        """The ends up to the next ``tenure``, in order, as the beginning of the one after it sees them."""
+        target, soonest = self._targets[self._number], self._soonest[self._number]
+        self._moving.append((self._number, tenure))
+        self._number += 1
+        ends: dict[int, _End] = {}
+        moving = []
+        for number, one in self._moving:
+            end = _effective_end(self._group, one, target, self._heard)
+            if number < self._number - 1 and self._settled_at(one) < soonest:
+                self._settle(number, end)
+            else:
+                moving.append((number, one))
+                ends[number] = end
+        self._moving = moving
+        ends.update((number, end) for _, number, end in (*self._latest.values(), *self._earliest.values()))
+        return [ends[number] for number in sorted(ends)]
+
+    def _settled_at(self, tenure: Tenure) -> float:
+        """After this, on any clock, nothing that follows changes what is known of the end."""
+        if tenure.end_cause in (None, SILENT):
+            return inf
+        widest = self._group.clocks.widest
+        holes = (hole.end.at + SECOND + widest for hole in tenure.silences)
+        return max(tenure.end.by + 2 * widest, max(holes, default=0))
+
+    def _settle(self, number: int, end: _End) -> None:
+        for settled, source, time in (
+            (self._latest, end.latest.source, end.latest.by),
+            (self._earliest, end.earliest.source, end.earliest.at),
+        ):
+            before = settled.get(source)
+            if before is None or (time, number) > before[:2]:
+                settled[source] = (time, number, end)
+
+
+class _Lives:
+    """When members were up."""
+
+    def __init__(self, group: Group) -> None:
+        ends = ((life.since, until(life)) for life in group.of(facts.ALIVE))
+        self._lives = sorted((begin, last.at) for begin, last in ends if last is not None)
+        self._last = list(accumulate((last for _, last in self._lives), max))
+
+    def somebody_up(self, begin: Moment, end: Moment) -> bool:
+        """Whether a member was up for a second or more between two moments."""
+        number = bisect_left(self._lives, (end.at,))
+        while number and self._last[number - 1] - begin.by >= SECOND:
+            number -= 1
+            since, last = self._lives[number]
+            if min(end.at, last) - max(begin.by, since) >= SECOND:
+                return True
+        return False
+
+
+def _gap(
+    group: Group, ends: Sequence[_End], after: Tenure | None, led_unseen: Sequence[Fact], lives: _Lives
+) -> Gap | None:
     target = after.begin if after else group.end
-    if after is None and any(tenure.open for tenure in earlier):
+    if after is None and any(tenure.open for tenure in group.tenures):
         return None
-    if any(tenure.source in group.clocks.put_back for tenure in earlier):
-        return None  # when it led cannot be told
-    ends = [_effective_end(group, tenure, target, heard) for tenure in earlier]
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
@@ -318,17 +423,17 @@ def _gap(group: Group, earlier: list[Tenure], after: Tenure | None, heard: Seque
     # Who gave way to a leader that was there left no gap.
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
     begin = end.earliest
-    if _led_unseen(group, before, target):
+    if _led_meanwhile(group, led_unseen, before, target):
         return None
     open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
-    if not _somebody_up(group, open_from, target) or (after is None and _shut_down_together(group, before, begin)):
+    if not lives.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
     ids = (*before.evidence, end.latest.event_id, after.begin.event_id if after else None)
     planned = before.end_cause in (STOPPED, "leadership_transfer", "preferred_leader")
     return Gap(before, after, begin, target, least, most, planned, tuple(dict.fromkeys(e for e in ids if e)))
 
 
-def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: Sequence[tuple[str, Moment]]) -> _End:
+def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:
     """When a tenure ceased to matter for what follows: its end, or the silence in which it was replaced.
 
     Where the leader's log just stops and nobody missed the leader then, only its log ended: it may have led on.
@@ -342,10 +447,10 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: Sequence
     said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
     if said_itself or (not log_stops and end.by - end.at <= 2 * SECOND):
         return _End(end, end, tenure)
+    widest = clocks.widest
+    near = heard.between(tenure.node, end.at - SECOND - widest, (target.by if log_stops else end.by) + widest)
     relevant = [
-        moment
-        for node, moment in heard
-        if node == tenure.node and clocks.elapsed(end, moment)[1] > -SECOND and clocks.elapsed(moment, target)[1] > 0
+        moment for moment in near if clocks.elapsed(end, moment)[1] > -SECOND and clocks.elapsed(moment, target)[1] > 0
     ]
     if not log_stops:  # what was heard after the end is of a later life
         relevant = [moment for moment in relevant if not _surely_before(clocks, end, moment)]
@@ -368,30 +473,26 @@ def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Mome
     return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
 
 
-def _led_unseen(group: Group, before: Tenure, target: Moment) -> bool:
-    """Whether a member followed a leader of a later term whose own log does not show that it led."""
+def _led_unseen(group: Group) -> list[Fact]:
+    """The roles of those who followed a leader whose own log does not show that it led."""
     led = {(tenure.term, tenure.node) for tenure in group.tenures}
-    return any(
-        role.role == FOLLOWER
+    return [
+        role
+        for role in group.roles
+        if role.role == FOLLOWER
         and role.peer is not None
         and role.term is not None
-        and role.term > before.term
         and (role.term, role.peer) not in led
+    ]
+
+
+def _led_meanwhile(group: Group, led_unseen: Sequence[Fact], before: Tenure, target: Moment) -> bool:
+    """Whether one of these leaders led a later term, before a moment."""
+    return any(
+        (role.term or 0) > before.term
         and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
-        for role in group.roles
+        for role in led_unseen
     )
-
-
-def _somebody_up(group: Group, begin: Moment, end: Moment) -> bool:
-    """Whether a member was up for a second or more between two moments."""
-    for life in group.of(facts.ALIVE):
-        last = until(life)
-        if last is None:
-            continue
-        first_inside = max(begin.by, life.since)
-        if min(end.at, last.at) - first_inside >= SECOND:
-            return True
-    return False
 
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
@@ -520,7 +621,7 @@ def log_gaps(group: Group) -> Iterator[Finding]:
 
 def _starting(group: Group, hole: Fact) -> bool:
     """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
-    own = [role for role in group.roles if role.source_node == hole.source_node and role.since <= hole.since]
+    own = group.roles_of(hole.source_node, hole.since)
     return not own or own[-1].cause == "start"
 
 

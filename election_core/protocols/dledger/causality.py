@@ -5,6 +5,7 @@ line found is not always the first one written: a node may win one term twice, a
 file, or got an old copy of it, raises itself to one term twice.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from election_core import facts
@@ -57,8 +58,9 @@ def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]
 
     A process that lost its ``currterm`` file comes to a term again, and the lines of the first time may be missing.
     """
-    lives = [begin for begin in begins.get(cause.source, ()) if begin <= cause.at]
-    return len(lives) > 1 and lives[0] <= effect.since_by < lives[-1]
+    lives = begins.get(cause.source, [])
+    last = bisect_right(lives, cause.at) - 1
+    return last > 0 and lives[0] <= effect.since_by < lives[last]
 
 
 def raises(own: list[Fact]) -> Raises:

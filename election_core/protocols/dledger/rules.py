@@ -5,7 +5,7 @@ terms at once are normal behaviour (``DLedgerLeaderElector#sendHeartbeats``, max
 only when the older one commits. Two leaders of one term never are; one node leading one term twice always is fine.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -59,6 +59,8 @@ def raft_rows(group: Group, broken: Mapping[str, str] | None = None) -> Iterator
 def terms(group: Group) -> Iterator[Term]:
     """One row for each leader of each term, and one for each term that had rounds but no leader."""
     led: dict[tuple[int, str], list[Tenure]] = {}
+    won = {(campaign.node, campaign.term): campaign.cause for campaign in group.of(facts.CAMPAIGN) if campaign.cause}
+    transfers = _transfers(group)
     for tenure in group.tenures:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
     for (term, leader), tenures in sorted(led.items()):
@@ -72,7 +74,7 @@ def terms(group: Group) -> Iterator[Term]:
             leader=leader,
             start_time=first.begin.at,
             end_time=None if last.open else last.end.at,
-            cause=_cause(group, first),
+            cause=_cause(group, first, transfers, won),
             certainty=PROVEN,
             start_event_id=first.begin.event_id,
             end_event_id=last.end.event_id,
@@ -103,25 +105,25 @@ def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
         )
 
 
-def _cause(group: Group, tenure: Tenure) -> str:
-    """Why the election of a tenure began."""
-    earlier = [t for t in group.tenures if t.begin < tenure.begin and t is not tenure]
-    if not earlier:
+def _cause(
+    group: Group, tenure: Tenure, transfers: Set[str | None], won: Mapping[tuple[str | None, int | None], str | None]
+) -> str:
+    """Why the election of a tenure began; ``won`` are the causes of campaigns, by candidate and term."""
+    if not any(other.begin < tenure.begin for other in group.tenures):
         return "first_leader"
-    if _transferred(group, tenure):
-        return PREFERRED if earlier[-1].end_cause == PREFERRED else TRANSFER
-    won = [c for c in group.of(facts.CAMPAIGN) if c.node == tenure.node and c.term == tenure.term and c.cause]
-    if won:
-        return won[-1].cause or "unknown"
-    before = [
-        r for r in group.roles if r.source_node == tenure.source and r.role == CANDIDATE and r.since <= tenure.begin.at
-    ]
-    return before[-1].cause or "unknown" if before else "unknown"
+    if tenure.begin.event_id in transfers:
+        last = next(other for other in reversed(group.tenures) if other.begin < tenure.begin)
+        return PREFERRED if last.end_cause == PREFERRED else TRANSFER
+    if cause := won.get((tenure.node, tenure.term)):
+        return cause
+    own = group.roles_of(tenure.source, tenure.begin.at)
+    before = next((role for role in reversed(own) if role.role == CANDIDATE), None)
+    return before.cause or "unknown" if before else "unknown"
 
 
-def _transferred(group: Group, tenure: Tenure) -> bool:
-    """Whether the node took over by a leadership transfer."""
-    return any(role.since_event == tenure.begin.event_id and role.cause == TRANSFER for role in group.roles)
+def _transfers(group: Group) -> frozenset[str | None]:
+    """The events by which a node took over by a leadership transfer."""
+    return frozenset(role.since_event for role in group.roles if role.cause == TRANSFER)
 
 
 def elections(group: Group) -> Iterator[Election]:
@@ -253,11 +255,11 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 def _unplanned(group: Group) -> list[Moment]:
     """Elections after the first leader that nobody asked for."""
-    ordered = sorted(group.tenures, key=lambda t: t.begin)
+    ordered, transfers = sorted(group.tenures, key=lambda t: t.begin), _transfers(group)
     return [
         tenure.begin
         for before, tenure in pairwise(ordered)
-        if not _transferred(group, tenure) and before.end_cause != "stopped"
+        if tenure.begin.event_id not in transfers and before.end_cause != "stopped"
     ]
 
 

@@ -4,7 +4,9 @@ Voters print nothing; each candidate prints the answers that it got. A vote of a
 before it is answered, and never given back (``DLedgerLeaderElector#handleVote``, ``MemberState#persistTerm``).
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 
 from election_core import facts
 from election_core.facts import Fact
@@ -49,20 +51,39 @@ def _raised(group: Group) -> dict[str, list[Fact]]:
     return raised
 
 
+class _Reached:
+    """When one node first says that it reached which terms; ``raised`` is in order of time."""
+
+    def __init__(self, raised: list[Fact]) -> None:
+        first: dict[int, int] = {}
+        for number, fact in enumerate(raised):
+            first.setdefault(fact.term or 0, number)
+        self._raised, self._first, self._terms = raised, first, sorted(first)
+        self._from = list(accumulate((first[term] for term in reversed(self._terms)), min))[::-1]
+
+    def just(self, term: int) -> Fact | None:
+        """When it reached this term."""
+        return self._raised[self._first[term]] if term in self._first else None
+
+    def beyond(self, term: int) -> Fact | None:
+        """When it first reached a larger one."""
+        number = bisect_right(self._terms, term)
+        return self._raised[self._from[number]] if number < len(self._from) else None
+
+
 def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
     """``WRONG_VOTE_RESULT``: a vote for a candidate that reached its term after the voter had reached a larger one.
 
     The voter has to answer REJECT_EXPIRED_VOTE_TERM (``DLedgerLeaderElector#handleVote``).
     """
-    raised = _raised(group)
+    reached = {node: _Reached(own) for node, own in _raised(group).items()}
     for grant in group.of(facts.GRANT):
         voter, candidate, term = grant.peer or "", grant.node or "", grant.term or 0
-        asked = [fact for fact in raised.get(candidate, []) if fact.term == term]
-        larger = [fact for fact in raised.get(voter, []) if (fact.term or 0) > term]
-        if voter == candidate or not asked or not larger:
+        if voter == candidate or voter not in reached or candidate not in reached:
             continue
-        first = min(larger, key=lambda fact: (fact.since, fact.source_node))
-        begin = min(asked, key=lambda fact: (fact.since, fact.source_node))
+        first, begin = reached[voter].beyond(term), reached[candidate].just(term)
+        if first is None or begin is None:
+            continue
         if group.clocks.elapsed(since(first), since(begin))[0] > 0:
             yield finding(
                 group,

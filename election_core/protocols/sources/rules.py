@@ -189,10 +189,14 @@ def _same_member(group: Group) -> Iterator[Finding]:
         by_member.setdefault((fact.cause or "", fact.node or ""), []).append(fact)
     seen: set[tuple[str, ...]] = set()
     for (_, member), lives in sorted(by_member.items()):
+        if len({life.source_node for life in lives}) == 1:
+            continue
         for one, other in combinations(lives, 2):
             who = (member, *sorted((one.source_node, other.source_node)))
+            if one.source_node == other.source_node or who in seen:
+                continue
             together = _together(group, one, other)
-            if one.source_node == other.source_node or together <= 0 or who in seen:
+            if together <= 0:
                 continue
             seen.add(who)
             summary = (
