@@ -1,0 +1,119 @@
+"""Times without a leader: found by looking at few tenures, as if at all of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from election_core import facts, leadership
+from election_core.clock import Clocks, Moment
+from election_core.facts import Fact
+from election_core.group import Group, Tenure, group_of
+from election_core.leadership import Gap, gaps, overlaps
+
+SECOND = 1_000_000
+NODES = ("a", "b", "c")
+
+tenures = st.lists(
+    st.tuples(
+        st.sampled_from(NODES),
+        st.integers(0, 60),  # how long after the beginning of the one before it
+        st.integers(0, 90),  # how long it lasts
+        st.integers(0, 5),  # how long its end is unknown
+        st.sampled_from(["stopped", "died", "silent", "quorum_lost", None]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+heard_at = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES), st.integers(0, 300)), max_size=12)
+holes = st.lists(st.tuples(st.sampled_from(NODES), st.integers(0, 300), st.integers(10, 60)), max_size=3)
+
+
+def fact(kind: str, source: str, since: int, until: int, blur: int = 0, **more: Any) -> Fact:
+    """A fact of a log, with times in seconds."""
+    return Fact(
+        cluster="c",
+        replica_group="g",
+        protocol="raft",
+        kind=kind,
+        node=source,
+        source_node=source,
+        since=since * SECOND,
+        since_by=(since + 1) * SECOND,
+        since_event=f"{source}-{since}",
+        until=until * SECOND,
+        until_by=(until + 1 + blur) * SECOND,
+        until_event=None,
+        **more,
+    )
+
+
+def group(led: list[tuple[str, int, int, int, str | None]], silent: list[tuple[str, int, int]], bound: int) -> Group:
+    """A group in which members led one after the other, some longer than they should have."""
+    told, at = [], 0
+    for term, (node, after, lasted, blur, end) in enumerate(led):
+        at += after
+        told.append(fact(facts.ROLE, node, at, at + lasted, blur, role="leader", term=term, result=end))
+    told += [fact(facts.ALIVE, node, 0, at + 100) for node in NODES]
+    told += [fact(facts.SILENCE, node, since, since + lasts) for node, since, lasts in silent]
+    return group_of(told, Clocks(dict.fromkeys(NODES, bound), []))
+
+
+def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Gap]:
+    """The gaps, each by the ends of all tenures before it."""
+    known, unseen, lives = leadership._Heard(heard), leadership._led_unseen(group), leadership._Lives(group)
+    for number in range(1, len(group.tenures) + 1):
+        after = group.tenures[number] if number < len(group.tenures) else None
+        target = after.begin if after else group.end
+        ends = [leadership._effective_end(group, one, target, known) for one in group.tenures[:number]]
+        gap = leadership._gap(group, ends, after, unseen, lives)
+        if gap is not None:
+            yield gap
+
+
+def pairs_at_once(group: Group) -> set[tuple[Tenure, Tenure]]:
+    """The pairs of tenures that may have been at once."""
+    return {
+        (one, other)
+        for one in group.tenures
+        for other in group.tenures
+        if (one.term, one.begin) < (other.term, other.begin)
+        and one.source != other.source
+        and leadership._overlap(group.clocks, one, other)[1] > 0
+    }
+
+
+@given(led=tenures, heard=heard_at, silent=holes, bound=st.sampled_from([0, 500_000, 20 * SECOND]))
+def test_few_tenures_tell_as_much_as_all(
+    led: list[tuple[str, int, int, int, str | None]],
+    heard: list[tuple[str, str, int]],
+    silent: list[tuple[str, int, int]],
+    bound: int,
+) -> None:
+    own = group(led, silent, bound)
+    moments = [(node, Moment(at * SECOND, (at + 1) * SECOND, by)) for node, by, at in heard]
+    assert list(gaps(own, moments)) == list(looking_at_all(own, moments))
+    assert {(one.stale, one.newer) for one in overlaps(own)} == pairs_at_once(own)
+
+
+def test_a_history_ten_times_as_long_takes_about_ten_times_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, count = Clocks.elapsed, [0]
+
+    def counting(self: Clocks, earlier: Moment, later: Moment) -> tuple[int, int]:
+        count[0] += 1
+        return whole(self, earlier, later)
+
+    monkeypatch.setattr(Clocks, "elapsed", counting)
+    took = []
+    for length in (20, 200):
+        own = group([(NODES[number % 3], 60, 50, 3, "died") for number in range(length)], [], 500_000)
+        heard = [
+            (NODES[number % 3], Moment(number * 60 * SECOND, number * 60 * SECOND, "a")) for number in range(length)
+        ]
+        count[0] = 0
+        assert len(list(gaps(own, heard))) > length / 2
+        assert not list(overlaps(own))
+        took.append(count[0])
+    assert took[1] < 12 * took[0]
