@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from election_core import facts, leadership
@@ -85,6 +85,7 @@ def pairs_at_once(group: Group) -> set[tuple[Tenure, Tenure]]:
     }
 
 
+@settings(max_examples=300)
 @given(led=tenures, heard=heard_at, silent=holes, bound=st.sampled_from([0, 500_000, 20 * SECOND]))
 def test_few_tenures_tell_as_much_as_all(
     led: list[tuple[str, int, int, int, str | None]],
