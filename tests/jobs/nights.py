@@ -42,7 +42,11 @@ def land_only(spark: SparkSession, zone: Path, warehouse: Warehouse) -> Landing:
 
 def content(warehouse: Warehouse, tables: tuple[str, ...] = GOLD) -> dict[str, list[str]]:
     """All published rows, but for what tells of the landing, as sorted JSON."""
-    published = Published(warehouse)
+    return rows_in(Published(warehouse), tables)
+
+
+def rows_in(published: Published, tables: tuple[str, ...]) -> dict[str, list[str]]:
+    """The same of what somebody reads."""
     return {
         table: sorted(
             json.dumps({k: v for k, v in row.items() if k not in _OF_DELIVERY}, default=str, sort_keys=True)
