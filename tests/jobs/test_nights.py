@@ -55,18 +55,6 @@ def test_a_second_run_changes_nothing_and_a_new_file_adds_only_itself(
     assert content(warehouse) != before
 
 
-def test_night_by_night_is_the_same_as_at_once(
-    spark: SparkSession, zone: Zone, tmp_path: Path, warehouse: Warehouse
-) -> None:
-    text = "".join(election(100 * term, term) for term in range(1, 5))
-    for end in (len(text) // 3, len(text)):
-        zone.write("broker_default.log", text[:end])
-        night(spark, zone.root, warehouse)
-    once = Warehouse(str(tmp_path / "once"))
-    night(spark, zone.root, once)
-    assert content(warehouse, ALL) == content(once, ALL)
-
-
 def test_a_killed_landing_leaves_no_trace(
     spark: SparkSession, zone: Zone, tmp_path: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
