@@ -21,6 +21,9 @@ LATE = 30 * SECOND
 """A process that was started so long before the last line of a night, by a line that comes with a later night, may have
 begun in a hole that was given up."""
 
+REORDERED = 3 * SECOND
+"""Threads hand their lines to one appender: lines of whole seconds may stand this far out of order."""
+
 _SEGMENT_GAP = 2 * SECOND
 _ONE_START = 600 * SECOND
 _BEFORE_MARKER = 15 * SECOND

@@ -175,15 +175,20 @@ def _moved(fact: Fact, last_signs: dict[int, LastSign]) -> Fact:
         return replace(fact, until=seen, until_by=seen + SECOND)
     if fact.kind != facts.ROLE or DIED not in (fact.result, fact.cause):
         return fact
-    if fact.role == DOWN and fact.since in last_signs:
-        sign = last_signs[fact.since]
-        return replace(fact, since=sign.at, since_by=max(sign.at, sign.by or fact.since_by))
+    if fact.role == DOWN:
+        sign = _sign_after(fact.since, last_signs)
+        since = max(sign.at, fact.since)
+        return replace(fact, since=since, since_by=max(since, sign.by or fact.since_by))
     if fact.result != DIED or fact.until is None:
         return fact
-    # The last line may be that of the role itself, within the last second seen.
-    sign = next((sign for line, sign in last_signs.items() if line <= fact.until < line + SECOND), LastSign(fact.until))
+    sign = _sign_after(fact.until, last_signs)
     until = max(sign.at, fact.until)
     return replace(fact, until=until, until_by=max(until, sign.by or fact.until_by or until))
+
+
+def _sign_after(end: int, last_signs: dict[int, LastSign]) -> LastSign:
+    """The last sign of a life whose last role ended at ``end``: at its last line, or within the second of that."""
+    return next((sign for line, sign in last_signs.items() if line <= end < line + SECOND), LastSign(end))
 
 
 def _counts(hole: Fact, led: Sequence[Fact], sure: Sequence[Fact], clocks: Clocks) -> bool:

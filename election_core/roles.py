@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from election_core.lives import SECOND, Life, life_at
+from election_core.lives import REORDERED, SECOND, Life, life_at
 
 LEADER = "leader"
 ACTING = "acting_leader"
@@ -70,16 +70,29 @@ def spans(steps: Sequence[Step], lives: Sequence[Life], first_role: str) -> Iter
         if life.start is not None and (not own or own[0].at > life.start):
             begin = Step(life.start, life.start + SECOND, first_role, None, None, life.start_event, "start")
             own = [begin, *own]
-        yield from _spans_of_life(own, life)
+        own = _in_turn(own)
+        for step, following in pairwise(own):
+            yield Span(step, following.at, max(following.by, step.at), following.event_id, following.cause)
+        last = _last_span(own[-1], life) if own else None
+        if last is not None:
+            yield last
         if life.next_start is not None:
-            yield _down(life, life.next_start, own[-1].node if own else None)
+            yield _down(life, life.next_start, last)
 
 
-def _spans_of_life(own: list[Step], life: Life) -> Iterator[Span]:
-    for step, following in pairwise(own):
-        yield Span(step, following.at, max(following.by, step.at), following.event_id, following.cause)
-    if own:
-        yield _last_span(own[-1], life)
+def _in_turn(own: Sequence[Step]) -> list[Step]:
+    """Steps of one life, in the order of the log: none begins before the one before it, as far as their times allow.
+
+    A clock that was put back is told of elsewhere; its times stay as they were logged.
+    """
+    kept: list[Step] = []
+    for step in own:
+        before = kept[-1].at if kept else step.at
+        if step.at < before and (before <= step.by or before - step.at < REORDERED):
+            kept.append(replace(step, at=before, by=max(step.by, before)))
+        else:
+            kept.append(step)
+    return kept
 
 
 def _last_span(step: Step, life: Life) -> Span:
@@ -91,9 +104,11 @@ def _last_span(step: Step, life: Life) -> Span:
     return Span(step, None, None, None, None)
 
 
-def _down(life: Life, next_start: int, node: str | None) -> Span:
+def _down(life: Life, next_start: int, last: Span | None) -> Span:
+    """The last sign of life is known by its second; what the process last was, it was before it was down."""
     cause = STOPPED if life.stop is not None else DIED
-    begin = Step(life.last_seen, next_start, DOWN, None, None, life.stop_event, cause, node)
+    since = max(life.last_seen, last.until if last is not None and last.until is not None else life.last_seen)
+    begin = Step(since, next_start, DOWN, None, None, life.stop_event, cause, last.step.node if last else None)
     return Span(begin, next_start, next_start + SECOND, life.next_start_event, "start")
 
 

@@ -11,7 +11,7 @@ from election_core.facts import Fact
 from election_core.findings import INFO
 from election_core.judge import rows_of_group
 from election_core.logged import Logged
-from election_core.rows import Finding
+from election_core.rows import Finding, Row
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import World
 from election_core.source import INTERESTING, SourceLog
@@ -33,6 +33,11 @@ def logs_of(world: World) -> dict[tuple[str, str], list[str]]:
 
 
 def findings_of(world: World, cluster: str) -> list[Finding]:
+    """What a reviewer hears of a world's logs."""
+    return [row for row in rows_of(world, cluster) if isinstance(row, Finding)]
+
+
+def rows_of(world: World, cluster: str) -> list[Row]:
     """What the core says of a world's logs."""
     facts: list[Fact] = []
     for node, streams in groupby(sorted(logs_of(world).items()), key=lambda item: item[0][0]):
@@ -43,8 +48,7 @@ def findings_of(world: World, cluster: str) -> list[Finding]:
             _read_copy(source, path.removeprefix("metadata/"), content)
         facts += source.facts()
     ordered = sorted(facts, key=lambda fact: fact.replica_group)
-    rows = (row for _, own in groupby(ordered, key=lambda fact: fact.replica_group) for row in rows_of_group(list(own)))
-    return [row for row in rows if isinstance(row, Finding)]
+    return [row for _, own in groupby(ordered, key=lambda fact: fact.replica_group) for row in rows_of_group(list(own))]
 
 
 def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:

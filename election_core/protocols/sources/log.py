@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from election_core import facts
 from election_core.facts import Fact
-from election_core.lives import SECOND
+from election_core.lives import REORDERED, SECOND
 from election_core.logged import Logged
 from election_core.versions import SAID, release_said
 from election_core.witness import (
@@ -26,8 +26,6 @@ from election_core.witness import (
 
 PROTOCOL = "sources"
 
-REORDERED = 3 * SECOND
-"""Threads hand their lines to one appender: lines of whole seconds may stand this far out of order."""
 STEPPED_FOR = 2 * SECOND
 STEPPED_LINES = 3
 """A step shows in at least so many lines that go on from the earlier time for so long. A single old line is one that

@@ -12,8 +12,8 @@ from election_core.facts import Fact
 from election_core.findings import DEFINITE, INFO, PROVEN, WARNING, seconds
 from election_core.group import Group, group_of, since, until
 from election_core.leadership import coverage
-from election_core.lives import SECOND
-from election_core.protocols.sources.log import PROTOCOL, REORDERED
+from election_core.lives import REORDERED, SECOND
+from election_core.protocols.sources.log import PROTOCOL
 from election_core.rows import Finding, Row
 from election_core.versions import Said, range_of
 
