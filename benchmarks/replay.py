@@ -221,7 +221,7 @@ def main() -> None:
             if which == "executors":
                 executors(folder, load)
                 continue
-            spark = spark_session("bench-replay", master=chosen.master, shuffle_partitions=4, quiet=True)
+            spark = spark_session("bench-replay", master=chosen.master, quiet=True)
             measure(spark, folder, which, load, chosen)
             spark.stop()
     finally:

@@ -30,6 +30,8 @@ FACTS = TABLES["facts"]
 GOLD = tuple(TABLE_OF.values())
 GROUP = ["cluster", "replica_group"]
 PROGRAM_ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_time", "fingerprint", "line_no")
+KEPT = StorageLevel.DISK_ONLY
+"""Where the rows of many tables wait to be written: memory is for sorting, and a small lot stays in the cache."""
 WRITERS = 3
 """Tables written at once: their commits cost more than their rows."""
 
@@ -37,7 +39,7 @@ WRITERS = 3
 def judge_all(work: Work, states: DataFrame) -> None:
     """Fold, judge, and write facts, states and gold tables."""
     folding = to_fold(work, states)
-    told = folded(folding.rows, work.inventory).persist(StorageLevel.MEMORY_AND_DISK)
+    told = folded(folding.rows, work.inventory).persist(KEPT)
     try:
         write_facts(told, work)
         # Last: Spark forgets what it keeps of a plan as soon as a table that the plan reads is written.
@@ -72,7 +74,7 @@ def write_gold(work: Work) -> None:
         groups = spoken_of.select(*GROUP).distinct().persist(StorageLevel.MEMORY_AND_DISK)
         whole = facts.where(F.col("cluster").isin(list(work.extent.whole)))
         facts = partly.join(F.broadcast(groups), GROUP, "left_semi").unionByName(whole)
-    verdicts = judged(facts).persist(StorageLevel.MEMORY_AND_DISK)
+    verdicts = judged(facts).persist(KEPT)
     try:
         rows = verdicts.agg(*(F.count(table).alias(table) for table in GOLD)).first()
         to_write = [table for table in GOLD if (rows and rows[table]) or work.warehouse.count(table)]

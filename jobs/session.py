@@ -90,6 +90,7 @@ def submitted() -> SparkConf:
 def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
     """Spark's settings, each with the reason where it is not plain; what is ``configured`` goes first."""
     chosen = {
+        "spark.driver.memory": "3g",  # Spark's 1 GB is little for two sorts at once
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
@@ -101,6 +102,7 @@ def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
         # A limit in bytes makes Spark size up a whole batch after each of its rows; rows alone bound a batch.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+        "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
