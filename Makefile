@@ -50,12 +50,15 @@ lint: $(READY)
 check: lint ## format, lint, types, import contracts, and the tests that need no Spark; about a minute and a half
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
+KILLS := tests/jobs/test_kills.py
+OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/object_stores,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(KILLS)
+
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "NO CHROMIUM WAS FOUND: the dashboard is not opened in a browser (Debian and Ubuntu: apt-get install chromium)" >&2
-	@echo "Two parts at once: tests/jobs here, everything else below it when both are done"
-	@mkdir -p build; $(BIN)/pytest --ignore tests/jobs >build/tests.log 2>&1 & others=$$!; \
-	$(BIN)/pytest tests/jobs; jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
+	@echo "Two parts at once: tests/jobs but for $(KILLS) here, everything else below it when both are done"
+	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
+	$(BIN)/pytest tests/jobs --ignore $(KILLS); jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
 
 bench: java $(READY) ## all that is measured of landing and replaying, one line of JSON for each
 	@$(BIN)/python -m benchmarks.sizes
