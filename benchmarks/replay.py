@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from pyspark.sql import functions as F
 from benchmarks.landing import seconds
 from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
-from benchmarks.many_files import megabytes, worker_megabytes
+from benchmarks.many_files import megabytes
 from election_core import replay as core
 from election_core.facts import Fact
 from election_core.source import INTERESTING
@@ -159,13 +160,47 @@ def growth(spark: SparkSession, folder: Path, load: Load) -> None:
     say("growth_1x_4x_16x", ratio=round(marginal, 2), goal=1.1, seconds={str(k): round(v, 1) for k, v in times.items()})
 
 
+class Workers(Thread):
+    """Watches Spark's Python workers on this machine (Linux), which come and go: the most memory that one ever held."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most_mb = 0
+        self._done = Event()
+
+    def __enter__(self) -> "Workers":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self.join()
+
+    def run(self) -> None:
+        """Look every second."""
+        while not self._done.wait(1):
+            self.most_mb = max([self.most_mb, *map(held_megabytes, Path("/proc").glob("[0-9]*"))])
+
+
+def held_megabytes(process: Path) -> int:
+    """The most memory that a worker held; 0 for what is no worker, or is gone."""
+    try:
+        if b"pyspark.daemon" not in (process / "cmdline").read_bytes():
+            return 0
+        lines = (process / "status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) >> 10 for line in lines if line.startswith("VmHWM")), 0)
+
+
 def hot_group(spark: SparkSession, folder: Path, hot: int) -> None:
     """The memory of a worker that folds a node of one busy group, and of the one that judges the group."""
     warehouse = Warehouse(str(folder / "hot"))
     count = land(spark, warehouse, Load(1, 60, hot), 1)
-    took = seconds(lambda: replay(spark, warehouse))
+    with Workers() as workers:
+        took = seconds(lambda: replay(spark, warehouse))
     more = {"events": count, "driver_mb": megabytes(), "seconds": round(took, 1)}
-    say("hot_group_peak_mb", value=worker_megabytes(spark), unit="MB", **more)
+    say("hot_group_peak_mb", value=workers.most_mb, unit="MB", **more)
 
 
 def executors(folder: Path, load: Load) -> None:
@@ -193,10 +228,11 @@ def many(spark: SparkSession, folder: Path, load: Load) -> None:
     """Very many groups, one of them hot, in one run with all gates."""
     warehouse = Warehouse(str(folder / "many"))
     count = nights(spark, warehouse, load, 1)
-    took = seconds(lambda: replay(spark, warehouse))
+    with Workers() as workers:
+        took = seconds(lambda: replay(spark, warehouse))
     counts = dict((warehouse.published() or {})["counts"])
     say("many_groups", value=round(took, 1), unit="s", events=count, groups=load.groups + 1, hot_events=load.hot_events,
-        worker_mb=worker_megabytes(spark), driver_mb=megabytes(), rows=counts)  # fmt: skip
+        worker_mb=workers.most_mb, driver_mb=megabytes(), rows=counts)  # fmt: skip
 
 
 MEASUREMENTS = ("floor", "nights", "growth", "hot", "executors", "many")
