@@ -272,7 +272,7 @@ def test_a_console_log_speaks_the_dialect_of_its_first_known_line(
     assert not zone.land()["events"]
 
 
-def test_links_are_not_followed_and_metadata_is_not_read(zone: Zone, tmp_path: Path) -> None:
+def test_links_are_not_followed_and_metadata_is_not_read_as_a_log(zone: Zone, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "broker.log").write_text(TEXT)
@@ -282,4 +282,6 @@ def test_links_are_not_followed_and_metadata_is_not_read(zone: Zone, tmp_path: P
     (zone.logs.parent / "metadata" / "broker.log").write_text(TEXT)
     zone.write("lock.log", noise(0))
     zone.land()
-    assert [row["stream"] for row in zone.tables["landed_files"]] == ["lock.log"]
+    [copy, log] = sorted(zone.tables["landed_files"], key=lambda row: row["stream"])
+    assert (log["stream"], log["path"].split("/")[-2]) == ("lock.log", "logs")
+    assert (copy["path"].split("/")[-2], copy["lines_event"]) == ("metadata", 0)
