@@ -168,13 +168,18 @@ def wrong_clock(world: World) -> None:
     world.processes[name].clock.offset_us = world.rng.choice((-1, 1)) * world.rng.randrange(5, 60) * SECOND
 
 
+def a_clock_steps(stage: Stage) -> None:
+    """Set one clock, forward or back."""
+    name = stage.rng.choice(stage.names)
+    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
+
+
 def clock_steps(stage: Stage) -> Script:
     """A clock is set, forward or back, by up to more than its process has lived."""
     yield from stage.start_all()
     yield from stage.until_led()
     yield from stage.seconds(40, 50)
-    name = stage.rng.choice(stage.names)
-    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
+    a_clock_steps(stage)
     yield from stage.seconds(40, 60)
 
 
@@ -183,8 +188,7 @@ def clock_step_then_kill(stage: Stage) -> Script:
     yield from stage.start_all()
     yield from stage.until_led()
     yield from stage.seconds(30, 40)
-    name = stage.rng.choice(stage.names)
-    stage.step_clock(name, stage.rng.choice((-1, 1)) * stage.rng.randrange(5_000, 90_000))
+    a_clock_steps(stage)
     yield from stage.seconds(5, 10)
     leader = stage.leader()
     if leader is not None:
