@@ -8,11 +8,15 @@ One thing cannot be said from the state: where a process began that an event of 
 started long before (:data:`~election_core.lives.LATE`). Such a source is folded from its events again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from election_core.lives import Segment
+from election_core.logged import Logged
+from election_core.periodic import Periodic
+from election_core.source import PERIODIC
 
 LIVED = "LIVED"
 """A row that stands for lines of one process: the first at ``event_time`` (``event_id``), the last at ``until``
@@ -21,52 +25,117 @@ FAILED = "FAILED"
 """A row that says that the fold of this source failed, by the error ``value``; it stays failed under these rules."""
 
 
+@dataclass(slots=True)
+class _Row:
+    """A line whose fate is open: row ``number`` of the present batch, or the only row of ``former``."""
+
+    number: int
+    former: pa.RecordBatch | None = None
+    kept: bool = False
+
+
+@dataclass(slots=True)
+class _Run:
+    """Periodic lines of one kind that say the same; until one is written at ``settled`` or later, each is kept."""
+
+    saying: Hashable
+    settled: int | None
+    count: int | None
+    last: _Row
+    grew: tuple[_Row, ...] = ()
+
+    def open_rows(self) -> tuple[_Row, ...]:
+        """The rows that are kept if the run ends here."""
+        return *self.grew, self.last
+
+
 class Memory:
     """Chooses, line by line, which events of one source its state keeps.
 
     Kept is what a protocol reads, and what shows a clock that does not just go on: a line may be forgotten where the
-    lines of its file before and after it are in order.
+    lines of its file before and after it are in order. Of periodic lines the few that say something are kept.
     """
 
     def __init__(self) -> None:
         self._former: list[pa.RecordBatch] = []
         self._chosen: list[int] = []
-        self._open: int | None = None
-        self._waiting: pa.RecordBatch | None = None
+        self._sign: _Row | None = None
+        self._runs: dict[str, _Run] = {}
         self._file = ("", "")
         self._time = 0
 
-    def line(self, number: int, file: tuple[str, str], time: int, *, keep: bool) -> None:
-        """The row ``number`` of the batch is a new line of ``file``; whether it must be kept whatever follows."""
-        if self._open is not None or self._waiting is not None:
-            self._resolve(forget=time >= self._time and file == self._file)
-        if keep:
+    def line(self, number: int, file: tuple[str, str], time: int, event: Logged | None, *, steady: bool) -> None:
+        """The row ``number`` of the batch is a new line of ``file``.
+
+        ``event`` is what the protocols read, ``None``: nothing. ``steady``: the clock just went on.
+        """
+        in_order = time >= self._time and file == self._file
+        self._file, self._time = file, time
+        if self._sign is not None:
+            if not in_order:
+                self._keep(self._sign)
+            self._sign = None
+        periodic = PERIODIC.get(event.kind) if event is not None else None
+        if self._runs and not (in_order and steady and (event is None or periodic is not None)):
+            self._end_runs()
+        if not steady or (event is not None and periodic is None):
             self._chosen.append(number)
+        elif event is None or periodic is None:
+            self._sign = _Row(number)
         else:
-            self._open, self._file, self._time = number, file, time
+            self._again(_Row(number), time, event, periodic)
 
     def turn(self, batch: pa.RecordBatch) -> None:
-        """The batch ends; a line that waits for the next one of its file waits for the next batch."""
+        """The batch ends; a line that waits for the next ones of its file waits for the next batch."""
         if self._chosen:
             self._former.append(batch.take(pa.array(self._chosen)))
             self._chosen = []
-        if self._open is not None:
-            self._waiting = batch.take(pa.array([self._open]))
-            self._open = None
+        waiting = [row for run in self._runs.values() for row in run.open_rows()]
+        for row in [*waiting, *([self._sign] if self._sign is not None else [])]:
+            if row.former is None and not row.kept:
+                row.former = batch.take(pa.array([row.number]))
 
     def kept(self) -> tuple[list[pa.RecordBatch], list[int]]:
         """All that is kept after the last line: rows of former batches, and the numbers of rows of this one."""
-        if self._open is not None or self._waiting is not None:
-            self._resolve(forget=False)
+        if self._sign is not None:
+            self._keep(self._sign)
+            self._sign = None
+        self._end_runs()
         return self._former, self._chosen
 
-    def _resolve(self, *, forget: bool) -> None:
-        """Forget the line that waits, or keep it."""
-        if not forget and self._waiting is not None:
-            self._former.append(self._waiting)
-        elif not forget and self._open is not None:
-            self._chosen.append(self._open)
-        self._open = self._waiting = None
+    def _again(self, row: _Row, time: int, event: Logged, periodic: Periodic) -> None:
+        """A periodic line."""
+        saying, count = periodic.says(event), periodic.counts(event)
+        run = self._runs.get(event.kind)
+        if run is None or run.saying != saying:
+            if run is not None:
+                self._end_runs()
+            self._keep(row)
+            self._runs[event.kind] = _Run(saying, time + periodic.settles if periodic.settles else None, count, row)
+            return
+        if run.count is not None and count is not None and count > run.count:
+            run.grew = (run.last, row)
+        if run.settled is not None:
+            self._keep(row)
+            run.settled = run.settled if time < run.settled else None
+        run.count, run.last = count, row
+
+    def _end_runs(self) -> None:
+        """What comes next is something else, or unknown."""
+        for run in self._runs.values():
+            for row in run.open_rows():
+                self._keep(row)
+        self._runs.clear()
+
+    def _keep(self, row: _Row) -> None:
+        """Keep a line, once."""
+        if row.kept:
+            return
+        row.kept = True
+        if row.former is None:
+            self._chosen.append(row.number)
+        else:
+            self._former.append(row.former)
 
 
 class Added:

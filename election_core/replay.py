@@ -160,7 +160,7 @@ class _Folding:
             else:
                 steady = source.seen(stream, time, ids[number], file)
                 if memory is not None:
-                    memory.line(number, (stream, file), time, keep=event is not None or not steady)
+                    memory.line(number, (stream, file), time, event, steady=steady)
             if event is not None:
                 source.on(event)
 

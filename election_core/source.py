@@ -5,13 +5,14 @@ different processes on one machine (a name server beside a broker) have lives of
 state machine of its own for the lines it knows; :data:`FOLDS` lists them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from election_core.facts import Fact
 from election_core.lives import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Life, Segment
 from election_core.logged import Logged
+from election_core.periodic import Periodic
 from election_core.protocols import jraft
 from election_core.protocols.acting_master import log as acting_master
 from election_core.protocols.broker_identity import log as broker_identity
@@ -99,6 +100,9 @@ FOLDS: tuple[Fold, ...] = (
     Fold(acting_master.NameServerLog, acting_master.NAME_SERVER_KINDS, _each_stream),
 )
 """The state machines of all protocols; a new protocol adds its line here."""
+
+PERIODIC: Mapping[str, Periodic] = {**dledger.PERIODIC, **acting_master.PERIODIC}
+"""Kinds of lines that come again and again while nothing happens."""
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, sources.KINDS, *(fold.kinds for fold in FOLDS))

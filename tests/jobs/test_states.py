@@ -180,8 +180,8 @@ def test_a_state_and_what_is_new_give_the_facts_of_everything(events: Mapping[st
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_hasty_restarts_and_clocks_put_back(seed: int, zone: Zone) -> None:
+@pytest.mark.parametrize("seed", range(16))
+def test_hasty_restarts_status_lines_and_clocks_put_back(seed: int, zone: Zone) -> None:
     """A broker dies and is back within seconds, a clock goes back: what a state may forget, and what it may not."""
     for name, text in restless(random.Random(f"restless {seed}")).items():
         zone.write(name, text)
@@ -190,16 +190,21 @@ def test_hasty_restarts_and_clocks_put_back(seed: int, zone: Zone) -> None:
 
 
 def restless(chance: random.Random) -> Mapping[str, str]:
-    """Two logs of a broker; only one of them says that it starts."""
-    logs, now = {BROKER_LOG: "", DLEDGER_LOG: ""}, 100
+    """Two logs of a broker; only one of them says that it starts, and some roles show in status lines alone."""
+    logs, now, term = {BROKER_LOG: "", DLEDGER_LOG: ""}, 100, 0
     for number in range(40):
-        what = chance.choice(("on", "on", "on", "hole", "start", "lead", "back"))
+        what = chance.choice(("on", "on", "status", "status", "hole", "start", "lead", "back"))
         if what == "on":
             for _ in range(chance.randint(3, 30)):
                 now += 1
                 logs[chance.choice((BROKER_LOG, DLEDGER_LOG))] += noise(now)
+        elif what == "status":
+            term = chance.choice((term, term, number))
+            logs[DLEDGER_LOG] += (said := statuses(now, term, chance))
+            now += said.count("\n")
         elif what == "lead":
-            logs[DLEDGER_LOG] += leads(now, term=number)
+            term = number
+            logs[DLEDGER_LOG] += leads(now, term)
         elif what == "back":
             now = max(now - chance.randint(5, 60), 0)
         else:
@@ -209,6 +214,23 @@ def restless(chance: random.Random) -> Mapping[str, str]:
             now += chance.randint(0, 8)
             logs[BROKER_LOG] += line(now, "The broker[broker-a, 10.0.0.1:10911] boot success. serializeType=JSON")
     return logs
+
+
+def statuses(now: int, term: int, chance: random.Random) -> str:
+    """A line a second: status lines of one role, some with a new index, errors and other lines between them."""
+    role, committed, lines = chance.choice(("LEADER", "LEADER", "FOLLOWER")), chance.randint(0, 50), ""
+    for second in range(now, now + chance.randint(1, 40)):
+        what = chance.choice(("status", "status", "grown", "fallen", "error", "noise"))
+        committed += {"grown": 5, "fallen": -9}.get(what, 0)
+        if what == "noise":
+            lines += noise(second)
+        elif what == "error":
+            info = f"group={chance.choice('ab')},term={term},code=200,local=n1,remote=n2,leader=n1"
+            lines += line(second, f"Send heartBeat request failed, info[{info}]")
+        else:
+            said = f"term={term} ledgerBegin=0 ledgerEnd={committed} committed={committed} watermarks={{}}"
+            lines += line(second, f"[n1][{role}] {said}", "StateMaintainer")
+    return lines
 
 
 def write_world(name: str, seed: int, cluster: Path) -> None:

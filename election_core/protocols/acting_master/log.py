@@ -9,13 +9,14 @@ Who acts is never printed as such. A slave prints which id it believes to be the
 reacts to another minimum. "boot success" comes before pre-online is over and starts no role.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from election_core import facts
 from election_core.facts import Fact
 from election_core.lives import SECOND, Life, life_at
 from election_core.logged import Logged
+from election_core.periodic import Periodic
 from election_core.protocols.acting_master.decisions import MASTER_ID, acts, is_smaller
 from election_core.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
 from election_core.witness import BROKER, Testimony, Witness
@@ -491,6 +492,9 @@ BROKER_KINDS = (
     }
 )
 """The events that the fold of a broker's logs reads."""
+
+PERIODIC: Mapping[str, Periodic] = {"BRK_REG_NS_OK": Periodic(says=lambda _: None)}
+"""Registrations, every 30 s with each name server."""
 
 
 # -- name servers ----------------------------------------------------------------------------------------------

@@ -12,13 +12,14 @@ its role for 6 to about 10 s, during which it cannot commit.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from election_core import facts
 from election_core.facts import Fact
-from election_core.lives import SECOND, Life, life_at
+from election_core.lives import REORDERED, SECOND, Life, life_at
 from election_core.logged import Logged
+from election_core.periodic import Periodic
 from election_core.protocols.dledger.checks import (
     ALREADY_VOTED,
     HEARTBEAT_INTERVAL_MS,
@@ -51,7 +52,7 @@ ROLE_OF = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
 
 STATUS_SETTLES = 2 * SECOND
 """Role lines and status lines come from different threads; a status line this soon after a role line may still
-show the role before it."""
+show the role before it, also where it bears an earlier time."""
 
 KEEPS_ROLE = 7 * SECOND
 """A leader without quorum gives up after 3 intervals of 2 s, tested at the end of a round; a second for the clock."""
@@ -256,7 +257,7 @@ class DledgerLog:
             handler(self, event)
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)
-        if event.kind not in _PERIODIC:
+        if event.kind not in _OF_OTHER_THREADS:
             self._failed_round = event if event.kind == "DL_HB_PARSED" else None
         self._last_at = event.at
 
@@ -488,7 +489,7 @@ class DledgerLog:
         if known is not None and (known.role, known.term) == (role, event.term):
             self._role_seen_at = event.at
             return
-        if known is not None and event.at - known.at < STATUS_SETTLES:
+        if known is not None and -REORDERED <= event.at - known.at < STATUS_SETTLES:
             return
         # The change came after the last line that shows the role before; others may have come after the change.
         since = self._role_seen_at if self._role_seen_at is not None and known is not None else event.at
@@ -686,8 +687,22 @@ BROKER_KINDS = frozenset({"DLB_ROLE_END", "DLB_SLAVE_BEGIN"})
 KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS
 """The events that the fold of a DLedger log reads; some only name the group."""
 
-_PERIODIC = frozenset({"DL_STATUS", "DL_STATUS_FSM"}) | _NAMES_GROUP
+_STATUS = frozenset({"DL_STATUS", "DL_STATUS_FSM"})
+_OF_OTHER_THREADS = _STATUS | _NAMES_GROUP
 """Lines of other threads than the one that keeps the role."""
+
+PERIODIC: Mapping[str, Periodic] = {
+    **dict.fromkeys(
+        sorted(_STATUS),
+        Periodic(
+            says=lambda event: (event.node, event.replica_group, event.role, event.term, event.committed is None),
+            counts=lambda event: event.committed,
+            settles=STATUS_SETTLES + REORDERED,
+        ),
+    ),
+    **dict.fromkeys(sorted(_NAMES_GROUP), Periodic(says=lambda event: event.replica_group)),
+}
+"""Status lines, every 3 s, and the errors of requests to a member that is gone, with every heartbeat."""
 
 _LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 _ZONE_STEP = 900 * SECOND
