@@ -20,7 +20,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as F
 
 from benchmarks.landing import seconds
 from benchmarks.load import Load, nights
@@ -28,13 +27,12 @@ from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
 from election_core import replay as core
 from election_core.facts import Fact
-from election_core.source import INTERESTING
 from jobs.judging import folded, in_group_order, in_program_order, judged
-from jobs.map_partitions import rows_of
 from jobs.replay import replay
 from jobs.session import spark_session
 from jobs.states import remembered
 from jobs.warehouse import Warehouse
+from schemas import TABLES
 
 ROUNDS = 3
 
@@ -58,32 +56,35 @@ GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
 """The gold tables that these groups fill."""
 
 
-def floor(rows: DataFrame, model: str, target: str) -> None:
+def floor(rows: DataFrame, model: Warehouse, target: str) -> None:
     """The scan, shuffles, sorts and Delta writes of a replay, without Python: it writes what one told before."""
     spark = rows.sparkSession
-    kept = in_program_order(rows).where(F.col("kind").isin(sorted(INTERESTING)))
-    write(kept, f"{target}-replay_states")
-    write(spark.read.format("delta").load(f"{model}-facts"), f"{target}-facts")
+    in_program_order(rows).write.format("noop").mode("overwrite").save()
+    for table in ("replay_states", "facts"):
+        write(model.read(spark, table), f"{target}-{table}")
     in_group_order(spark.read.format("delta").load(f"{target}-facts")).write.format("noop").mode("overwrite").save()
     for table in GOLD:
-        write(spark.read.format("delta").load(f"{model}-{table}"), f"{target}-{table}")
+        write(model.read(spark, table), f"{target}-{table}")
 
 
-def whole(rows: DataFrame, target: str) -> None:
+def whole(rows: DataFrame, target: str) -> Warehouse:
     """Fold and judge, and write states, facts and findings."""
-    told = folded(rows).persist()
+    spark, warehouse = rows.sparkSession, Warehouse(target)
+    warehouse.create()
+    told = folded(rows, warehouse.root, 1)
     for table in ("replay_states", "facts"):
-        write(rows_of(told, table), f"{target}-{table}")
-    verdicts = judged(rows.sparkSession.read.format("delta").load(f"{target}-facts")).persist()
+        warehouse.replace(told, table, None, "benchmark")
+    verdicts = judged(warehouse.read(spark, "facts"), warehouse.root)
     for table in GOLD:
-        write(rows_of(verdicts, table), f"{target}-{table}")
-    verdicts.unpersist()
-    told.unpersist()
+        warehouse.replace(verdicts, table, None, "benchmark")
+    return warehouse
 
 
 def write(rows: DataFrame, target: str) -> None:
     """A Delta table of these rows."""
-    rows.write.format("delta").mode("overwrite").save(target)
+    rows.write.format("delta").partitionBy(*TABLES[target.rpartition("-")[2]].partitioned_by).mode("overwrite").save(
+        target
+    )
 
 
 def written(rows: DataFrame, target: str, number: int) -> None:
@@ -122,10 +123,11 @@ def replay_vs_floor(spark: SparkSession, folder: Path, load: Load) -> None:
     count = land(spark, warehouse, load, 1)
     rows = events(spark, warehouse)
     ours = best(lambda number: whole(rows, str(folder / f"ours-{number}")))
-    least = best(lambda number: floor(rows, str(folder / "ours-0"), str(folder / f"least-{number}")))
+    model = Warehouse(str(folder / "ours-0"))
+    least = best(lambda number: floor(rows, model, str(folder / f"least-{number}")))
     both = {"replay_s": round(ours, 1), "floor_s": round(least, 1)}
     say("replay_vs_floor", ratio=round(ours / least, 2), goal=1.5, events=count, **both)
-    fold = best(lambda _: folded(rows).agg(F.count("facts"), F.count("replay_states")).collect(), 1)
+    fold = best(lambda _: folded(rows, model.root, 1), 1)
     slow = best(lambda _: by_rows(rows), 1)
     say("rdd_vs_replay", ratio=round(slow / fold, 2), goal=5, events=count, rdd_s=round(slow, 1), fold_s=round(fold, 1))
 

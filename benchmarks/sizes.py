@@ -30,11 +30,11 @@ from election_core import replay as core
 from election_core.facts import Fact
 from election_core.rows import TABLE_OF
 from jobs.config import Config
+from jobs.data_files import record_batch
 from jobs.judging import PROGRAM_ORDER, fact_values, row_values
 from jobs.land import tasks_of
 from jobs.landing import land_tasks
 from jobs.listing import log_files
-from jobs.map_partitions import struct_array
 from jobs.warehouse import Warehouse
 from schemas import TABLES
 
@@ -84,7 +84,7 @@ def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
     )
     tables: dict[str, list[tuple[Any, ...]]] = {"facts": facts}
     for _, group in groupby(facts, key=lambda values: values[:2]):
-        for row in core.judge([pa.RecordBatch.from_struct_array(struct_array(TABLES["facts"], list(group)))]):
+        for row in core.judge([record_batch(TABLES["facts"], list(group))]):
             tables.setdefault(TABLE_OF[type(row)], []).append(row_values[type(row)](row))
     yield "replay_events_a_cpu_second", round(events.num_rows / (time.process_time() - began))
     yield "bytes_an_event", {name: round(parquet_bytes(name, own) / events.num_rows, 1) for name, own in tables.items()}
@@ -93,7 +93,7 @@ def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
 def parquet_bytes(table: str, rows: list[tuple[Any, ...]]) -> int:
     """How large rows are as one Parquet file, written as Spark writes it."""
     file = io.BytesIO()
-    pq.write_table(pa.Table.from_struct_array(pa.chunked_array([struct_array(TABLES[table], rows)])), file)
+    pq.write_table(pa.Table.from_batches([record_batch(TABLES[table], rows)]), file)
     return file.tell()
 
 

@@ -6,13 +6,12 @@ cluster that is not done whole, only the nodes with new events are folded, and o
 judged; the rows of all others are taken over as they are.
 """
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from functools import partial
 from operator import attrgetter
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
@@ -20,9 +19,10 @@ from election_core import RULES_VERSION
 from election_core import replay as core
 from election_core.facts import Fact
 from election_core.rows import TABLE_OF
-from jobs.map_partitions import Row, map_partitions, rows_of
+from jobs.data_files import DataFile, Row, Rows
+from jobs.map_partitions import map_partitions
 from jobs.news import SOURCE
-from jobs.states import STATES, to_fold
+from jobs.states import STATES, to_fold, write_states
 from jobs.work import NO_INVENTORY, Work
 from schemas import TABLES
 
@@ -30,38 +30,26 @@ FACTS = TABLES["facts"]
 GOLD = tuple(TABLE_OF.values())
 GROUP = ["cluster", "replica_group"]
 PROGRAM_ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_time", "fingerprint", "line_no")
-KEPT = StorageLevel.DISK_ONLY
-"""Where the rows of many tables wait to be written: memory is for sorting, and a small lot stays in the cache."""
-WRITERS = 3
-"""Tables written at once: their commits cost more than their rows."""
+
+Pieces = Mapping[str, int]
+"""Over how many tasks a cluster is dealt; one that is not named stays together, so that its rows come into one file."""
 
 
 def judge_all(work: Work, states: DataFrame) -> None:
     """Fold, judge, and write facts, states and gold tables."""
     folding = to_fold(work, states)
-    told = folded(folding.rows, work.inventory).persist(KEPT)
-    try:
-        write_facts(told, work)
-        # Last: Spark forgets what it keeps of a plan as soon as a table that the plan reads is written.
-        write_states(told, folding.replaces, work)
-    finally:
-        told.unpersist()
+    files = folded(folding.rows, work.warehouse.root, work.last_batch, work.inventory, work.pieces)
+    write_facts(files, work)
+    write_states(files, folding, work)
     write_gold(work)
 
 
-def write_facts(told: DataFrame, work: Work) -> None:
+def write_facts(files: list[DataFile], work: Work) -> None:
     """Write the facts of what was folded; those of the other nodes stay as they are."""
-    facts = rows_of(told, FACTS.name)
     if work.extent.partly:
-        facts = facts.unionByName(work.old(FACTS.name).join(work.named(work.extent.touched), SOURCE, "left_anti"))
-    work.warehouse.replace(facts.sort(*GROUP, "source_node"), FACTS.name, work.where, work.run_id)
-
-
-def write_states(told: DataFrame, replaces: str | None, work: Work) -> None:
-    """Add what is new to the states."""
-    rows = rows_of(told, STATES.name)
-    rows = rows.withColumns({"batch": F.lit(work.last_batch).cast("bigint"), "rules_version": F.lit(RULES_VERSION)})
-    work.warehouse.replace(rows.sortWithinPartitions(*SOURCE), STATES.name, replaces, work.run_id)
+        others = work.old(FACTS.name).join(work.named(work.extent.touched), SOURCE, "left_anti")
+        files = [*files, *taken_over(others, FACTS.name, work)]
+    work.warehouse.replace(files, FACTS.name, work.partitions, work.run_id)
 
 
 def write_gold(work: Work) -> None:
@@ -74,62 +62,93 @@ def write_gold(work: Work) -> None:
         groups = spoken_of.select(*GROUP).distinct().persist(StorageLevel.MEMORY_AND_DISK)
         whole = facts.where(F.col("cluster").isin(list(work.extent.whole)))
         facts = partly.join(F.broadcast(groups), GROUP, "left_semi").unionByName(whole)
-    verdicts = judged(facts).persist(KEPT)
-    try:
-        rows = verdicts.agg(*(F.count(table).alias(table) for table in GOLD)).first()
-        to_write = [table for table in GOLD if (rows and rows[table]) or work.warehouse.count(table)]
-        with ThreadPoolExecutor(WRITERS) as pool:
-            list(pool.map(lambda table: write_table(verdicts, groups, work, table), to_write))
-    finally:
-        verdicts.unpersist()
-
-
-def write_table(verdicts: DataFrame, groups: DataFrame | None, work: Work, table: str) -> None:
-    """Write one gold table, sorted by its key."""
-    key = ("cluster", *(name for name in TABLES[table].key if name != "cluster"))
-    rows = rows_of(verdicts, table).select(*TABLES[table].names)
+    files = judged(facts, work.warehouse.root, work.pieces)
+    told = {file.table for file in files}
+    for table in GOLD:
+        if table in told or work.warehouse.count(table):
+            write_table(files, groups, work, table)
     if groups is not None:
-        rows = rows.unionByName(work.old(table).join(F.broadcast(groups), GROUP, "left_anti"))
-    work.warehouse.replace(rows.repartition("cluster").sortWithinPartitions(*key), table, work.where, work.run_id)
+        groups.unpersist()
 
 
-def folded(rows: DataFrame, inventory: core.Inventory = NO_INVENTORY) -> DataFrame:
-    """The facts that each node's own log proves, and what is new in its state: from the rows of :mod:`jobs.states`."""
-    work = partial(fold, inventory=inventory)
-    return map_partitions(in_program_order(rows), work, (FACTS.name, STATES.name))
+def write_table(files: list[DataFile], groups: DataFrame | None, work: Work, table: str) -> None:
+    """Write one gold table."""
+    if groups is not None:
+        others = work.old(table).join(F.broadcast(groups), GROUP, "left_anti")
+        files = [*files, *taken_over(others, table, work)]
+    work.warehouse.replace(files, table, work.partitions, work.run_id)
 
 
-def in_program_order(rows: DataFrame) -> DataFrame:
+def taken_over(rows: DataFrame, table: str, work: Work) -> list[DataFile]:
+    """Rows that stay as they are, in files of their own."""
+    together = rows.select(*TABLES[table].names).repartition("cluster").sortWithinPartitions(*GROUP)
+    return map_partitions(together, partial(as_they_are, table=table), work.warehouse.root)
+
+
+def as_they_are(batches: Iterator[pa.RecordBatch], table: str) -> Iterator[Rows]:
+    """Rows of ``table``."""
+    return ((table, batch) for batch in batches)
+
+
+def folded(
+    rows: DataFrame, root: str, batch: int, inventory: core.Inventory = NO_INVENTORY, pieces: Pieces | None = None
+) -> list[DataFile]:
+    """The facts that each node's own log proves, and what is new in its state: from the rows of :mod:`jobs.states`.
+
+    ``batch`` is the last landing of whose events some are in ``rows``.
+    """
+    work = partial(fold, inventory=inventory, batch=batch)
+    return map_partitions(in_program_order(rows, pieces), work, root)
+
+
+def in_program_order(rows: DataFrame, pieces: Pieces | None = None) -> DataFrame:
     """The rows of each node together and in the order in which it wrote them, its snapshots last."""
     return (
         rows.withColumn("is_snapshot", F.col("stream").contains("/"))
-        .repartition(*SOURCE)
+        .repartition(*dealt("source_node", pieces))
         .sortWithinPartitions(*PROGRAM_ORDER)
         .drop("is_snapshot")
     )
 
 
-def judged(facts: DataFrame) -> DataFrame:
-    """The verdicts on each replica group: one struct column for each gold table."""
-    return map_partitions(in_group_order(facts), judge, GOLD)
+def judged(facts: DataFrame, root: str, pieces: Pieces | None = None) -> list[DataFile]:
+    """The verdicts on each replica group, in files of the gold tables."""
+    return map_partitions(in_group_order(facts, pieces), judge, root)
 
 
-def in_group_order(facts: DataFrame) -> DataFrame:
+def in_group_order(facts: DataFrame, pieces: Pieces | None = None) -> DataFrame:
     """The facts of each replica group together; the judge brings them into an order of its own."""
-    return facts.select(*FACTS.names).repartition(*GROUP).sortWithinPartitions(*GROUP)
+    return facts.select(*FACTS.names).repartition(*dealt("replica_group", pieces)).sortWithinPartitions(*GROUP)
+
+
+def dealt(by: str, pieces: Pieces | None) -> list[Column]:
+    """By what rows are dealt to tasks: those of a cluster and one value of the column ``by`` come to one task."""
+    if pieces is None:
+        return [F.col("cluster"), F.col(by)]
+    piece = F.lit(0)
+    for cluster, number in sorted(pieces.items()):
+        piece = F.when(F.col("cluster") == cluster, F.pmod(F.hash(by), F.lit(number))).otherwise(piece)
+    return [F.col("cluster"), piece]
 
 
 fact_values = attrgetter(*FACTS.names)
 row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
 
 
-def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory) -> Iterator[Row]:
+def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory, batch: int) -> Iterator[Row | Rows]:
     """The core's fold, its facts and states as rows."""
     for told in core.fold(batches, inventory):
         if isinstance(told, Fact):
             yield FACTS.name, fact_values(told)
         else:
-            yield STATES.name, told
+            yield STATES.name, stamped(told, batch)
+
+
+def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
+    """Rows of states, with what they hold for."""
+    count = rows.num_rows
+    stamps = {"batch": pa.repeat(batch, count), "rules_version": pa.repeat(RULES_VERSION, count)}
+    return pa.RecordBatch.from_arrays([*rows.columns, *stamps.values()], names=[*rows.schema.names, *stamps])
 
 
 def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:

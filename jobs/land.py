@@ -107,8 +107,9 @@ def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: War
     landing, root = absolute(landing), warehouse.root
     hands = dealt(tasks_of(files, landed, landing, config, batch), spark.sparkContext.defaultParallelism)
     done = spark.sparkContext.parallelize(hands, len(hands)).map(lambda hand: land_tasks(hand, landing, root)).collect()
+    written = [file for data_files, _ in done for file in data_files]
     for table, version in versions.items():
-        warehouse.replace_batch([file for data_files, _ in done for file in data_files], table, batch, version)
+        warehouse.replace(written, table, [str(batch)], f"landing {batch}", version)
     sums: Counter[str] = Counter()
     for _, counted in done:
         sums.update(counted)

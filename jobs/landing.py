@@ -99,7 +99,7 @@ def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> tuple[lis
                     sums.update({name: values[at] for name, at in SUMMED.items()})
                 yield table, values
 
-    return write_data_files(rows(), warehouse, tasks[0].batch), sums
+    return write_data_files(rows(), warehouse), sums
 
 
 def land_task(task: Task, landing: str) -> Iterator[Row]:

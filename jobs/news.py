@@ -1,8 +1,10 @@
 """What is new to a warehouse: one row for each source with events that no published run has judged."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
+from math import ceil
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -66,6 +68,18 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
         and (last := until.get(source)) is not None
         and (last - start).total_seconds() > LATE // SECOND
     }
+
+
+def pieces(news: Iterable[New], tasks: int) -> dict[str, int]:
+    """Over how many of ``tasks`` each busy cluster is best dealt, by its share of the new events.
+
+    Twice as many pieces as tasks, in all, keep tasks about equal; a cluster that is not even one piece is not named.
+    """
+    events: Counter[str] = Counter()
+    for one in news:
+        events[one.cluster] += one.events
+    shares = {cluster: 2 * tasks * count / events.total() for cluster, count in events.items()}
+    return {cluster: min(ceil(share), tasks) for cluster, share in shares.items() if share > 1}
 
 
 def nights(news: Iterable[New]) -> tuple[date, ...]:

@@ -19,7 +19,7 @@ from election_core import RULES_VERSION
 from election_core import replay as core
 from jobs import JobError
 from jobs.judging import judge_all
-from jobs.news import extent, known_sources, new_sources, nights
+from jobs.news import extent, known_sources, new_sources, nights, pieces
 from jobs.publish import Judged, hold_back, publish, stands, waits, write_run
 from jobs.states import states_of
 from jobs.validate import LANDED, Check, check, record, stopped
@@ -96,7 +96,8 @@ def replay(
     news = new_sources(landed, since, min((one.batch for one in known), default=0))
     pending = {*(one.cluster for one in news), *held_before}
     asked = pending if selection == EVERYTHING else set(selected(landed, selection))
-    checks = check(warehouse, LANDED, asked)
+    looked_at = since if selection == EVERYTHING and not held_before else 0
+    checks = check(warehouse, LANDED, asked, since=looked_at)
     record(warehouse, checks)
     clusters = sorted(asked - stopped(checks, asked))
     held = sorted((pending | asked).difference(clusters))
@@ -109,7 +110,9 @@ def replay(
         doubtful = clusters if selection.from_events else held_before if since else []
         part = bool(since) and selection == EVERYTHING
         reads = extent(own, known, clusters, doubtful, part=part)
-        work = Work(spark, warehouse, run_id, inventory, landed, last_batch, reads, everything, versions)
+        tasks = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        dealt = pieces(own, tasks)
+        work = Work(spark, warehouse, run_id, inventory, landed, last_batch, reads, everything, versions, dealt)
         judge_all(work, states)
     if not since:
         hold_back(warehouse, held, run_id)

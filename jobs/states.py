@@ -9,11 +9,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core import RULES_VERSION
 from election_core import replay as core
+from jobs.data_files import DataFile
 from jobs.news import SOURCE
 from jobs.warehouse import Warehouse, any_of
 from jobs.work import Work
@@ -26,7 +28,8 @@ STATES = TABLES["replay_states"]
 class Folding:
     """What is to be folded: rows as :func:`election_core.replay.fold` wants them, and what is then new in the states.
 
-    ``replaces`` is the condition of the rows of states that the new ones replace; ``None``: of all.
+    ``replaces`` is the condition of the rows of states that the new ones replace; ``None``: of all. Where it is empty,
+    they come in addition: what a killed replay left is a state as good as any.
     """
 
     rows: DataFrame
@@ -59,7 +62,16 @@ def to_fold(work: Work, states: DataFrame) -> Folding:
         rows = rows.join(work.named(work.extent.touched), SOURCE, "left_semi").unionByName(whole)
     if work.everything and not going_on:
         return Folding(rows, None)
-    return Folding(rows, replaced(from_events, work.extent.anew, going_on, work))
+    return Folding(rows, replaced(there(work.warehouse, from_events), from_events, going_on, work))
+
+
+def write_states(files: Iterable[DataFile], folding: Folding, work: Work) -> None:
+    """Add what is new to the states."""
+    if folding.replaces:
+        work.warehouse.replace_where(work.spark, files, STATES.name, folding.replaces, work.run_id)
+    else:
+        partitions = None if folding.replaces is None else ()
+        work.warehouse.replace(files, STATES.name, partitions, work.run_id)
 
 
 def newer(landed: DataFrame, since: Mapping[str, int]) -> DataFrame:
@@ -82,13 +94,20 @@ def remembered(rows: DataFrame, *, old: bool) -> DataFrame:
     return rows.select(*names, *ends, F.lit(old).alias(core.REMEMBERED))
 
 
-def replaced(from_events: Collection[str], anew: Iterable[tuple[str, str]], going_on: Iterable[str], work: Work) -> str:
-    """The condition of the rows of states that are written anew, or that a killed replay may have left."""
-    conditions = ["false"]
-    if from_events:
-        conditions.append(any_of("cluster", from_events))
-    if growing := [one for one in going_on if work.extent.folded[one] < work.last_batch]:
-        conditions.append(f"(batch = {work.last_batch} AND {any_of('cluster', growing)})")
-    for cluster, source_node in anew:
+def there(warehouse: Warehouse, clusters: Collection[str]) -> set[str]:
+    """Those of ``clusters`` that have states, of whatever rules."""
+    chosen = pc.field("cluster").isin(sorted(clusters))
+    batches = warehouse.dataset(STATES.name).to_batches(["cluster"], filter=chosen) if clusters else ()
+    return {cluster for batch in batches for cluster in pc.unique(batch.column(0)).to_pylist()}
+
+
+def replaced(outdated: Collection[str], from_events: Collection[str], going_on: Iterable[str], work: Work) -> str:
+    """The condition of the rows of states that are written anew; it fits all new rows. Empty where none is."""
+    if not outdated and not work.extent.anew:
+        return ""
+    growing = [one for one in going_on if work.extent.folded[one] < work.last_batch]
+    conditions = [any_of("cluster", from_events)] if from_events else []
+    conditions += [f"(batch = {work.last_batch} AND {any_of('cluster', growing)})"] if growing else []
+    for cluster, source_node in work.extent.anew:
         conditions.append(f"({any_of('cluster', [cluster])} AND {any_of('source_node', [source_node])})")
     return " OR ".join(conditions)

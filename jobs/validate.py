@@ -33,6 +33,12 @@ LANDED = ("landed_files", "log_lines", "quarantine", "events")
 JUDGED = ("facts", *TABLE_OF.values())
 """What a replay writes: checked before it is published."""
 
+LINE_BY_LINE = ("log_lines", "quarantine", "events")
+"""Of these, a row for a line of a log."""
+
+PROVING = "events"
+"""The table whose rows prove those of the judged ones."""
+
 EXAMPLES = 5
 """Failing rows of a cluster that are shown."""
 
@@ -85,20 +91,30 @@ def check(
     tables: Iterable[str] = (*LANDED, *JUDGED),
     clusters: Collection[str] | None = None,
     as_of: datetime | None = None,
+    since: int = 0,
 ) -> list[Check]:
     """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
 
-    Sources are to be no staler than ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be checked.
+    Of what landings wrote, line by line, only the rows of those after ``since`` are looked at: no later landing changes
+    them, and that none landed the same lines again shows in the counts of its files. Sources are to be no staler than
+    ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be checked.
     """
-    newest = Newest(warehouse, clusters, as_of)
-    return [check for table in tables for check in newest.checks(table)]
+    chosen = list(tables)
+    newest = Newest(warehouse, clusters, as_of, since)
+    if PROVING not in chosen:
+        newest.keep_proofs_of(chosen)
+    return [check for table in chosen for check in newest.checks(table)]
 
 
 class Newest:
     """The newest versions of all tables, of finished landings, as views of a database in memory."""
 
     def __init__(
-        self, warehouse: Warehouse, clusters: Collection[str] | None = None, as_of: datetime | None = None
+        self,
+        warehouse: Warehouse,
+        clusters: Collection[str] | None = None,
+        as_of: datetime | None = None,
+        since: int = 0,
     ) -> None:
         self._versions = warehouse.versions()
         self._database = duckdb.connect()
@@ -107,7 +123,8 @@ class Newest:
         self._database.execute("SET temp_directory = ?", [gettempdir()])
         self._database.execute("SET VARIABLE as_of = ?", [as_of])
         self._database.execute("SET VARIABLE clusters = ?", [None if clusters is None else sorted(clusters)])
-        self._database.execute("SET VARIABLE last_batch = ?", [warehouse.last_batch()])
+        self._database.execute("SET VARIABLE since = ?", [since])
+        self._batches = since, warehouse.last_batch()
         for name, table in TABLES.items():
             rows = table.arrow_schema().empty_table()
             if name in self._versions:
@@ -115,12 +132,26 @@ class Newest:
             self._database.register(f"all_{name}", rows)
             self._database.execute(f"CREATE VIEW {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
 
-    @staticmethod
-    def _where(table: str, clusters: Collection[str] | None) -> str:
+    def keep_proofs_of(self, tables: Iterable[str]) -> None:
+        """Of the events keep only those that rows of ``tables`` ask for: one look at all events for all of them."""
+        asked = [one.proofs for table in tables for one in expectations_of(table) if one.proofs]
+        if asked:
+            self._database.execute(
+                f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})"
+            )
+            self._database.execute(
+                f"CREATE TEMP TABLE proofs AS SELECT cluster, event_id FROM {PROVING} "
+                "SEMI JOIN asked ON asked.cluster = events.cluster AND asked.proof = events.event_id"
+            )
+            self._database.execute(f"CREATE OR REPLACE VIEW {PROVING} AS FROM proofs")
+
+    def _where(self, table: str, clusters: Collection[str] | None) -> str:
         """What of a table counts: no landing that was killed, and only the clusters that are asked for."""
-        conditions = []
+        conditions, (since, last) = [], self._batches
         if "batch" in TABLES[table].names and table != "runs":
-            conditions.append("batch <= getvariable('last_batch')")
+            conditions.append(f"batch <= {last}")
+        if table in LINE_BY_LINE and since:
+            conditions.append(f"batch > {since}")
         if "cluster" in TABLES[table].names and clusters is not None:
             conditions.append("list_contains(getvariable('clusters'), cluster)")
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""

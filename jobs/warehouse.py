@@ -1,7 +1,9 @@
 """The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
 
+import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +11,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs import JobError
-from jobs.data_files import PARTITION, DataFile
+from jobs.data_files import DataFile
 from jobs.stores import for_arrow, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
@@ -151,39 +153,58 @@ class Warehouse:
         """The rows of a bronze or silver table that finished landings wrote."""
         return self.read(spark, table).where(F.col("batch") <= last_batch)
 
-    def replace(self, rows: DataFrame, table: str, where: str | None, note: str) -> None:
-        """Write ``rows`` in place of the rows that ``where`` names, or of all; ``note`` goes into the history."""
-        writer = in_shape(rows, TABLES[table]).write.format("delta").mode("overwrite").option(NOTE, note)
-        if where is not None:
-            writer = writer.option("replaceWhere", where)
-        writer.save(self.location(table))
+    def replace(
+        self,
+        files: Iterable[DataFile],
+        table: str,
+        partitions: Collection[str] | None,
+        note: str,
+        version: int | None = None,
+    ) -> None:
+        """Make those of ``files`` that are its own all that ``table`` holds of some ``partitions``, or all in all.
 
-    def replace_batch(self, files: Iterable[DataFile], table: str, batch: int, version: int) -> None:
-        """Make those of ``files`` that are its own all that ``table`` holds of ``batch``, on top of ``version``.
-
-        Raises :class:`JobError` when another job has written to the table since that version: two landings at once.
+        That is one commit on top of ``version``, by default the newest; ``note`` goes into the history. With no
+        partition at all the files only come in addition. Raises :class:`JobError` when another job has written to the
+        table since that version.
         """
-        now = int(time.time() * 1000)
-        adds = [
-            AddAction(one.path, one.size, {PARTITION: str(batch)}, now, data_change=True, stats=one.stats)
+        opened = DeltaTable(self.location(table), version=version)
+        column, now = TABLES[table].partitioned_by[0], int(time.time() * 1000)
+        adds: list[AddAction | RemoveAction] = [
+            AddAction(one.path, one.size, {column: one.partition}, now, data_change=True, stats=stats_of(one))
             for one in files
             if one.table == table
         ]
-        opened = DeltaTable(self.location(table), version=version)
-        note = CommitProperties(custom_metadata={NOTE: f"landing {batch}"}, max_commit_retries=0)
         try:
             opened.create_write_transaction(
                 adds,
-                mode="overwrite",
+                mode="append" if partitions is not None and not partitions else "overwrite",
                 schema=opened.schema(),
-                partition_by=[PARTITION],
-                partition_filters=[(PARTITION, "=", str(batch))],
-                commit_properties=note,
+                partition_by=[column],
+                partition_filters=[(column, "in", sorted(partitions))] if partitions else None,
+                commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
             )
         except CommitFailedError as error:
             raise JobError(
-                f"another job has written to {self.location(table)} since this landing began: run it again"
+                f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
+
+    def replace_where(self, spark: SparkSession, files: Iterable[DataFile], table: str, where: str, note: str) -> None:
+        """The same in place of rows that need not fill partitions, those that ``where`` names: Spark writes anew."""
+        writer = self.written(spark, files, TABLES[table]).write.format("delta").mode("overwrite")
+        writer.option("replaceWhere", where).option(NOTE, note).save(self.location(table))
+
+    def written(self, spark: SparkSession, files: Iterable[DataFile], table: Table) -> DataFrame:
+        """The rows of those of ``files`` that are the table's own, though no commit has named them."""
+        partitions: defaultdict[str, list[str]] = defaultdict(list)
+        for one in files:
+            if one.table == table.name:
+                partitions[one.partition].append(f"{self.location(table.name)}/{one.path}")
+        own = ", ".join(column.ddl for column in table.columns if column.name not in table.partitioned_by)
+        rows = spark.createDataFrame([], table.ddl())
+        for partition, paths in partitions.items():
+            found = spark.read.schema(own).parquet(*paths)
+            rows = rows.unionByName(found.withColumn(table.partitioned_by[0], F.lit(partition)))
+        return rows
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
         """Add a few rows, without Spark."""
@@ -203,9 +224,12 @@ def delta_schema(table: Table) -> Schema:
     )
 
 
-def in_shape(rows: DataFrame, table: Table) -> DataFrame:
-    """``rows`` with exactly the table's columns, in its order."""
-    return rows.select(*table.names)
+def stats_of(file: DataFile) -> str:
+    """The statistics of a file in Delta's JSON: its rows alone.
+
+    A smallest value of some columns makes readers by Arrow compare the others with null, and find no row at all.
+    """
+    return json.dumps({"numRecords": file.rows})
 
 
 def any_of(column: str, values: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from election_core.replay import Inventory
 from jobs.news import Extent
-from jobs.warehouse import Warehouse, any_of
+from jobs.warehouse import Warehouse
 
 NO_INVENTORY: Inventory = {}
 
@@ -18,7 +18,8 @@ class Work:
     """What one replay is to do.
 
     ``landed`` are all events up to the landing ``last_batch``. ``everything``: no cluster is left out, so that the
-    tables are written whole. ``before`` are the versions of the tables when the work began.
+    tables are written whole. ``before`` are the versions of the tables when the work began. ``pieces``: over how
+    many tasks a cluster is dealt; one that is not named stays together.
     """
 
     spark: SparkSession
@@ -30,6 +31,7 @@ class Work:
     extent: Extent
     everything: bool
     before: Mapping[str, int]
+    pieces: Mapping[str, int]
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -37,9 +39,9 @@ class Work:
         return tuple(sorted({*self.extent.whole, *self.extent.partly}))
 
     @property
-    def where(self) -> str | None:
-        """The condition of the rows that are written; ``None``: of all."""
-        return None if self.everything else any_of("cluster", self.clusters)
+    def partitions(self) -> tuple[str, ...] | None:
+        """The partitions of judged tables that are written; ``None``: all."""
+        return None if self.everything else self.clusters
 
     def named(self, sources: Iterable[tuple[str, str]]) -> DataFrame:
         """Sources as a small frame to join with."""

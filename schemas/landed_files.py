@@ -4,6 +4,8 @@ from schemas.common import BATCH, CLUSTER, FINGERPRINT, PATH, SOURCE_NODE, STREA
 from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Expectation, Table
 
 _FILE = "cluster, source_node, stream, fingerprint"
+_NEW = "batch > coalesce(getvariable('since'), 0)"
+"""The landings that are looked at, where only what is new is."""
 
 
 def _counted(name: str, count: str, table: str) -> Expectation:
@@ -13,8 +15,8 @@ def _counted(name: str, count: str, table: str) -> Expectation:
         name=name,
         says=f"Of each file and landing, {table} holds as many rows as {count} says.",
         failing=f"SELECT {at}, path, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
-        f"(SELECT {at}, min(path) AS path, sum({count})::BIGINT AS told FROM landed_files GROUP BY {at}) FULL JOIN "
-        f"(SELECT {at}, count(*) AS found FROM {table} GROUP BY {at}) USING ({at}) "
+        f"(SELECT {at}, min(path) AS path, sum({count})::BIGINT AS told FROM landed_files WHERE {_NEW} "
+        f"GROUP BY {at}) FULL JOIN (SELECT {at}, count(*) AS found FROM {table} GROUP BY {at}) USING ({at}) "
         "WHERE coalesce(told, 0) <> coalesce(found, 0)",
     )
 

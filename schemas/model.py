@@ -65,13 +65,15 @@ class Expectation:
 
     ``says`` is the sentence that must be true. ``failing`` is a SELECT of the rows that make it false, in the SQL of
     ``election-replay sql``, over the tables by their names; it has a column ``cluster``. ``severity`` is ``critical``
-    (the cluster is not published) or ``warning`` (it is said).
+    (the cluster is not published) or ``warning`` (it is said). ``proofs``, where the expectation asks for events, is a
+    SELECT of ``cluster`` and ``proof``, the events it asks for.
     """
 
     name: str
     says: str
     failing: str
     severity: str = "critical"
+    proofs: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

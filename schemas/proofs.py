@@ -28,4 +28,5 @@ def _exist(table: str, proofs: str, columns: tuple[str, ...]) -> Expectation:
         says=f"Every event that {' or '.join(columns)} of {table} names is in events.",
         failing=f"SELECT named.* FROM ({proofs}) AS named ANTI JOIN events "
         "ON events.cluster = named.cluster AND events.event_id = named.proof WHERE named.proof IS NOT NULL",
+        proofs=f"SELECT cluster, proof FROM ({proofs})",
     )

@@ -28,13 +28,13 @@ def row(batch: int, line_no: int = 1, **other: Any) -> tuple[str, tuple[Any, ...
 
 
 def files_of(warehouse: Warehouse, batch: int, lines: int) -> list[DataFile]:
-    return write_data_files((row(batch, number) for number in range(lines)), warehouse.root, batch)
+    return write_data_files((row(batch, number) for number in range(lines)), warehouse.root)
 
 
 def commit(warehouse: Warehouse, files: list[DataFile], batch: int) -> None:
     version = warehouse.version("quarantine")
     assert version is not None
-    warehouse.replace_batch(files, "quarantine", batch, version)
+    warehouse.replace(files, "quarantine", [str(batch)], "a landing", version)
 
 
 def batches(warehouse: Warehouse) -> list[int]:
@@ -61,20 +61,20 @@ def test_of_two_landings_at_once_the_second_stops(warehouse: Warehouse) -> None:
     version = warehouse.version("quarantine")
     assert version is not None
     first, second = files_of(warehouse, 1, lines=2), files_of(warehouse, 1, lines=3)
-    warehouse.replace_batch(first, "quarantine", 1, version)
+    warehouse.replace(first, "quarantine", ["1"], "a landing", version)
     with pytest.raises(JobError, match="run it again"):
-        warehouse.replace_batch(second, "quarantine", 1, version)
+        warehouse.replace(second, "quarantine", ["1"], "a landing", version)
     assert batches(warehouse) == [1, 1]
 
 
 def test_what_may_not_be_null_is_refused(warehouse: Warehouse) -> None:
     with pytest.raises(Exception, match="reason"):
-        write_data_files([row(1, reason=None)], warehouse.root, 1)
+        write_data_files([row(1, reason=None)], warehouse.root)
 
 
 def test_the_log_says_how_many_rows_there_are_and_readers_find_them(warehouse: Warehouse) -> None:
     rows = [row(1, 1, cluster="a"), row(1, 2, cluster="b")]
-    commit(warehouse, write_data_files(rows, warehouse.root, 1), 1)
+    commit(warehouse, write_data_files(rows, warehouse.root), 1)
     assert warehouse.count("quarantine") == 2
     found = DeltaTable(warehouse.location("quarantine")).to_pyarrow_dataset()
     for column in ("cluster", "path", "reason"):

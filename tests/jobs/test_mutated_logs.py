@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from election_core.dialects import dialect_for
-from jobs.map_partitions import struct_array
+from jobs.data_files import record_batch
 from schemas import TABLES
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
@@ -95,7 +95,7 @@ def test_every_broken_line_is_accounted_for(tmp_path: Path, table: str, name: st
     assert row["lines_quarantined"] == len(made["quarantine"]) > LINES // 100
     assert all(one["reason"] for one in made["quarantine"])
     for name_of, rows in made.items():
-        assert len(struct_array(TABLES[name_of], [tuple(one.values()) for one in rows])) == len(rows), (
+        assert len(record_batch(TABLES[name_of], [tuple(one.values()) for one in rows])) == len(rows), (
             "cannot be stored"
         )
     numbers = [one["line_no"] for table in ("events", "quarantine") for one in made[table]]

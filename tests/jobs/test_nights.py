@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import jobs.replay
 from election_core.witness import Listed
 from jobs import JobError
 from jobs.judging import folded, judged
-from jobs.map_partitions import rows_of
 from jobs.replay import Selection, replay
 from jobs.states import remembered
 from jobs.warehouse import Warehouse
@@ -64,7 +63,7 @@ def test_a_killed_landing_leaves_no_trace(
     before = content(warehouse, (*GOLD, "events"))
     gone = zone.write("broker.log", leads(7, term=99))
     with monkeypatch.context() as patch:
-        patch.setattr(Warehouse, "replace_batch", dying_at(Warehouse.replace_batch, "landed_files"))
+        patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, "landed_files"))
         with pytest.raises(KeyboardInterrupt):
             land_only(spark, zone.root, warehouse)
     replay(spark, warehouse)
@@ -142,29 +141,34 @@ def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
     return dying
 
 
-def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
+def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Warehouse, tmp_path: Path) -> None:
     for node in ("n1", "n2", "n3"):
         path = zone.root / "c1" / "nodes" / node / "logs" / "broker_default.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(election(0, 1, node) + election(100, 2, node))
     land_only(spark, zone.root, warehouse)
     events = warehouse.read(spark, "events")
-    wanted = gold_rows(events.coalesce(1))
+    wanted = gold_rows(events.coalesce(1), tmp_path)
     assert any(wanted.values())
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     try:
         for partitions in (1, 16):
             spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-            assert gold_rows(events.repartition(partitions, "event_id")) == wanted
+            assert gold_rows(events.repartition(partitions, "event_id"), tmp_path) == wanted
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "3")
         spark.conf.set("spark.sql.adaptive.enabled", "true")
 
 
-def gold_rows(events: Any) -> dict[str, list[str]]:
+def gold_rows(events: DataFrame, scratch: Path) -> dict[str, list[str]]:
     """What the core makes of events."""
-    facts = rows_of(folded(remembered(events, old=False)), "facts").select(*TABLES["facts"].names)
-    verdicts = judged(facts).persist()
-    rows = {table: sorted(map(str, rows_of(verdicts, table).collect())) for table in GOLD}
-    verdicts.unpersist()
-    return rows
+    spark, warehouse = events.sparkSession, Warehouse(str(scratch / "scratch"))
+    warehouse.create()
+    files = folded(remembered(events, old=False), warehouse.root, 1)
+    verdicts = judged(warehouse.written(spark, files, TABLES["facts"]), warehouse.root)
+    return {
+        table: sorted(
+            map(str, warehouse.written(spark, verdicts, TABLES[table]).select(*TABLES[table].names).collect())
+        )
+        for table in GOLD
+    }

@@ -18,9 +18,9 @@ from election_core import replay as core
 from election_core.facts import Fact
 from jobs import JobError
 from jobs.config import Config, Privacy
+from jobs.data_files import record_batch
 from jobs.judging import PROGRAM_ORDER, fact_values
 from jobs.land import new_files
-from jobs.map_partitions import struct_array
 from jobs.pseudonyms import Pseudonyms, pseudonyms_of
 from jobs.warehouse import Warehouse
 from schemas import TABLES
@@ -174,7 +174,7 @@ def verdict(events: list[dict[str, Any]]) -> Iterator[Any]:
     facts = [fact_values(fact) for fact in core.fold(rows.to_batches()) if isinstance(fact, Fact)]
     facts.sort(key=lambda values: (values[:2], str(values)))
     for _, group in groupby(facts, key=lambda values: values[:2]):
-        yield from core.judge([pa.RecordBatch.from_struct_array(struct_array(TABLES["facts"], list(group)))])
+        yield from core.judge([record_batch(TABLES["facts"], list(group))])
 
 
 def renamed(row: Any, under: Pseudonyms | None) -> str:

@@ -19,7 +19,7 @@ from election_core.memory import LIVED
 from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
 from election_core.simulate.landing import files
 from election_core.simulate.scenario import played
-from jobs.map_partitions import row_type, struct_of
+from jobs.data_files import in_shape
 from jobs.news import Known, New, late_sources
 from jobs.warehouse import Warehouse
 from schemas import TABLES
@@ -80,8 +80,8 @@ def landed(zone: Zone) -> pa.Table:
 
 def as_rows(rows: pa.Table) -> pa.Table:
     """Rows in the columns of a state."""
-    batches = [struct_of(STATES, batch) for batch in rows.combine_chunks().to_batches()]
-    return pa.Table.from_struct_array(pa.chunked_array(batches, row_type(STATES)))
+    batches = [in_shape(STATES, batch) for batch in rows.combine_chunks().to_batches()]
+    return pa.Table.from_batches(batches, pa.schema([field.with_nullable(True) for field in STATES.arrow_schema()]))
 
 
 def folded(state: pa.Table, new: pa.Table) -> tuple[set[Fact], pa.Table]:
