@@ -8,6 +8,7 @@ Prints one line of JSON for each measurement; each ratio is of times of one run,
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -20,14 +21,14 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.storagelevel import StorageLevel
 
 from benchmarks.landing import seconds
 from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
-from election_core import replay as core
-from election_core.facts import Fact
-from jobs.judging import folded, in_group_order, in_program_order, judged
+from jobs.data_files import in_shape, record_batch
+from jobs.judging import fold, folded, in_group_order, in_program_order, judged
 from jobs.replay import replay
 from jobs.session import spark_session
 from jobs.states import remembered
@@ -67,13 +68,18 @@ def floor(rows: DataFrame, model: Warehouse, target: str) -> None:
         write(model.read(spark, table), f"{target}-{table}")
 
 
+def fold_tables(rows: DataFrame, warehouse: Warehouse) -> None:
+    """Fold, and write states and facts."""
+    told = folded(rows, warehouse.root, 1)
+    for table in ("replay_states", "facts"):
+        warehouse.replace(told, table, None, "benchmark")
+
+
 def whole(rows: DataFrame, target: str) -> Warehouse:
     """Fold and judge, and write states, facts and findings."""
     spark, warehouse = rows.sparkSession, Warehouse(target)
     warehouse.create()
-    told = folded(rows, warehouse.root, 1)
-    for table in ("replay_states", "facts"):
-        warehouse.replace(told, table, None, "benchmark")
+    fold_tables(rows, warehouse)
     verdicts = judged(warehouse.read(spark, "facts"), warehouse.root)
     for table in GOLD:
         warehouse.replace(verdicts, table, None, "benchmark")
@@ -92,11 +98,12 @@ def written(rows: DataFrame, target: str, number: int) -> None:
     whole(rows, f"{target}-{number}")
 
 
-def by_rows(rows: DataFrame) -> int:
-    """The same fold behind ``rdd.mapPartitions``, with rows in and rows out."""
+def by_rows(rows: DataFrame, target: str) -> None:
+    """The same fold behind ``rdd.mapPartitions``, with rows in and rows out, into the same two tables."""
     schema = rows.limit(0).toArrow().schema
+    spark = rows.sparkSession
 
-    def work(partition: Iterable[Row]) -> Iterator[Row]:
+    def work(partition: Iterable[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
         batch: list[dict[str, Any]] = []
 
         def batches() -> Iterator[pa.RecordBatch]:
@@ -108,13 +115,26 @@ def by_rows(rows: DataFrame) -> int:
             if batch:
                 yield pa.RecordBatch.from_pylist(batch, schema)
 
-        for told in core.fold(batches()):
-            if isinstance(told, Fact):
-                yield Row(**{name: getattr(told, name) for name in Fact.__dataclass_fields__})
-            else:
-                yield from (Row(**row) for row in told.to_pylist())
+        for table, told in fold(batches(), {}, 1):
+            shape = TABLES[table]
+            own = record_batch(shape, [told]) if isinstance(told, tuple) else in_shape(shape, told)
+            yield from ((table, row) for row in own.to_pylist())
 
-    return int(in_program_order(rows).rdd.mapPartitions(work).count())
+    told = in_program_order(rows).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
+    for table in ("replay_states", "facts"):
+        own = told.filter(partial(is_of, table)).map(second)
+        write(spark.createDataFrame(own, TABLES[table].ddl()), f"{target}-{table}")
+    told.unpersist()
+
+
+def is_of(table: str, told: tuple[str, object]) -> bool:
+    """Whether a row is one of ``table``."""
+    return told[0] == table
+
+
+def second(told: tuple[str, object]) -> object:
+    """The row itself."""
+    return told[1]
 
 
 def replay_vs_floor(spark: SparkSession, folder: Path, load: Load) -> None:
@@ -127,9 +147,9 @@ def replay_vs_floor(spark: SparkSession, folder: Path, load: Load) -> None:
     least = best(lambda number: floor(rows, model, str(folder / f"least-{number}")))
     both = {"replay_s": round(ours, 1), "floor_s": round(least, 1)}
     say("replay_vs_floor", ratio=round(ours / least, 2), goal=1.5, events=count, **both)
-    fold = best(lambda _: folded(rows, model.root, 1), 1)
-    slow = best(lambda _: by_rows(rows), 1)
-    say("rdd_vs_replay", ratio=round(slow / fold, 2), goal=5, events=count, rdd_s=round(slow, 1), fold_s=round(fold, 1))
+    fast = best(lambda _: fold_tables(rows, model), 1)
+    slow = best(lambda number: by_rows(rows, str(folder / f"rows-{number}")), 1)
+    say("rdd_vs_replay", ratio=round(slow / fast, 2), goal=5, events=count, rdd_s=round(slow, 1), fold_s=round(fast, 1))
 
 
 def night30_vs_night1(spark: SparkSession, folder: Path, load: Load, count: int) -> None:
@@ -206,11 +226,21 @@ def hot_group(spark: SparkSession, folder: Path, hot: int) -> None:
 
 
 def executors(folder: Path, load: Load) -> None:
-    """One executor over two, each of one core, in sessions of their own."""
+    """One executor on one core of the machine over two on two, in sessions of their own, the driver beside them."""
     times = {}
     for number in (1, 2):
         command = [sys.executable, "-m", "benchmarks.replay", "once", "--master", f"local-cluster[{number},1,1500]"]
-        sizes = ["--groups", str(load.groups), "--events", str(load.events_a_node), "--folder", str(folder)]
+        sizes = [
+            "--groups",
+            str(load.groups),
+            "--events",
+            str(load.events_a_node),
+            "--folder",
+            str(folder),
+            "--cores",
+            str(number),
+        ]
+        command += ["--cores", str(number)]
         done = subprocess.run([*command, *sizes], capture_output=True, text=True, check=True)
         times[number] = json.loads(done.stdout.splitlines()[-1])["value"]
     say("two_vs_one_executors", ratio=round(times[1] / times[2], 2), goal=1.7, seconds=times)
@@ -250,10 +280,13 @@ def main() -> None:
     parser.add_argument("--electing", type=int, default=20, help="of how many groups one elects in a night of nights")
     parser.add_argument("--hot", type=int, default=1_000_000, help="events of the hot group")
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--cores", type=int, default=0, help="use so many cores of the machine; 0: all (Linux)")
     parser.add_argument("--folder", type=Path, default=None)
     chosen = parser.parse_args()
     folder = chosen.folder or Path(tempfile.mkdtemp(prefix="bench-replay-"))
     load = Load(chosen.groups, chosen.events)
+    if chosen.cores:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: chosen.cores])
     try:
         for which in chosen.which:
             if which == "executors":

@@ -15,18 +15,23 @@ SILENCE = 10 * SECOND
 """A hole of at least this long in all logs of a source is a silence. The shortest periodic lines come every
 3 to 5 s (DLedger status, scans), and the landing keeps a sign of life for every 10 s."""
 
-UNSETTLED = 60 * SECOND
-"""So long before the last line of a night nothing of its holes is given up yet."""
-LATE = 30 * SECOND
+LATE = 5 * SECOND
 """A process that was started so long before the last line of a night, by a line that comes with a later night, may have
-begun in a hole that was given up."""
+begun in a hole that was given up. Files of one machine are seldom read at the very same moment."""
 
 REORDERED = 3 * SECOND
 """Threads hand their lines to one appender: lines of whole seconds may stand this far out of order."""
+STEPPED_FOR = 2 * SECOND
+"""A clock was put back where lines go on from the earlier time for so long, beyond what is only out of order."""
+PROVABLE = REORDERED + STEPPED_FOR
+"""A step back of the clock that is smaller than this cannot be told from lines out of order."""
 
 _SEGMENT_GAP = 2 * SECOND
 _ONE_START = 600 * SECOND
 _BEFORE_MARKER = 15 * SECOND
+
+UNSETTLED = LATE + _BEFORE_MARKER + 5 * SECOND
+"""So long before the last line of a night nothing of its holes is given up yet."""
 
 START_KINDS = frozenset(
     {
@@ -133,8 +138,8 @@ class Activity:
     def digest(self) -> list[Segment]:
         """``segments`` in as few pieces as give the same :meth:`lives`.
 
-        The next night's lines may still say something about the last minute; before it, a short hole matters only where
-        a life begins after it.
+        The next night's lines may still say something about the last seconds; before them, a short hole matters only
+        where a life begins after it.
         """
         pieces = _merged(self.segments)
         if not pieces:

@@ -7,9 +7,9 @@ later start proves, or nothing yet.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
-from election_core.lives import REORDERED, SECOND, Life, life_at
+from election_core.lives import PROVABLE, SECOND, Life, life_at
 
 LEADER = "leader"
 ACTING = "acting_leader"
@@ -83,12 +83,14 @@ def spans(steps: Sequence[Step], lives: Sequence[Life], first_role: str) -> Iter
 def _in_turn(own: Sequence[Step]) -> list[Step]:
     """Steps of one life, in the order of the log: none begins before the one before it, as far as their times allow.
 
-    A clock that was put back is told of elsewhere; its times stay as they were logged.
+    A clock that was put back is told of elsewhere; its times stay as they were logged. What nobody tells of is a step
+    back too small to be proven, and a single line that is older than those around it.
     """
     kept: list[Step] = []
-    for step in own:
+    for step, following in zip_longest(own, own[1:]):
         before = kept[-1].at if kept else step.at
-        if step.at < before and (before <= step.by or before - step.at < REORDERED):
+        alone = following is not None and following.at >= before
+        if step.at < before and (alone or before <= step.by or before - step.at < PROVABLE):
             kept.append(replace(step, at=before, by=max(step.by, before)))
         else:
             kept.append(step)

@@ -5,8 +5,8 @@
 ``validate``        the gates: what must hold before anything is published
 ``publish``         one row in ``gold.runs`` that makes readers see it
 ``upkeep``          fewer and only needed files
-``map_partitions``  the one place where Spark hands rows to Python and gets rows back
-``data_files``      the rows of a landing, which executors write beside the tables for one commit each
+``map_partitions``  the one place where Spark hands rows to Python
+``data_files``      the rows of a landing or a replay, which executors write beside the tables for one commit each
 ``cli``             the command line over all of it
 """
 

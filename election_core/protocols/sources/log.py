@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from election_core import facts
 from election_core.facts import Fact
-from election_core.lives import REORDERED, SECOND
+from election_core.lives import REORDERED, SECOND, STEPPED_FOR
 from election_core.logged import Logged
 from election_core.versions import SAID, release_said
 from election_core.witness import (
@@ -26,10 +26,9 @@ from election_core.witness import (
 
 PROTOCOL = "sources"
 
-STEPPED_FOR = 2 * SECOND
 STEPPED_LINES = 3
-"""A step shows in at least so many lines that go on from the earlier time for so long. A single old line is one that
-its thread had begun before the process was frozen."""
+"""A step shows in at least so many lines that go on from the earlier time. A single old line is one that its thread had
+begun before the process was frozen."""
 ONE_STEP = 60 * SECOND
 """Several files of a machine show one step; their lines around it are no further apart than this."""
 

@@ -1,0 +1,35 @@
+"""From role changes to role spans."""
+
+import pytest
+
+from election_core.lives import SECOND, Life
+from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Step, spans
+
+LIFE = Life(0, "e0", 0, 1000 * SECOND, None, None, None, None, ())
+
+
+def seconds(*begins: int) -> list[tuple[int, int | None]]:
+    """The spans of roles that were logged at these seconds, in this order."""
+    roles = (CANDIDATE, LEADER, FOLLOWER)
+    steps = [
+        Step(at * SECOND, (at + 1) * SECOND, roles[number % 3], number, None, f"e{number}")
+        for number, at in enumerate(begins)
+    ]
+    return [
+        (span.step.at // SECOND, None if span.until is None else span.until // SECOND)
+        for span in spans(steps, [LIFE], CANDIDATE)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("logged", "told"),
+    [
+        ((0, 10, 20), [(0, 10), (10, 20), (20, None)]),
+        ((0, 10, 6), [(0, 10), (10, 10), (10, None)]),
+        ((0, 40, 10, 50), [(0, 40), (40, 40), (40, 50), (50, None)]),
+        ((0, 40, 10, 12), [(0, 40), (40, 10), (10, 12), (12, None)]),
+    ],
+    ids=["in turn", "a step back too small to be proven", "a single old line", "a clock put back, which is told"],
+)
+def test_roles_follow_one_another_as_the_log_has_them(logged: tuple[int, ...], told: list[tuple[int, int]]) -> None:
+    assert seconds(*logged) == told
