@@ -6,9 +6,10 @@ log that simply ends.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from operator import attrgetter
 
 SECOND = 1_000_000
 SILENCE = 10 * SECOND
@@ -170,6 +171,7 @@ class Activity:
         segments = _merged([*self.covered, *self.segments])
         if not segments:
             return []
+        stops = sorted(self.stops)
         marked = _starts(self.markers)
         starts = _first_words(marked, segments)
         first_seen, last_seen = segments[0].first, segments[-1].last
@@ -182,45 +184,54 @@ class Activity:
             since = start[0] if start else first_seen
             until = after[0] if after else last_seen + 1
             ended_by = marked[number + 1 - len(opening)][0] if after else None
-            lives.append(replace(self._life(segments, start, since, until, after), ended_by=ended_by))
+            lives.append(replace(_life(segments, stops, start, since, until, after), ended_by=ended_by))
         return lives
 
-    def _life(
-        self,
-        segments: list[Segment],
-        start: tuple[int, str] | None,
-        since: int,
-        until: int,
-        after: tuple[int, str] | None,
-    ) -> Life:
-        own = [
-            Segment(max(one.first, since), min(one.last, until - 1), one.first_event, one.last_event)
-            for one in segments
-            if one.first < until and one.last >= since
-        ]
-        stop = min(((t, e) for t, e in self.stops if since <= t < until), default=None)
-        silences = tuple(
-            Hole(before.last, following.first, before.last_event, following.first_event)
-            for before, following in pairwise(own)
-            if following.first - before.last >= SILENCE
-        )
-        return Life(
-            start=start[0] if start else None,
-            start_event=start[1] if start else None,
-            first_seen=own[0].first if own else since,
-            last_seen=own[-1].last // SECOND * SECOND if own else since,
-            stop=stop[0] if stop else None,
-            stop_event=stop[1] if stop else None,
-            next_start=after[0] if after else None,
-            next_start_event=after[1] if after else None,
-            silences=silences,
-        )
+
+def _life(
+    segments: Sequence[Segment],
+    stops: Sequence[tuple[int, str]],
+    start: tuple[int, str] | None,
+    since: int,
+    until: int,
+    after: tuple[int, str] | None,
+) -> Life:
+    """The life from ``since`` to before ``until``; segments and stops are those of all lives, in order."""
+    begin = bisect_left(segments, since, key=_last)
+    own = [
+        Segment(max(one.first, since), min(one.last, until - 1), one.first_event, one.last_event)
+        for one in segments[begin : bisect_left(segments, until, key=_first)]
+    ]
+    stopped = bisect_left(stops, (since,))
+    stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
+    silences = tuple(
+        Hole(before.last, following.first, before.last_event, following.first_event)
+        for before, following in pairwise(own)
+        if following.first - before.last >= SILENCE
+    )
+    return Life(
+        start=start[0] if start else None,
+        start_event=start[1] if start else None,
+        first_seen=own[0].first if own else since,
+        last_seen=own[-1].last // SECOND * SECOND if own else since,
+        stop=stop[0] if stop else None,
+        stop_event=stop[1] if stop else None,
+        next_start=after[0] if after else None,
+        next_start_event=after[1] if after else None,
+        silences=silences,
+    )
 
 
-def life_at(lives: list[Life], time: int) -> int:
+def life_at(lives: Sequence[Life], time: int) -> int:
     """Index of the life that ``time`` falls into; a time before the first start belongs to the first life."""
-    starts = [life.start if life.start is not None else life.first_seen for life in lives]
-    return max(bisect_left(starts, time + 1) - 1, 0)
+    return max(bisect_right(lives, time, key=_begin) - 1, 0)
+
+
+_first, _last = attrgetter("first"), attrgetter("last")
+
+
+def _begin(life: Life) -> int:
+    return life.start if life.start is not None else life.first_seen
 
 
 def _merged(segments: Iterable[Segment]) -> list[Segment]:
