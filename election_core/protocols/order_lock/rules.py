@@ -20,9 +20,11 @@ So two holders at once are definite or possible, never proven: only clocks order
 Sources: RocketMQ ``RebalanceLockManager``, ``AdminBrokerProcessor#lockBatchMQ``, RIP-32 (``lockInStrictMode``).
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
+from operator import attrgetter
 
 from election_core import facts
 from election_core.clock import UNBOUNDED, Clocks, Moment
@@ -103,7 +105,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     entries = list(_entries(group))
     holds = _as_clients_know(group, entries)
     yield from lock_holds(group, entries)
-    own_of = _by_client(entries)
+    own_of = _by_client(entries, group.clocks)
     partial = [hold for hold in entries if _missed_quorum(group, hold, own_of)]
     doubles = list(double_holds(group, holds, {hold.fact for hold in partial}))
     double_findings = list(_double_findings(group, doubles))
@@ -169,41 +171,72 @@ def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
     moved: dict[tuple[Key, str], list[Moment]] = {}
     for hold in entries:
         moved.setdefault((hold.key, hold.client), []).append(hold.begin)
-    frozen: dict[str, list[Moment]] = {}
+    frozen: dict[str, list[int]] = {}
     for fact in group.of(facts.SILENCE):
-        frozen.setdefault(fact.source_node, []).append(since(fact))
-    return [_as_client_knows(group, hold, given_up, moved, frozen) for hold in entries]
+        frozen.setdefault(fact.source_node, []).append(fact.since)
+    gone = {who: Elsewhere(own, group.clocks) for who, own in given_up.items()}
+    went = {who: Elsewhere(own, group.clocks) for who, own in moved.items()}
+    holes = {source: sorted(own) for source, own in frozen.items()}
+    return [_as_client_knows(group, hold, gone, went, holes) for hold in entries]
+
+
+class Elsewhere:
+    """What a client did with one queue at the brokers of a set: finds what it did next at the others."""
+
+    def __init__(self, moments: Iterable[Moment], clocks: Clocks) -> None:
+        self._clocks = clocks
+        self._own: dict[str, list[Moment]] = {}
+        for moment in sorted(moments, key=_at):
+            self._own.setdefault(moment.source, []).append(moment)
+        self._longest = max((moment.by - moment.at for own in self._own.values() for moment in own), default=0)
+
+    def after(self, begin: Moment) -> Iterator[Moment]:
+        """Of every other broker the moments after ``begin``, and perhaps some before, up to the first that surely is.
+
+        Those that begin before the end of that one come too; what is still later is not the next.
+        """
+        for source, own in self._own.items():
+            if source == begin.source:
+                continue
+            first: Moment | None = None
+            earliest = begin.at - self._clocks.most_ahead(begin.source, source) - self._longest
+            for number in range(bisect_left(own, earliest, key=_at), len(own)):
+                if first is not None and own[number].at > first.by:
+                    break
+                yield own[number]
+                if first is None and self._clocks.elapsed(begin, own[number])[0] > 0:
+                    first = own[number]
+
+
+_at = attrgetter("at")
 
 
 def _as_client_knows(
     group: Group,
     hold: Hold,
-    given_up: dict[tuple[Key, str], list[Moment]],
-    moved: dict[tuple[Key, str], list[Moment]],
-    frozen: dict[str, list[Moment]],
+    given_up: dict[tuple[Key, str], Elsewhere],
+    moved: dict[tuple[Key, str], Elsewhere],
+    frozen: dict[str, list[int]],
 ) -> Hold:
-    sure, end = hold.sure.at, hold.end
-    for other in _elsewhere(hold, given_up):
+    who, sure, end = (hold.key, hold.client), hold.sure.at, hold.end
+    for other in given_up[who].after(hold.begin) if who in given_up else ():
         # A client that gives a queue back at one broker holds it no more, whatever the tables of others say.
         if group.clocks.elapsed(hold.begin, other)[1] > 0:
             sure = min(sure, _on_clock_of(group, hold.source, other).at)
         if group.clocks.elapsed(hold.begin, other)[0] > 0:
             end = _earlier(end, _on_clock_of(group, hold.source, other))
-    for other in _elsewhere(hold, moved):
+    for other in moved[who].after(hold.begin) if hold.needed == 1 else ():
         # A client asks one broker of a set only, except that a quorum asks all: what it holds it holds there now.
-        if hold.needed == 1 and group.clocks.elapsed(hold.begin, other)[0] > 0:
+        if group.clocks.elapsed(hold.begin, other)[0] > 0:
             sure = min(sure, _on_clock_of(group, hold.source, other).at)
             end = _earlier(end, _on_clock_of(group, hold.source, other))
-    for hole in frozen.get(hold.source, []):
+    holes = frozen.get(hold.source, [])
+    number = bisect_left(holes, hold.begin.at)
+    if number < len(holes):
         # Nobody can renew at a frozen broker, and the client stops believing after 30 s without.
-        if hole.at >= hold.begin.at:
-            sure = min(sure, hole.at + CLIENT_LIFE)
+        sure = min(sure, holes[number] + CLIENT_LIFE)
     sure = max(sure, hold.begin.at)
     return replace(hold, sure=Moment(sure, sure, hold.source), end=end)
-
-
-def _elsewhere(hold: Hold, of: dict[tuple[Key, str], list[Moment]]) -> Iterator[Moment]:
-    return (moment for moment in of.get((hold.key, hold.client), []) if moment.source != hold.source)
 
 
 def _on_clock_of(group: Group, source: str, moment: Moment) -> Moment:
@@ -219,7 +252,7 @@ def _earlier(one: Moment | None, other: Moment) -> Moment:
 
 def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
     """One row for each entry of each table."""
-    others = _by_client(entries)
+    others = _by_client(entries, group.clocks)
     for hold in entries:
         fact = hold.fact
         yield LockHold(
@@ -255,11 +288,31 @@ def _by_key(holds: Iterable[Hold]) -> dict[Key, list[Hold]]:
     return found
 
 
-def _by_client(entries: Iterable[Hold]) -> dict[tuple[Key, str], list[Hold]]:
+class Entries:
+    """The entries of one client for one queue in all tables, by their beginning: finds those alive at a moment."""
+
+    def __init__(self, holds: Iterable[Hold], clocks: Clocks) -> None:
+        self._holds = sorted(holds, key=_begins)
+        self._sure = list(accumulate((hold.sure.at for hold in self._holds), max))
+        self._apart = clocks.widest + _ASKED
+
+    def about(self, moment: Moment) -> Iterator[Hold]:
+        """Those that may have been alive at ``moment`` or begun about then, and perhaps some others."""
+        for number in reversed(range(bisect_right(self._holds, moment.at + self._apart, key=_begins))):
+            if self._sure[number] < moment.at - self._apart:
+                break
+            yield self._holds[number]
+
+
+def _begins(hold: Hold) -> int:
+    return hold.begin.at
+
+
+def _by_client(entries: Iterable[Hold], clocks: Clocks) -> dict[tuple[Key, str], Entries]:
     found: dict[tuple[Key, str], list[Hold]] = {}
     for hold in entries:
         found.setdefault((hold.key, hold.client), []).append(hold)
-    return found
+    return {who: Entries(own, clocks) for who, own in found.items()}
 
 
 def _near(group: Group, own: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
@@ -275,14 +328,14 @@ def _near(group: Group, own: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
                 yield one, other
 
 
-def _grants(group: Group, hold: Hold, own: list[Hold]) -> set[str]:
+def _grants(group: Group, hold: Hold, own: Entries) -> set[str]:
     """The brokers that, as far as logs show, had an entry of the same client when this one was made.
 
     Peers are asked at once and waited for a few seconds; an older entry is renewed without a line.
     """
     return {
         other.source
-        for other in own
+        for other in own.about(hold.begin)
         if other is hold
         or _granted_within(group, other, hold)
         or max(*group.clocks.elapsed(hold.begin, other.begin), *group.clocks.elapsed(other.begin, hold.begin)) <= _ASKED
@@ -515,7 +568,7 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
         )
 
 
-def _missed_quorum(group: Group, hold: Hold, own: dict[tuple[Key, str], list[Hold]]) -> bool:
+def _missed_quorum(group: Group, hold: Hold, own: dict[tuple[Key, str], Entries]) -> bool:
     """Of the ``totalReplicas`` (or all brokers that speak, if more) those that did not answer cannot have granted."""
     if not hold.fact.flag or hold.needed is None or not hold.fact.members:
         return False
@@ -643,7 +696,7 @@ def _coverage(
         "in the logs",
     )
     strict = [hold for hold in entries if hold.fact.flag]
-    own = _by_client(entries)
+    own = _by_client(entries, group.clocks)
     proven = [
         hold
         for hold in strict
