@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs import JobError
@@ -88,8 +89,10 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
 def joinable(table: DeltaTable) -> int:
     """How many files lie beside another one of their partition."""
-    partitions = Counter(uri.rpartition("/")[0] for uri in table.file_uris())
-    return sum(files for files in partitions.values() if files > 1)
+    columns = [f"partition.{name}" for name in table.metadata().partition_columns]
+    files = pa.table(table.get_add_actions(flatten=True)).select(["path", *columns]).to_pylist()
+    partitions = Counter(tuple(file[name] for name in columns) for file in files)
+    return sum(count for count in partitions.values() if count > 1)
 
 
 def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Collection[str]) -> None:

@@ -13,6 +13,7 @@ from jobs.publish import JUDGED, Judged, stands, write_run
 from jobs.published import Published
 from jobs.upkeep import Tidied, upkeep
 from jobs.warehouse import Warehouse
+from tests.jobs.test_data_files import commit, files_of
 
 NOW = datetime.now(UTC)
 TERM = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger", "start_time": NOW, "certainty": "proven"}
@@ -118,6 +119,14 @@ def test_a_dry_run_changes_nothing_and_says_what_there_is_to_do(
     assert main(["upkeep", "--warehouse", warehouse.root, "--dry-run"]) == 0
     assert "terms: 2 files, 2 would be joined, 0 old ones would be removed" in capsys.readouterr().out
     assert (files(warehouse), warehouse.versions()) == (before, versions)
+
+
+def test_files_of_different_partitions_are_not_joined(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    for batch in (1, 2):
+        commit(warehouse, files_of(warehouse, batch, lines=1), batch)
+    published(warehouse, "first")
+    assert main(["upkeep", "--warehouse", warehouse.root, "--dry-run"]) == 0
+    assert "quarantine: 2 files, 0 would be joined" in capsys.readouterr().out
 
 
 def test_files_of_the_last_day_stay(warehouse: Warehouse) -> None:
