@@ -70,15 +70,20 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
     }
 
 
-def pieces(news: Iterable[New], tasks: int) -> dict[str, int]:
-    """Over how many of ``tasks`` each busy cluster is best dealt, by its share of the new events.
+def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[str, int]:
+    """Over how many of ``tasks`` each busy cluster is best dealt: by its share of the new events, or of all sources.
 
-    Twice as many pieces as tasks, in all, keep tasks about equal; a cluster that is not even one piece is not named.
+    A cluster without news, or with little, may have a long history. Twice as many pieces as tasks keep tasks about
+    equal; a cluster that is not even one piece is not named.
     """
     events: Counter[str] = Counter()
     for one in news:
         events[one.cluster] += one.events
-    shares = {cluster: 2 * tasks * count / events.total() for cluster, count in events.items()}
+    sources = Counter(cluster for cluster, _ in {(one.cluster, one.source_node) for one in (*news, *known)})
+    shares = {
+        cluster: 2 * tasks * max(events[cluster] / max(events.total(), 1), count / sources.total())
+        for cluster, count in sources.items()
+    }
     return {cluster: min(ceil(share), tasks) for cluster, share in shares.items() if share > 1}
 
 

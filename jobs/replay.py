@@ -111,7 +111,7 @@ def replay(
         part = bool(since) and selection == EVERYTHING
         reads = extent(own, known, clusters, doubtful, part=part)
         tasks = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-        dealt = pieces(own, tasks)
+        dealt = pieces(own, [one for one in known if one.cluster in clusters], tasks)
         work = Work(spark, warehouse, run_id, inventory, landed, last_batch, reads, everything, versions, dealt)
         judge_all(work, states)
     if not since:

@@ -140,8 +140,8 @@ class Newest:
                 f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})"
             )
             self._database.execute(
-                f"CREATE TEMP TABLE proofs AS SELECT cluster, event_id FROM {PROVING} "
-                "SEMI JOIN asked ON asked.cluster = events.cluster AND asked.proof = events.event_id"
+                f"CREATE TEMP TABLE proofs AS SELECT cluster, event_id FROM {PROVING} AS told "
+                "SEMI JOIN asked ON asked.cluster = told.cluster AND asked.proof = told.event_id"
             )
             self._database.execute(f"CREATE OR REPLACE VIEW {PROVING} AS FROM proofs")
 

@@ -1,0 +1,27 @@
+"""How clusters are dealt to tasks."""
+
+from jobs.news import Known, New, pieces
+
+
+def news(cluster: str, events: int, nodes: int = 3) -> list[New]:
+    """New events of a cluster, the same number at each node."""
+    return [New(cluster, f"n{number}", events // nodes, (), None) for number in range(nodes)]
+
+
+def known(cluster: str, nodes: int) -> list[Known]:
+    """Nodes with a state."""
+    return [Known(cluster, f"n{number}", 1, None) for number in range(nodes)]
+
+
+def test_a_busy_cluster_is_dealt_to_all_tasks_and_small_ones_stay_together() -> None:
+    small = [one for number in range(97) for one in news(f"c{number}", 3)]
+    assert pieces([*small, *news("hot", 1_000_000)], [], 8) == {"hot": 8}
+
+
+def test_a_large_cluster_without_news_is_dealt_too() -> None:
+    assert pieces([], known("large", 500), 8) == {"large": 8}
+    assert pieces(news("small", 30), known("large", 500), 8) == {"large": 8, "small": 8}
+
+
+def test_no_cluster_needs_no_task() -> None:
+    assert pieces([], [], 8) == {}
