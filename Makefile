@@ -83,7 +83,7 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  cp -r examples/landing "$$folder/landing" && cd "$$folder" && \
 	  export PYSPARK_PYTHON="$$bin/python" PYSPARK_DRIVER_PYTHON="$$bin/python" && \
 	  "$$bin/election-replay" --version && "$$bin/election-replay" --help > /dev/null && \
-	  "$$bin/python" -c "import jobs.dashboard, jobs.report" && \
+	  "$$bin/python" -c "import jobs.showing.dashboard, jobs.showing.report" && \
 	  "$$bin/election-replay" run --landing landing --warehouse warehouse && \
 	  "$$bin/election-replay" validate --warehouse warehouse && \
 	  home=$$("$$bin/python" -c "import jobs, pathlib; print(pathlib.Path(jobs.__file__).parents[1])") && \

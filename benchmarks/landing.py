@@ -23,10 +23,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core.dialects import dialect_for
-from jobs.config import load
+from jobs.engines.spark_session import spark_session
 from jobs.land import land, new_files
-from jobs.session import spark_session
-from jobs.warehouse import Warehouse
+from jobs.settings.config import load
+from jobs.warehouse.warehouse import Warehouse
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "landing"
 STREAM = "broker.log"

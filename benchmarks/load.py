@@ -12,11 +12,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core.dialects import Record, dialect_for, tick
-from election_core.events import Event
+from election_core.model.events import Event
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.judged import logs_of
 from election_core.simulate.scenario import BEGAN_US, played
-from jobs.warehouse import Warehouse
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from schemas.events import MEANING
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benchmarks.landing import STREAM, real_lines, seconds, written
-from jobs.config import load
+from jobs.engines.spark_session import spark_session
 from jobs.land import Landing, land, new_files
-from jobs.session import spark_session
-from jobs.warehouse import Warehouse
+from jobs.settings.config import load
+from jobs.warehouse.warehouse import Warehouse
 
 CLUSTERS = 40
 NODES = 10

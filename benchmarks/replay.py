@@ -27,12 +27,12 @@ from benchmarks.landing import seconds
 from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
-from jobs.data_files import in_shape, record_batch
-from jobs.judging import fold, folded, in_group_order, in_program_order, judged
+from jobs.engines.spark_session import spark_session
 from jobs.replay import replay
-from jobs.session import spark_session
-from jobs.states import remembered
-from jobs.warehouse import Warehouse
+from jobs.replaying.checkpoints import remembered
+from jobs.replaying.judging import fold, folded, in_group_order, in_program_order, judged
+from jobs.warehouse.data_files import in_shape, record_batch
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 
 ROUNDS = 3

@@ -26,16 +26,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.landing import make_zone
-from election_core import replay as core
-from election_core.facts import Fact
-from election_core.rows import TABLE_OF
-from jobs.config import Config
-from jobs.data_files import record_batch
-from jobs.judging import PROGRAM_ORDER, fact_values, row_values
+from election_core.model.facts import Fact
+from election_core.model.rows import TABLE_OF
+from election_core.replay import arrow_passes as core
 from jobs.land import tasks_of
-from jobs.landing import land_tasks
-from jobs.listing import log_files
-from jobs.warehouse import Warehouse
+from jobs.landing.listing import log_files
+from jobs.landing.one_file import land_tasks
+from jobs.replaying.judging import PROGRAM_ORDER, fact_values, row_values
+from jobs.settings.config import Config
+from jobs.warehouse.data_files import record_batch
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 
 CORPORA = Path(__file__).parents[1] / "tests" / "corpora"

@@ -3,7 +3,7 @@
 Nothing in this package imports Spark, reads a clock, draws a random number or touches a file. Time is a
 field of an event. The way of the data is *fold per node, judge per group*:
 
-``dialects``   text of a log line -> :class:`~election_core.events.Event`
+``dialects``   text of a log line -> :class:`~election_core.model.events.Event`
 ``replay``     events of one node, in program order -> facts; facts of one group -> verdicts
 ``protocols``  the rules themselves, one file a protocol
 """

@@ -20,14 +20,14 @@ from pyspark.sql import SparkSession
 
 from election_core.dialects import CANONICAL, NAMED, Dialect
 from jobs import JobError
-from jobs.blocks import head
-from jobs.config import Config
-from jobs.evidence import HEAD_BYTES, Head, dialect_of, head_of
-from jobs.landing import LANDED, LANDED_STATES, Known, Task, land_tasks
-from jobs.listing import LogFile, log_files, open_landing
-from jobs.pseudonyms import Pseudonyms, pseudonyms_of
-from jobs.stores import absolute
-from jobs.warehouse import Warehouse
+from jobs.landing.blocks import head
+from jobs.landing.evidence import HEAD_BYTES, Head, dialect_of, head_of
+from jobs.landing.listing import LogFile, log_files, open_landing
+from jobs.landing.one_file import LANDED, LANDED_STATES, Known, Task, land_tasks
+from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
+from jobs.settings.config import Config
+from jobs.warehouse.stores import absolute
+from jobs.warehouse.warehouse import Warehouse
 
 EVIDENCE = ("log_lines", "quarantine", "events")
 """The tables that a landing writes before ``landed_files``."""
@@ -246,7 +246,7 @@ def micros(time: datetime | None) -> int | None:
 
 def main() -> None:
     """Run as a job of its own: ``spark-submit jobs/land.py --landing DIR --warehouse DIR``."""
-    from jobs.cli import main as command_line
+    from jobs.cli.app import main as command_line
 
     sys.exit(command_line(["land", *sys.argv[1:]]))
 

@@ -16,9 +16,9 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 from election_core import RULES_VERSION
 from jobs import JobError
-from jobs.session import code_version
+from jobs.engines.spark_session import code_version
 from jobs.validate import JUDGED, Check, check, record, stopped
-from jobs.warehouse import NOTE, Warehouse
+from jobs.warehouse.warehouse import NOTE, Warehouse
 from schemas import TABLES
 
 RUNS = TABLES["runs"]
@@ -179,7 +179,7 @@ def clusters_of(warehouse: Warehouse) -> list[str]:
 
 def main() -> None:
     """Run as a job of its own: ``spark-submit jobs/publish.py --warehouse DIR``."""
-    from jobs.cli import main as command_line
+    from jobs.cli.app import main as command_line
 
     sys.exit(command_line(["publish", *sys.argv[1:]]))
 

@@ -1,8 +1,8 @@
 """Replay: what is new since the last published run, judged and published.
 
 One row in ``runs`` publishes it: it names the version of every table; see :mod:`jobs.publish`. What is done to the
-tables stands in :mod:`jobs.judging`. All clusters are judged whole when the rules or the inventory have changed; else
-the groups that new events speak of.
+tables stands in :mod:`jobs.replaying.judging`. All clusters are judged whole when the rules or the inventory have
+changed; else the groups that new events speak of.
 """
 
 import hashlib
@@ -16,15 +16,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core import RULES_VERSION
-from election_core import replay as core
+from election_core.replay import arrow_passes as core
 from jobs import JobError
-from jobs.judging import judge_all
-from jobs.news import extent, known_sources, new_sources, nights, pieces
 from jobs.publish import Judged, hold_back, publish, stands, waits, write_run
-from jobs.states import states_of
+from jobs.replaying.checkpoints import states_of
+from jobs.replaying.judging import judge_all
+from jobs.replaying.news import extent, known_sources, new_sources, nights, pieces
+from jobs.replaying.work import NO_INVENTORY, Work
 from jobs.validate import LANDED, Check, check, record, stopped
-from jobs.warehouse import Warehouse
-from jobs.work import NO_INVENTORY, Work
+from jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def inventory_version(inventory: core.Inventory) -> str:
 
 def main() -> None:
     """Run as a job of its own: ``spark-submit jobs/replay.py --warehouse DIR``."""
-    from jobs.cli import main as command_line
+    from jobs.cli.app import main as command_line
 
     sys.exit(command_line(["replay", *sys.argv[1:]]))
 

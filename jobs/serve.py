@@ -19,8 +19,8 @@ from urllib.request import url2pathname
 from pyspark.conf import SparkConf
 
 from jobs import JobError
-from jobs.views import register
-from jobs.warehouse import Warehouse
+from jobs.reading.views import register
+from jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +31,7 @@ AUTHENTICATION = "spark.hadoop.hive.server2.authentication"
 
 CLASS_PATH = "spark.driver.extraClassPath"
 ASK_FOR_JARS = (
-    "from jobs.session import spark_session; "
+    "from jobs.engines.spark_session import spark_session; "
     "print('\\n' + spark_session('jars', master='local[1]', quiet=True).conf.get('spark.jars'))"
 )
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from jobs import JobError
-from jobs.warehouse import Warehouse
+from jobs.warehouse.warehouse import Warehouse
 
 GRACE_HOURS = 24
 """How long a file stays that nobody needs: a job may be writing or reading it."""
@@ -113,7 +113,7 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
 
 def main() -> None:
     """Run as a job of its own: ``spark-submit jobs/upkeep.py --warehouse DIR``."""
-    from jobs.cli import main as command_line
+    from jobs.cli.app import main as command_line
 
     sys.exit(command_line(["upkeep", *sys.argv[1:]]))
 

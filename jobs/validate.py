@@ -4,7 +4,7 @@ What must hold stands in ``schemas/``, beside the columns. Each expectation is o
 that a gate can be read, and its rows looked for in any SQL. DuckDB counts those rows cluster by
 cluster over the newest versions of the tables, and only where it found some are they fetched to be named. The same
 expectations as suites of Great Expectations over Spark take seconds a table where this takes milliseconds, so that a
-small run would mostly wait for its gates; :mod:`jobs.data_docs` hands the counts to Great Expectations for its
+small run would mostly wait for its gates; :mod:`jobs.gates.data_docs` hands the counts to Great Expectations for its
 checkpoint and its pages.
 """
 
@@ -20,10 +20,10 @@ import duckdb
 import pyarrow as pa
 
 from election_core.dialects import KINDS
-from election_core.findings import CATALOGUE
-from election_core.rows import TABLE_OF
+from election_core.model.catalogue import CATALOGUE
+from election_core.model.rows import TABLE_OF
 from jobs import JobError
-from jobs.warehouse import Warehouse
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES, Expectation
 from schemas.expectations import one_of, suite
 
@@ -237,7 +237,7 @@ def complaint(check: Check, cluster: str | None) -> str:
 
 def main() -> None:
     """Run as a job of its own: ``spark-submit jobs/validate.py --warehouse DIR``."""
-    from jobs.cli import main as command_line
+    from jobs.cli.app import main as command_line
 
     sys.exit(command_line(["validate", *sys.argv[1:]]))
 

@@ -1,4 +1,4 @@
-"""``silver.events``: one canonical row for each line that says something; see ``election_core.events``."""
+"""``silver.events``: one canonical row for each line that says something; see ``election_core.model.events``."""
 
 from schemas.common import BATCH, CLUSTER, EVENT_ID, FINGERPRINT, LINE_NO, SOURCE_NODE, STREAM, key
 from schemas.model import BIGINT, BOOLEAN, EPOCH_ENTRIES, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
@@ -31,7 +31,7 @@ SOURCE = (
         unit="ms",
     ),
 )
-"""Where the line stands: the fields of ``election_core.events.Source``."""
+"""Where the line stands: the fields of ``election_core.model.events.Source``."""
 
 MEANING = (
     Column(name="kind", type=STRING, comment="What the line says: one of a closed set of kinds.", nullable=False),
@@ -108,7 +108,7 @@ MEANING = (
     Column(name="duration_ms", type=BIGINT, comment="A duration that the kind explains.", unit="ms"),
     Column(name="count", type=BIGINT, comment="A number that the kind explains."),
 )
-"""What the line says: the fields of ``election_core.events.Event``."""
+"""What the line says: the fields of ``election_core.model.events.Event``."""
 
 TABLE = Table(
     name="events",

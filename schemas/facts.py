@@ -1,4 +1,4 @@
-"""``silver.facts``: what one node's own log proves; see ``election_core.facts``."""
+"""``silver.facts``: what one node's own log proves; see ``election_core.model.facts``."""
 
 from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, SOURCE_NODE
 from schemas.model import BIGINT, BOOLEAN, STRING, STRINGS, TIMESTAMP, Column, Table

@@ -1,4 +1,4 @@
-"""``gold.replay_states``: what a replay must know of the nights before; see ``election_core.memory``."""
+"""``gold.replay_states``: what a replay must know of the nights before; see ``election_core.replay.checkpoint``."""
 
 from dataclasses import replace
 

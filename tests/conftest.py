@@ -60,7 +60,7 @@ def landing(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Landing:
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
     """The one small session of the suite; the JVM compiles only as much as a short life needs."""
-    from jobs.session import spark_session
+    from jobs.engines.spark_session import spark_session
 
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
     session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True)

@@ -1,4 +1,4 @@
-"""How each system writes its log: text of a record in, :class:`~election_core.events.Event` out.
+"""How each system writes its log: text of a record in, :class:`~election_core.model.events.Event` out.
 
 A dialect is a module of literal tables. To teach a new text, add a row to the table of the system that prints it;
 to teach a new system, add its module and name its files in :data:`STREAMS`. ``docs/dialects.md`` shows how.
@@ -9,9 +9,13 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from election_core.dialects import canonical, etcd, rocketmq, rocketmq_metadata, zookeeper
-from election_core.dialects.model import Dialect, Record, Unparsable
-from election_core.events import Event
+from election_core.dialects.canonical import dialect as canonical
+from election_core.dialects.dialect import Dialect, Record, Unparsable
+from election_core.dialects.etcd import dialect as etcd
+from election_core.dialects.rocketmq import dialect as rocketmq
+from election_core.dialects.rocketmq import metadata as rocketmq_metadata
+from election_core.dialects.zookeeper import dialect as zookeeper
+from election_core.model.events import Event
 
 __all__ = [
     "DIALECTS",

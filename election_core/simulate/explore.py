@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import permutations
 from typing import Any, Generic, TypeVar
 
-from election_core.machine import Act, Answer, Fired, Heard, Machine, Send, Store, Told, Wait
+from election_core.simulate.machine import Act, Answer, Fired, Heard, Machine, Send, Store, Told, Wait
 
 M = TypeVar("M")
 S = TypeVar("S", bound=Hashable)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from election_core.rows import Finding
+from election_core.model.rows import Finding
 from election_core.simulate.truth import Claim, Truth, clocks_agree, ends_at, kept, overlap_us, pairs_of_reigns, value
 from election_core.simulate.world import SECOND, Line, Reign, World
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from election_core.machine import Say
+from election_core.simulate.machine import Say
 from election_core.simulate.world import SECOND, World
 
 Values = dict[str, Any]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 
-from election_core.rows import Finding
+from election_core.model.rows import Finding
 from election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Reign, World
 
 Claim = Callable[[Finding], bool]

@@ -10,7 +10,8 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any, Protocol
 
-from election_core.machine import (
+from election_core.simulate.clocks import WallClock
+from election_core.simulate.machine import (
     Act,
     Answer,
     Asked,
@@ -25,7 +26,6 @@ from election_core.machine import (
     Unanswered,
     Wait,
 )
-from election_core.simulate.clocks import WallClock
 from election_core.simulate.network import Network
 
 SECOND = 1_000_000

@@ -45,7 +45,7 @@ class Warehouse:
 def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:
     """Runs the command as a user would, in a process of its own; returns what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; import jobs.cli; sys.exit(jobs.cli.main())", *map(str, arguments)],
+        [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app())", *map(str, arguments)],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, **(env or {})},
         capture_output=True,
         text=True,
@@ -63,10 +63,10 @@ def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, s
 
 def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehouse:
     """The same inside a session that is there already."""
-    from jobs.config import load
     from jobs.land import land, new_files
     from jobs.replay import replay as publish
-    from jobs.warehouse import Warehouse as Tables
+    from jobs.settings.config import load
+    from jobs.warehouse.warehouse import Warehouse as Tables
 
     config, tables = load(None), Tables(str(warehouse))
     land(spark, new_files(str(landing), tables, config), str(landing), tables, config)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from election_core.clock import Clocks, Message, Moment
+from election_core.judge.clock import Clocks, Message, Moment
 
 SOURCES = ("a", "b", "c")
 SECOND = 1_000_000

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from election_core import facts as kinds
-from election_core.facts import Fact
-from election_core.protocols.sources.copies import judged_once
-from election_core.rows import Finding
+from election_core.model import facts as kinds
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
+from election_core.protocols.log_quality.duplicate_logs import judged_once
 from tests.election_core import story
 
 RUNS = ("rocketmq-dledger/old-copy-497", "rocketmq-controller/deaf-master", "rocketmq-acting-master/healthy-rebalance")

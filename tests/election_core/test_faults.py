@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from election_core import judge as judging
-from election_core import replay
-from election_core.facts import Fact
-from election_core.rows import Finding
-from election_core.source import SourceLog
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
+from election_core.replay import arrow_passes as replay
+from election_core.replay import group_judge as judging
+from election_core.replay.source_fold import SourceLog
 
 COLUMNS = {
     "cluster": pa.string(),

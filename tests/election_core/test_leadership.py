@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from election_core import facts, leadership
-from election_core.clock import Clocks, Moment
-from election_core.facts import Fact
-from election_core.group import Group, Tenure, group_of
-from election_core.leadership import Gap, gaps, overlaps
+from election_core.judge import leadership
+from election_core.judge.clock import Clocks, Moment
+from election_core.judge.group import Group, Tenure, group_of
+from election_core.judge.leadership import Gap, gaps, overlaps
+from election_core.model import facts
+from election_core.model.facts import Fact
 
 SECOND = 1_000_000
 NODES = ("a", "b", "c")

@@ -1,6 +1,6 @@
 """Lives of a process from signs of life, markers and stops."""
 
-from election_core.lives import SECOND, Activity, life_at
+from election_core.fold.process_runs import SECOND, Activity, life_at
 
 
 def activity(*seen: int) -> Activity:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from election_core import facts
-from election_core import leadership as leadership_rules
-from election_core.facts import Fact
-from election_core.findings import DEFINITE, PROVEN
-from election_core.rows import Finding
+from election_core.judge import leadership as leadership_rules
+from election_core.model import facts
+from election_core.model.catalogue import DEFINITE, PROVEN
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
 from tests.election_core import story
 
 ELECTING = ("rocketmq-dledger", "rocketmq-controller", "etcd", "zookeeper")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from election_core.lives import SECOND, Life
-from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Step, spans
+from election_core.fold.process_runs import SECOND, Life
+from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Step, spans
 
 LIFE = Life(0, "e0", 0, 1000 * SECOND, None, None, None, None, ())
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.rows import (
+from election_core.model.rows import (
     KEYS,
     TABLE_OF,
     Election,

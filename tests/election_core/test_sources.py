@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from election_core.clock import UNBOUNDED, Clocks, Message, Moment
-from election_core.facts import Fact
-from election_core.lives import SECOND
-from election_core.protocols.sources.log import ClockStep, FileClock
-from election_core.rows import Finding
-from election_core.source import SourceLog
+from election_core.fold.process_runs import SECOND
+from election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
+from election_core.protocols.log_quality.log import ClockStep, FileClock
+from election_core.replay.source_fold import SourceLog
 from tests.election_core import story
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from election_core.logged import Logged
-from election_core.versions import KNOWN, Said, range_of, release_said
+from election_core.fold.versions import KNOWN, Said, range_of, release_said
+from election_core.model.fold_event import Logged
 
 
 def said(kind: str, value: str | None, setting: str | None = None) -> Said | None:

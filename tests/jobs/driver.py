@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from jobs.session import spark_session
-from jobs.warehouse import Warehouse
+from jobs.engines.spark_session import spark_session
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import night
 
 SETTINGS = {

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from jobs.config import Config
 from jobs.land import Landing, land, new_files
-from jobs.published import Published
+from jobs.reading.published import Published
 from jobs.replay import replay
-from jobs.warehouse import Warehouse
+from jobs.settings.config import Config
+from jobs.warehouse.warehouse import Warehouse
 
 GOLD = (
     "terms",

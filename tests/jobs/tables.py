@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from jobs.warehouse import Warehouse
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

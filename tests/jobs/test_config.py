@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from election_core.witness import Listed
+from election_core.fold.fact_writer import Listed
 from jobs import JobError
-from jobs.cli import main
-from jobs.config import Config, Privacy, load
+from jobs.cli.app import main
+from jobs.settings.config import Config, Privacy, load
 
 SHIPPED = Path(__file__).parents[2] / "conf" / "pipeline.yaml"
 

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jobs import dashboard as shown
-from jobs.cli import main
-from jobs.published import Published
-from jobs.warehouse import Warehouse
+from jobs.cli.app import main
+from jobs.reading.published import Published
+from jobs.showing import dashboard as shown
+from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.browser import CHROMIUM, HAND, PATIENCE, QUIET, Browser
@@ -208,7 +208,7 @@ def served(warehouse: Warehouse) -> Iterator[str]:
     """The address of a running dashboard, in a process of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = "import sys; import jobs.cli; sys.exit(jobs.cli.main())"
+    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app())"
     arguments = ["dashboard", "--warehouse", warehouse.root, "--port", str(port)]
     process = subprocess.Popen(
         [sys.executable, "-c", command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

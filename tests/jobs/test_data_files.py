@@ -9,8 +9,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from jobs import JobError
-from jobs.data_files import DataFile, write_data_files
-from jobs.warehouse import Warehouse
+from jobs.warehouse.data_files import DataFile, write_data_files
+from jobs.warehouse.warehouse import Warehouse
 
 COLUMNS = ("cluster", "source_node", "stream", "fingerprint", "path", "line_no", "reason", "text", "text_length")
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from election_core import RULES_VERSION
-from jobs.cli import main
+from jobs.cli.app import main
 from jobs.replay import inventory_version
-from jobs.warehouse import Warehouse
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import NOON, put
 from tests.jobs.zone import Zone, leads, noise
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from election_core.findings import CATALOGUE, RULES
-from jobs.cli import main
-from jobs.warehouse import Warehouse
-from jobs.words import certainty
+from election_core.model.catalogue import CATALOGUE, RULES
+from jobs.cli.app import main
+from jobs.showing.words import certainty
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put
 
 

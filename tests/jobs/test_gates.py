@@ -11,13 +11,13 @@ from pyspark.sql import SparkSession
 
 import jobs.replay
 from jobs import JobError
-from jobs.config import Config
 from jobs.land import land, new_files
 from jobs.publish import publish, waiting
-from jobs.published import Published
+from jobs.reading.published import Published
 from jobs.replay import Selection, replay
-from jobs.warehouse import NOTE, Warehouse
-from jobs.work import Work
+from jobs.replaying.work import Work
+from jobs.settings.config import Config
+from jobs.warehouse.warehouse import NOTE, Warehouse
 from schemas import TABLES
 from tests.jobs.zone import Zone, leads
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from jobs.cli import main
-from jobs.warehouse import Warehouse
-from jobs.words import COLUMNS, paragraph
+from jobs.cli.app import main
+from jobs.showing.words import COLUMNS, paragraph
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
 
 LONG = " ".join(f"word{n}" for n in range(60))

@@ -19,8 +19,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs import JobError
-from jobs.published import Published
-from jobs.warehouse import Warehouse
+from jobs.reading.published import Published
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, content, night, rows_in
 from tests.jobs.zone import Zone, leads, line, noise
 

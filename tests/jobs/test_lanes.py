@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs import lanes
-from jobs.incident import Incident, incident
-from jobs.published import Published
+from jobs.reading.incident import Incident, incident
+from jobs.reading.published import Published
+from jobs.showing import lanes
 from schemas import TABLES
 from tests.jobs.tables import at, finding, role
 from tests.jobs.test_dashboard import filled

@@ -6,8 +6,8 @@ import pytest
 
 from election_core.dialects.streams import stream_of
 from jobs import JobError
-from jobs.config import Config
-from jobs.listing import log_files
+from jobs.landing.listing import log_files
+from jobs.settings.config import Config
 
 LAYOUT = Config().layout
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.config import Config
 from jobs.land import land, new_files
-from jobs.warehouse import Warehouse
+from jobs.settings.config import Config
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.zone import leads, noise
 
 FILES = 2_000
@@ -45,7 +45,7 @@ def test_a_worker_keeps_no_jar_on_its_path(spark: SparkSession) -> None:
     def jars(_: int) -> list[str]:
         import sys
 
-        from jobs.map_partitions import prepare_worker
+        from jobs.engines.map_partitions import prepare_worker
 
         prepare_worker()
         return [place for place in (*sys.path, *sys.path_importer_cache) if place.endswith(".jar")]

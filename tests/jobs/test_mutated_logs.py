@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from election_core.dialects import dialect_for
-from jobs.data_files import record_batch
+from jobs.warehouse.data_files import record_batch
 from schemas import TABLES
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries

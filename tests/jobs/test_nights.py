@@ -8,13 +8,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import jobs.replay
-from election_core.witness import Listed
+from election_core.fold.fact_writer import Listed
 from jobs import JobError
-from jobs.judging import folded, judged
 from jobs.replay import Selection, replay
-from jobs.states import remembered
-from jobs.warehouse import Warehouse
-from jobs.work import Work
+from jobs.replaying.checkpoints import remembered
+from jobs.replaying.judging import folded, judged
+from jobs.replaying.work import Work
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from tests.jobs.nights import ALL, GOLD, content, land_only, night
 from tests.jobs.zone import Zone, leads, line, noise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyspark
 import pytest
 
-from jobs.cli import main
+from jobs.cli.app import main
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from election_core import replay as core
-from election_core.facts import Fact
+from election_core.model.facts import Fact
+from election_core.replay import arrow_passes as core
 from jobs import JobError
-from jobs.config import Config, Privacy
-from jobs.data_files import record_batch
-from jobs.judging import PROGRAM_ORDER, fact_values
 from jobs.land import new_files
-from jobs.pseudonyms import Pseudonyms, pseudonyms_of
-from jobs.warehouse import Warehouse
+from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
+from jobs.replaying.judging import PROGRAM_ORDER, fact_values
+from jobs.settings.config import Config, Privacy
+from jobs.warehouse.data_files import record_batch
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from tests.jobs.zone import Zone, leads, line
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jobs.cli import main, rows_in
-from jobs.published import Published
-from jobs.warehouse import Warehouse
-from jobs.words import cell
+from jobs.cli.app import main, rows_in
+from jobs.reading.published import Published
+from jobs.showing.words import cell
+from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 
@@ -81,7 +81,7 @@ def published(warehouse: str) -> Published:
 @pytest.fixture(scope="module")
 def registered(spark: "SparkSession", warehouse: str) -> "SparkSession":
     """With Spark."""
-    from jobs.views import register
+    from jobs.reading.views import register
 
     register(spark, warehouse)
     return spark
@@ -140,7 +140,7 @@ def served(warehouse: str) -> Iterator[Served]:
     """The endpoint, in a process of its own, on a free port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = "import sys; import jobs.cli; sys.exit(jobs.cli.main())"
+    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app())"
     arguments = ["serve", "--warehouse", warehouse, "--port", str(port), "--master", "local[2]"]
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.cli import main
-from jobs.report import STYLE, plain, tag
-from jobs.warehouse import Warehouse
+from jobs.cli.app import main
+from jobs.showing.report import STYLE, plain, tag
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
 
 HOSTILE = [

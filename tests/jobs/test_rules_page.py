@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from election_core.findings import CATALOGUE, NEEDS, PROVEN_BY, REFUTED_BY, RULES
-from jobs.rules_page import Example, page, plain
+from election_core.model.catalogue import CATALOGUE, NEEDS, PROVEN_BY, REFUTED_BY, RULES
+from jobs.reading.rules_page import Example, page, plain
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
 

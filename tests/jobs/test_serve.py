@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from jobs import JobError
-from jobs.cli import main
+from jobs.cli.app import main
 from jobs.serve import Endpoint, newer_runs
-from jobs.warehouse import Warehouse
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import at, publish, put
 
 

@@ -8,7 +8,7 @@ import pyspark
 import pytest
 
 from jobs import JobError
-from jobs.session import java_version, require_java
+from jobs.engines.spark_session import java_version, require_java
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_old_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_what_spark_submit_is_told_counts(tmp_path: Path) -> None:
     script = tmp_path / "job.py"
     script.write_text(
-        "from jobs.session import spark_session\n"
+        "from jobs.engines.spark_session import spark_session\n"
         "spark = spark_session('job', master='local[3]', shuffle_partitions=8)\n"
         "print(spark.sparkContext.master, spark.conf.get('spark.sql.shuffle.partitions'))\n"
     )

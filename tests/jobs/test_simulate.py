@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from election_core.simulate.catalogue import SCENARIOS
-from jobs.cli import main
-from jobs.inspection import inspect
+from jobs.cli.app import main
+from jobs.reading.inspection import inspect
 
 
 def test_a_world_is_a_landing_zone_with_its_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

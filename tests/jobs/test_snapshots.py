@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from jobs.config import Config
 from jobs.land import tasks_of, unseen
-from jobs.landing import land_task
-from jobs.listing import log_files
+from jobs.landing.listing import log_files
+from jobs.landing.one_file import land_task
+from jobs.settings.config import Config
 from tests.jobs.zone import Zone, as_stored, leads
 
 CONFIG = Config()

@@ -87,7 +87,7 @@ def test_a_night_outlives_one_of_two_workers(
             *(SPARK / "bin/spark-submit", "--properties-file", ROOT / "conf/spark/standalone.conf"),
             *("--master", cluster.address, "--py-files", packed(tmp_path), "--driver-memory", "1g"),
             *("--executor-memory", "512m", "--executor-cores", "1", "--conf", "spark.driver.host=127.0.0.1"),
-            *(ROOT / "jobs/cli.py", "run", "--landing", logs, "--warehouse", tmp_path / "cluster"),
+            *(ROOT / "jobs/run.py", "--landing", logs, "--warehouse", tmp_path / "cluster"),
         ],
         env=bare_environment(),
         stdout=subprocess.PIPE,

@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from election_core import replay as core
-from election_core.facts import Fact
-from election_core.lives import START_KINDS
-from election_core.memory import LIVED
+from election_core.fold.process_runs import START_KINDS
+from election_core.model.facts import Fact
+from election_core.replay import arrow_passes as core
+from election_core.replay.checkpoint import LIVED
 from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
 from election_core.simulate.landing import files
 from election_core.simulate.scenario import played
-from jobs.data_files import in_shape
-from jobs.news import Known, New, late_sources
-from jobs.warehouse import Warehouse
+from jobs.replaying.news import Known, New, late_sources
+from jobs.warehouse.data_files import in_shape
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.zone import Zone, leads, line, noise
@@ -137,7 +137,7 @@ def after_nights(events: pa.Table, nights: int, chance: random.Random) -> set[Fa
 
 
 def news_of(new: pa.Table) -> list[New]:
-    """The sources of new events, as :mod:`jobs.news` knows them."""
+    """The sources of new events, as :mod:`jobs.replaying.news` knows them."""
     count: Counter[str] = Counter()
     starts: dict[str, list[datetime]] = {}
     for node, kind, time in columns(new, "source_node", "kind", "event_time"):
@@ -147,7 +147,7 @@ def news_of(new: pa.Table) -> list[New]:
 
 
 def known_of(state: pa.Table) -> list[Known]:
-    """The sources of states, as :mod:`jobs.news` knows them."""
+    """The sources of states, as :mod:`jobs.replaying.news` knows them."""
     until = dict.fromkeys(state["source_node"].to_pylist(), NEVER)
     for node, end in columns(state, "source_node", "until"):
         until[node] = max(until[node], end or NEVER)

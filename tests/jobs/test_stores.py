@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pyarrow import fs
 
-from jobs.stores import for_arrow, for_spark
-from jobs.warehouse import Warehouse
+from jobs.warehouse.stores import for_arrow, for_spark
+from jobs.warehouse.warehouse import Warehouse
 
 
 @pytest.mark.parametrize(

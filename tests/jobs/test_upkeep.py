@@ -8,11 +8,11 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import JobError
-from jobs.cli import main
+from jobs.cli.app import main
 from jobs.publish import JUDGED, Judged, stands, write_run
-from jobs.published import Published
+from jobs.reading.published import Published
 from jobs.upkeep import Tidied, upkeep
-from jobs.warehouse import Warehouse
+from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.test_data_files import commit, files_of
 
 NOW = datetime.now(UTC)

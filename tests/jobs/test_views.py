@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jobs.published import Published
-from jobs.warehouse import Warehouse
+from jobs.reading.published import Published
+from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from schemas.model import View
 from schemas.views import RULES_OF, VIEWS
@@ -64,7 +64,7 @@ def test_comments_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_rules_of_views_are_rules() -> None:
-    from election_core.findings import RULES
+    from election_core.model.catalogue import RULES
 
     assert {rule for rules in RULES_OF.values() for rule in rules} <= set(RULES)
 

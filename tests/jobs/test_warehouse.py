@@ -10,7 +10,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from jobs import JobError
-from jobs.warehouse import Warehouse, any_of
+from jobs.warehouse.warehouse import Warehouse, any_of
 from schemas import TABLES, Table
 from tests.jobs.zone import EPOCH
 

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from jobs.config import Config
-from jobs.zones import LocalTimes, Reading, is_zone
+from jobs.landing.zones import LocalTimes, Reading, is_zone
+from jobs.settings.config import Config
 from tests.jobs.zone import Zone
 
 BERLIN = "Europe/Berlin"

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.config import Config
 from jobs.land import EVIDENCE, tasks_of, unseen
-from jobs.landing import land_task
-from jobs.listing import log_files
+from jobs.landing.listing import log_files
+from jobs.landing.one_file import land_task
+from jobs.settings.config import Config
 from schemas import TABLES
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -58,7 +58,7 @@ def test_a_night_from_and_into_a_store(store: Mapping[str, str], monkeypatch: py
             *(SPARK / "bin/spark-submit", "--properties-file", ROOT / "conf/spark/local.conf"),
             *("--packages", packages(), "--exclude-packages", "software.amazon.awssdk:bundle"),
             *(word for name, value in settings.items() for word in ("--conf", f"spark.hadoop.fs.s3a.{name}={value}")),
-            *(ROOT / "jobs/cli.py", "run", "--landing", "s3a://logs/zone", "--warehouse", "s3a://tables/w"),
+            *(ROOT / "jobs/run.py", "--landing", "s3a://logs/zone", "--warehouse", "s3a://tables/w"),
         ],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)},
         capture_output=True,

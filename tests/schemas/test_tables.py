@@ -4,9 +4,9 @@ from dataclasses import fields
 
 import pytest
 
-from election_core.events import Event, Source
-from election_core.facts import Fact
-from election_core.rows import TABLE_OF
+from election_core.model.events import Event, Source
+from election_core.model.facts import Fact
+from election_core.model.rows import TABLE_OF
 from schemas import TABLES, Table, docs
 from schemas.model import EPOCH_ENTRIES
 
@@ -19,7 +19,7 @@ SQL_TYPES = {
     "bool": {"BOOLEAN"},
     "tuple[str, ...]": {"ARRAY<STRING>"},
     "tuple[int, ...]": {"ARRAY<BIGINT>"},
-    "tuple[election_core.events.EpochEntry, ...]": {EPOCH_ENTRIES.sql},
+    "tuple[election_core.model.events.EpochEntry, ...]": {EPOCH_ENTRIES.sql},
 }
 """The types that a field's type may have in a table."""
 

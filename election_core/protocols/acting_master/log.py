@@ -12,14 +12,14 @@ reacts to another minimum. "boot success" comes before pre-online is over and st
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import SECOND, Life, life_at
-from election_core.logged import Logged
-from election_core.periodic import Periodic
-from election_core.protocols.acting_master.decisions import MASTER_ID, acts, is_smaller
-from election_core.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
-from election_core.witness import BROKER, Testimony, Witness
+from election_core.fold.fact_writer import BROKER, Testimony, Witness
+from election_core.fold.periodic import Periodic
+from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.protocols.acting_master.tables import MASTER_ID, acts, is_smaller
 
 PROTOCOL = "acting_master"
 

@@ -17,17 +17,18 @@ Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#ch
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from election_core import facts, leadership
-from election_core.clock import Clocks, Moment
-from election_core.facts import Fact
-from election_core.findings import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, seconds
-from election_core.group import SILENT, SILENT_END, Group, Silence, Tenure, group_of, since, until
-from election_core.leadership import Gap, Overlap, coverage
-from election_core.lives import SECOND
-from election_core.protocols.acting_master.decisions import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
+from election_core.judge import leadership
+from election_core.judge.clock import Clocks, Moment
+from election_core.judge.group import SILENT, SILENT_END, Group, Silence, Tenure, group_of, since, until
+from election_core.judge.leadership import Gap, Overlap, coverage
+from election_core.model import facts
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, seconds
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.acting_master.log import DROPPED, EXPIRED, FAILING, NOTICE, PROTOCOL, STILL_OPEN
-from election_core.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
-from election_core.rows import Finding, Row, RuleCoverage
+from election_core.protocols.acting_master.tables import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -19,11 +19,11 @@ is refused (2014). An answer that is lost costs the id: the broker starts over, 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import SECOND, life_at
-from election_core.logged import Logged
-from election_core.witness import BROKER, CONTROLLER, Testimony, Witness
+from election_core.fold.fact_writer import BROKER, CONTROLLER, Testimony, Witness
+from election_core.fold.process_runs import SECOND, life_at
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
 
 PROTOCOL = "broker_identity"
 

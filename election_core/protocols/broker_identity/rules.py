@@ -17,13 +17,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core import facts
-from election_core.clock import Clocks
-from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, seconds
-from election_core.group import Group, group_of, since, until
-from election_core.leadership import coverage
-from election_core.lives import SECOND
+from election_core.fold.fact_writer import BROKER, CONTROLLER
+from election_core.fold.process_runs import SECOND
+from election_core.judge.clock import Clocks
+from election_core.judge.group import Group, group_of, since, until
+from election_core.judge.leadership import coverage
+from election_core.model import facts
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, seconds
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.broker_identity.log import (
     ADDRESS_CHANGED,
     FORGOTTEN,
@@ -37,8 +39,6 @@ from election_core.protocols.broker_identity.log import (
     REGISTERED,
     RESET,
 )
-from election_core.rows import Finding, Row, RuleCoverage
-from election_core.witness import BROKER, CONTROLLER
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -7,9 +7,9 @@ in time it leads, and says so (COORDINATOR). A node that hears of a lower leader
 
 from collections.abc import Mapping
 
-from election_core.logged import Logged
-from election_core.protocols.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
-from election_core.protocols.ranks import rank
+from election_core.model.fold_event import Logged
+from election_core.protocols.highest_id.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
+from election_core.protocols.highest_id.ranks import rank
 
 PROTOCOL = "bully"
 

@@ -5,8 +5,9 @@ Sources: RocketMQ ``ReplicasInfoManager``, ``AutoSwitchHAService``, ``AutoSwitch
 
 from collections.abc import Callable
 
-from election_core.logged import Logged
-from election_core.protocols.controller.decisions import (
+from election_core.fold.checks import CONFORMS, Verdict, either, undecidable
+from election_core.model.fold_event import Logged
+from election_core.protocols.controller.tables import (
     ALL,
     EpochEntries,
     common_point,
@@ -14,7 +15,6 @@ from election_core.protocols.controller.decisions import (
     is_beyond,
     needed_acks,
 )
-from election_core.verdict import CONFORMS, Verdict, either, undecidable
 
 WRONG_ELECTION = "WRONG_ELECTION"
 WRONG_SET_CHANGE = "WRONG_SET_CHANGE"

@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import SECOND, Life, life_at
-from election_core.logged import Logged
+from election_core.fold.checks import Checked, Verdict
+from election_core.fold.fact_writer import BROKER, Noted, Testimony, Witness
+from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
 from election_core.protocols.controller.checks import (
     ELECTED,
     NOBODY_ELECTED,
@@ -30,10 +33,7 @@ from election_core.protocols.controller.checks import (
     set_refused,
     set_wanted,
 )
-from election_core.protocols.controller.decisions import ALL, EpochEntries
-from election_core.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
-from election_core.verdict import Checked, Verdict
-from election_core.witness import BROKER, Noted, Testimony, Witness
+from election_core.protocols.controller.tables import ALL, EpochEntries
 
 PROTOCOL = "controller"
 

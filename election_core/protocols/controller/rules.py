@@ -12,30 +12,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from election_core import facts, leadership
-from election_core.clock import Clocks, Message, Moment
-from election_core.facts import Fact
-from election_core.findings import (
-    CRITICAL,
-    DEFINITE,
-    INFO,
-    POSSIBLE,
-    PROVEN,
-    WARNING,
-    between,
-    seconds,
-)
-from election_core.group import Group, Tenure, group_of, since
-from election_core.leadership import Overlap, coverage
-from election_core.lives import SECOND
-from election_core.protocols.controller import decided as judging
+from election_core.fold.checks import summed, told_by
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import FOLLOWER, LEADER, STOPPED
+from election_core.judge import leadership
+from election_core.judge.clock import Clocks, Message, Moment
+from election_core.judge.group import Group, Tenure, group_of, since
+from election_core.judge.leadership import Overlap, coverage
+from election_core.model import facts
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, seconds
+from election_core.model.facts import Fact
+from election_core.model.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
+from election_core.protocols.controller import decision_rules as judging
 from election_core.protocols.controller.checks import ACK_RULE, ELECTED, NOBODY_ELECTED, REPLICATION_RULE
-from election_core.protocols.controller.decided import SetVersion, cleaned
-from election_core.protocols.controller.decisions import ALTER_FAILED
+from election_core.protocols.controller.decision_rules import SetVersion, cleaned
 from election_core.protocols.controller.log import LEADING, POLL, PROTOCOL, SET_CHANGED
-from election_core.roles import FOLLOWER, LEADER, STOPPED
-from election_core.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
-from election_core.verdict import summed, told_by
+from election_core.protocols.controller.tables import ALTER_FAILED
 
 _IN_A_ROW = 20 * SECOND
 """A master tries again at every poll and at every change of a connection."""

@@ -8,13 +8,13 @@ file, or got an old copy of it, raises itself to one term twice.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from election_core import facts
-from election_core.clock import Message, Moment
-from election_core.facts import Fact
-from election_core.group import since
-from election_core.lives import SECOND
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import FOLLOWER, LEADER
+from election_core.judge.clock import Message, Moment
+from election_core.judge.group import since
+from election_core.model import facts
+from election_core.model.facts import Fact
 from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
-from election_core.roles import FOLLOWER, LEADER
 
 AT_ONCE = 2 * SECOND
 """A leader that was elected so soon after it had raised its term cannot have won that term before: it would have

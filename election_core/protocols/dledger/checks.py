@@ -8,9 +8,9 @@ the decision used, never smaller (``DLedgerLeaderElector#maintainAsCandidate``).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from election_core.logged import Logged
-from election_core.quorum import majority
-from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either
+from election_core.model.fold_event import Logged
+from election_core.model.quorum import majority
 
 LEADER_WITHOUT_QUORUM = "LEADER_WITHOUT_QUORUM"
 WRONG_ROUND_RESULT = "WRONG_ROUND_RESULT"

@@ -1,8 +1,8 @@
 """A finding about a DLedger group: proven unless said otherwise, its evidence in order and without gaps."""
 
-from election_core.findings import PROVEN
-from election_core.group import Group
-from election_core.rows import Finding
+from election_core.judge.group import Group
+from election_core.model.catalogue import PROVEN
+from election_core.model.rows import Finding
 
 
 def finding(

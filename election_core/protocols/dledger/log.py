@@ -15,11 +15,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import REORDERED, SECOND, Life, life_at
-from election_core.logged import Logged
-from election_core.periodic import Periodic
+from election_core.fold.checks import Checked, either, undecidable
+from election_core.fold.fact_writer import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, Testimony, Witness, process_of
+from election_core.fold.periodic import Periodic
+from election_core.fold.process_runs import REORDERED, SECOND, Life, life_at
+from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.model.quorum import majority
 from election_core.protocols.dledger.checks import (
     ALREADY_VOTED,
     HEARTBEAT_INTERVAL_MS,
@@ -41,10 +45,6 @@ from election_core.protocols.dledger.checks import (
     transfer_refused,
     vote_reply,
 )
-from election_core.quorum import majority
-from election_core.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
-from election_core.verdict import Checked, either, undecidable
-from election_core.witness import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, Testimony, Witness, process_of
 
 PROTOCOL = "dledger"
 

@@ -9,12 +9,16 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from election_core import facts, leadership
-from election_core.clock import Clocks, Moment
-from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, seconds
-from election_core.group import Group, Tenure, group_of, since
-from election_core.leadership import Overlap, coverage
+from election_core.fold.checks import summed, told_by
+from election_core.fold.roles import CANDIDATE, FOLLOWER
+from election_core.judge import leadership
+from election_core.judge.clock import Clocks, Moment
+from election_core.judge.group import Group, Tenure, group_of, since
+from election_core.judge.leadership import Overlap, coverage
+from election_core.model import facts
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, seconds
+from election_core.model.facts import Fact
+from election_core.model.rows import Election, Finding, Row, RuleCoverage, Term
 from election_core.protocols.dledger import votes
 from election_core.protocols.dledger.found import finding
 from election_core.protocols.dledger.log import (
@@ -25,9 +29,6 @@ from election_core.protocols.dledger.log import (
     TRANSFER,
     UNKNOWN_TO_A_MEMBER,
 )
-from election_core.roles import CANDIDATE, FOLLOWER
-from election_core.rows import Election, Finding, Row, RuleCoverage, Term
-from election_core.verdict import summed, told_by
 
 __all__ = ["PROTOCOL", "judge", "last_heard", "overlap_findings", "raft_rows"]
 

@@ -8,13 +8,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, WARNING
-from election_core.group import Group, since
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told
+from election_core.judge.group import Group, since
+from election_core.model import facts
+from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
 from election_core.protocols.dledger.found import finding
-from election_core.rows import Finding
-from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Told
 
 
 def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:

@@ -13,12 +13,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import SECOND, Life, life_at
-from election_core.logged import Logged
-from election_core.roles import DIED, STOPPED
-from election_core.witness import BROKER, UNIDENTIFIED, Identity, Testimony, Witness
+from election_core.fold.fact_writer import BROKER, UNIDENTIFIED, Identity, Testimony, Witness
+from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.roles import DIED, STOPPED
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
 
 PROTOCOL = "metadata"
 

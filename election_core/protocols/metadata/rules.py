@@ -15,12 +15,13 @@ Sources: RocketMQ ``BrokerPreOnlineService#syncMetadataReverse``, ``#prepareForS
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from election_core import facts
-from election_core.clock import Clocks, Moment
-from election_core.facts import Fact
-from election_core.findings import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
-from election_core.group import Group, group_of, since, until
-from election_core.lives import SECOND
+from election_core.fold.process_runs import SECOND
+from election_core.judge.clock import Clocks, Moment
+from election_core.judge.group import Group, group_of, since, until
+from election_core.model import facts
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
 from election_core.protocols.metadata.data_version import Version, is_taken_over
 from election_core.protocols.metadata.log import (
     ALONE,
@@ -31,7 +32,6 @@ from election_core.protocols.metadata.log import (
     SKIPPED,
     SMALLER_ID,
 )
-from election_core.rows import Finding, MetadataVersion, Row, RuleCoverage
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -26,12 +26,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import SECOND, SILENCE, Life, life_at
-from election_core.logged import Logged
-from election_core.quorum import majority
-from election_core.witness import BROKER, Testimony, Witness
+from election_core.fold.fact_writer import BROKER, Testimony, Witness
+from election_core.fold.process_runs import SECOND, SILENCE, Life, life_at
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.model.quorum import majority
 
 PROTOCOL = "order_lock"
 

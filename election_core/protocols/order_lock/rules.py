@@ -26,13 +26,14 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations, product
 from operator import attrgetter
 
-from election_core import facts
-from election_core.clock import UNBOUNDED, Clocks, Moment
-from election_core.facts import Fact
-from election_core.findings import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, between
-from election_core.group import SILENT_END, Group, group_of, since, until
-from election_core.leadership import coverage
-from election_core.lives import SECOND, SILENCE
+from election_core.fold.process_runs import SECOND, SILENCE
+from election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_core.judge.group import SILENT_END, Group, group_of, since, until
+from election_core.judge.leadership import coverage
+from election_core.model import facts
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, between
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, LockHold, Row, RuleCoverage
 from election_core.protocols.order_lock.log import (
     CLIENT_LIFE,
     EXPIRED,
@@ -41,7 +42,6 @@ from election_core.protocols.order_lock.log import (
     PROTOCOL,
     RELEASED,
 )
-from election_core.rows import Finding, LockHold, Row, RuleCoverage
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -12,18 +12,18 @@ one at every start.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import SECOND, SILENCE, life_at
-from election_core.logged import Logged
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_core.fold.fact_writer import UNIDENTIFIED, Testimony, Witness
+from election_core.fold.process_runs import SECOND, SILENCE, life_at
+from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
+from election_core.judge.silent_logs import Contact
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.model.quorum import is_majority, majority
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
 from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, LastHeard, vote_facts
-from election_core.protocols.raft.decisions import VOTE, is_behind
-from election_core.quiet import Contact
-from election_core.quorum import is_majority, majority
-from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
-from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.witness import UNIDENTIFIED, Testimony, Witness
+from election_core.protocols.raft.tables import VOTE, is_behind
 
 PROTOCOL = "raft"
 

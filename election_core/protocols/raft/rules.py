@@ -8,16 +8,16 @@ no alarm; two leaders of one term, or two votes of one member in one term, are.
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from election_core import facts
-from election_core.clock import Clocks, Message
-from election_core.facts import Fact
-from election_core.findings import INFO
-from election_core.group import group_of, since
-from election_core.leadership import GROUP_SHUTDOWN
+from election_core.judge.clock import Clocks, Message
+from election_core.judge.group import group_of, since
+from election_core.judge.leadership import GROUP_SHUTDOWN
+from election_core.model import facts
+from election_core.model.catalogue import INFO
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, Row
 from election_core.protocols.dledger.causality import raises
 from election_core.protocols.dledger.rules import raft_rows
 from election_core.protocols.raft.log import PROTOCOL
-from election_core.rows import Finding, Row
 
 __all__ = ["PROTOCOL", "judge", "messages"]
 

@@ -7,9 +7,9 @@ itself, and the node that finds itself in the list names the largest id of it. T
 
 from collections.abc import Mapping
 
-from election_core.logged import Logged
-from election_core.protocols.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
-from election_core.protocols.ranks import higher, highest
+from election_core.model.fold_event import Logged
+from election_core.protocols.highest_id.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
+from election_core.protocols.highest_id.ranks import higher, highest
 
 PROTOCOL = "token_ring"
 

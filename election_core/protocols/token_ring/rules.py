@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from election_core.clock import Clocks
-from election_core.facts import Fact
-from election_core.protocols import coordinator
+from election_core.judge.clock import Clocks
+from election_core.model.facts import Fact
+from election_core.model.rows import Row
+from election_core.protocols.highest_id import coordinator
 from election_core.protocols.token_ring.log import PROTOCOL
-from election_core.rows import Row
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -14,17 +14,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core import facts
-from election_core.facts import Fact
-from election_core.lives import SECOND
-from election_core.logged import Logged
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_core.fold.fact_writer import UNIDENTIFIED, ZOOKEEPER, Testimony, Witness
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
+from election_core.judge.silent_logs import Contact
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.model.quorum import is_majority, majority
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
-from election_core.protocols.zab.decisions import Vote, is_better, zxid_of
-from election_core.quiet import Contact
-from election_core.quorum import is_majority, majority
-from election_core.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
-from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.witness import UNIDENTIFIED, ZOOKEEPER, Testimony, Witness
+from election_core.protocols.zab.tables import Vote, is_better, zxid_of
 
 PROTOCOL = "zab"
 

@@ -10,19 +10,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core import facts, leadership
-from election_core.clock import Clocks, Message, Moment
-from election_core.facts import Fact
-from election_core.findings import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING
-from election_core.group import SILENT, Group, Tenure, group_of, since, until
-from election_core.leadership import GROUP_SHUTDOWN, coverage
-from election_core.lives import SECOND
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told, summed, told_by
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
+from election_core.judge import leadership
+from election_core.judge.clock import Clocks, Message, Moment
+from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
+from election_core.judge.leadership import GROUP_SHUTDOWN, coverage
+from election_core.model import facts
+from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.model.facts import Fact
+from election_core.model.quorum import is_majority
+from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.dledger import rules as raft_like
 from election_core.protocols.zab.log import PROTOCOL
-from election_core.quorum import is_majority
-from election_core.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
-from election_core.rows import Finding, Row, RuleCoverage
-from election_core.verdict import CONFORMS, UNDECIDABLE, VIOLATES, Told, summed, told_by
 
 __all__ = ["PROTOCOL", "judge", "messages"]
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from election_core.machine import Machine
-from election_core.protocols.acting_master import machine
-from election_core.protocols.acting_master.machine import Broker, BrokerState, Member, NameServer, Rules, State
-from election_core.protocols.order_lock.machine import Client
+from election_core.simulate.acting_master import machine
+from election_core.simulate.acting_master.machine import Broker, BrokerState, Member, NameServer, Rules, State
 from election_core.simulate.acting_master.voice import SetVoice, is_broker
+from election_core.simulate.machine import Machine
+from election_core.simulate.order_lock.machine import Client
 from election_core.simulate.scenario import Script, Stage
 from election_core.simulate.world import World
 

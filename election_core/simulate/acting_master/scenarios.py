@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from election_core.protocols.acting_master.decisions import serves
-from election_core.protocols.acting_master.machine import MakeTopic, Rules
+from election_core.protocols.acting_master.tables import serves
+from election_core.simulate.acting_master.machine import MakeTopic, Rules
 from election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,

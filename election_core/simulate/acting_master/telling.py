@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from election_core.protocols.acting_master.decisions import MASTER_ID
+from election_core.protocols.acting_master.tables import MASTER_ID
 from election_core.simulate.telling import Sentences, Values, story
 from election_core.simulate.world import World
 

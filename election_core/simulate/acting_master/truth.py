@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from election_core.protocols.acting_master.decisions import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
-from election_core.protocols.acting_master.machine import WRITE
-from election_core.rows import Finding
+from election_core.model.rows import Finding
+from election_core.protocols.acting_master.tables import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
+from election_core.simulate.acting_master.machine import WRITE
 from election_core.simulate.acting_master.voice import is_broker
 from election_core.simulate.truth import (
     Claim,

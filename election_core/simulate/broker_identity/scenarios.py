@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from election_core.protocols.broker_identity.machine import (
+from election_core.simulate.broker_identity.machine import (
     FILE_DONE,
     IDENTITY_FILE,
     INITIAL,
@@ -14,9 +14,9 @@ from election_core.protocols.broker_identity.machine import (
     Identity,
     Temporary,
 )
-from election_core.protocols.controller.deciding import RECORD_FILE
-from election_core.protocols.controller.messages import CleanBrokers, Rules
-from election_core.protocols.controller.replica import REGISTER_DONE, SYNCED, State
+from election_core.simulate.controller.broker_machine import REGISTER_DONE, SYNCED, State
+from election_core.simulate.controller.controller_machine import RECORD_FILE
+from election_core.simulate.controller.messages import CleanBrokers, Rules
 from election_core.simulate.controller.scenarios import (
     BROKERS,
     CLUSTER,

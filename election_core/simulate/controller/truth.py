@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from election_core.findings import CRITICAL, INFO
-from election_core.protocols.broker_identity.machine import IDENTITY_FILE, Identity
-from election_core.protocols.controller.decisions import POLL_MS
-from election_core.rows import Finding
+from election_core.model.catalogue import CRITICAL, INFO
+from election_core.model.rows import Finding
+from election_core.protocols.controller.tables import POLL_MS
 from election_core.simulate.broker_identity import truth as identity_truth
+from election_core.simulate.broker_identity.machine import IDENTITY_FILE, Identity
 from election_core.simulate.controller.record import (
     CHANGED,
     CLEANED,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from election_core.findings import POSSIBLE
-from election_core.protocols.ranks import higher, highest, rank
-from election_core.rows import Finding
+from election_core.model.catalogue import POSSIBLE
+from election_core.model.rows import Finding
+from election_core.protocols.highest_id.ranks import higher, highest, rank
 from election_core.simulate.coordinator.play import EventVoice
 from election_core.simulate.truth import (
     Claim,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from election_core.protocols.dledger.decisions import ACCEPT, PASSED, REVOTE_IMMEDIATELY, WAIT_TO_REVOTE
+from election_core.protocols.dledger.tables import ACCEPT, PASSED, REVOTE_IMMEDIATELY, WAIT_TO_REVOTE
 from election_core.simulate.telling import Values, story
 from election_core.simulate.world import World
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from election_core.protocols.dledger.decisions import (
+from election_core.model.quorum import majority
+from election_core.protocols.dledger.tables import (
     ACCEPT,
     ALREADY_HAS_LEADER,
     ALREADY_VOTED,
@@ -13,7 +14,6 @@ from election_core.protocols.dledger.decisions import (
     TERM_NOT_READY,
     WAIT_TO_VOTE_NEXT,
 )
-from election_core.quorum import majority
 from election_core.simulate.leaders import Signs, about, double_votes, line_breaks, overlaps, same_term
 from election_core.simulate.truth import (
     Claim,

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from election_core.dialects import rocketmq_writing as writing
-from election_core.machine import Say
-from election_core.protocols.acting_master.machine import Commit, Deliver
-from election_core.protocols.metadata.machine import (
+from election_core.dialects.rocketmq import writing
+from election_core.simulate.acting_master.machine import Commit, Deliver
+from election_core.simulate.acting_master.play import brokers_of
+from election_core.simulate.machine import Say
+from election_core.simulate.metadata.machine import (
     CONSUMER_FILE,
     DELAY_FILE,
     GROUP_FILE,
@@ -17,7 +18,6 @@ from election_core.protocols.metadata.machine import (
     Offsets,
     Place,
 )
-from election_core.simulate.acting_master.play import brokers_of
 from election_core.simulate.scenario import Stage
 from election_core.simulate.world import SECOND, UP
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from election_core.protocols.acting_master.machine import MakeTopic, Rules
 from election_core.protocols.metadata.data_version import Version
-from election_core.protocols.metadata.machine import TableRules
+from election_core.simulate.acting_master.machine import MakeTopic, Rules
 from election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
@@ -13,6 +12,7 @@ from election_core.simulate.acting_master.play import (
     connected,
     set_up,
 )
+from election_core.simulate.metadata.machine import TableRules
 from election_core.simulate.metadata.readers import Collector, Readers
 from election_core.simulate.scenario import Scenario, Script, Stage
 from election_core.simulate.scripts import drifting_clocks, lost_lines

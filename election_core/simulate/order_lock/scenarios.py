@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from election_core.protocols.acting_master.machine import Rules
-from election_core.protocols.order_lock.machine import Assign, Key, LockRules
 from election_core.simulate import scripts
+from election_core.simulate.acting_master.machine import Rules
 from election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
@@ -15,6 +14,7 @@ from election_core.simulate.acting_master.play import (
     set_up,
 )
 from election_core.simulate.acting_master.voice import LOCKS
+from election_core.simulate.order_lock.machine import Assign, Key, LockRules
 from election_core.simulate.scenario import Scenario, Script, Stage
 from election_core.simulate.scripts import drifting_clocks
 from election_core.simulate.world import World

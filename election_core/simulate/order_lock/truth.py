@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.protocols.acting_master.machine import Broker
+from election_core.model.rows import Finding
 from election_core.protocols.order_lock.log import CLIENT_LIFE, LOCK_LIFE
-from election_core.protocols.order_lock.machine import Key, LockRules
-from election_core.rows import Finding
 from election_core.simulate.acting_master import truth as services
+from election_core.simulate.acting_master.machine import Broker
 from election_core.simulate.acting_master.truth import BOUND_US
+from election_core.simulate.order_lock.machine import Key, LockRules
 from election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, overlap_us
 from election_core.simulate.world import SECOND, Line, World
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from election_core.protocols.raft.decisions import PRE_VOTE
+from election_core.protocols.raft.tables import PRE_VOTE
 from election_core.simulate.telling import Values, story
 from election_core.simulate.world import World
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from election_core.protocols.raft.decisions import VOTE, is_behind
-from election_core.quorum import is_majority, majority
+from election_core.model.quorum import is_majority, majority
+from election_core.protocols.raft.tables import VOTE, is_behind
 from election_core.simulate.leaders import Signs, double_votes, line_breaks, overlaps, same_term
 from election_core.simulate.raft.voice import IDS
 from election_core.simulate.truth import (

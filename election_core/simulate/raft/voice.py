@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from election_core.dialects import etcd_writing as writing
-from election_core.machine import Say
-from election_core.protocols.raft.decisions import ELECTION_MS, HEARTBEAT_MS
+from election_core.dialects.etcd import writing
+from election_core.protocols.raft.tables import ELECTION_MS, HEARTBEAT_MS
+from election_core.simulate.machine import Say
 
 STREAM = "etcd.log"
 

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from election_core.protocols.ranks import rank
-from election_core.protocols.token_ring import machine
-from election_core.protocols.token_ring.machine import Member, Rules
+from election_core.protocols.highest_id.ranks import rank
 from election_core.simulate import scripts
 from election_core.simulate.coordinator import stories
 from election_core.simulate.coordinator.play import ElectionPlay
 from election_core.simulate.coordinator.stories import Story, datagrams
 from election_core.simulate.scenario import Scenario
+from election_core.simulate.token_ring import machine
+from election_core.simulate.token_ring.machine import Member, Rules
 
 GROUP = "ring-1"
 RING = ("P3", "P5", "P2", "P1", "P4")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from random import Random
 
-from election_core.machine import Machine
-from election_core.protocols.zab import machine
-from election_core.protocols.zab.decisions import Vote
-from election_core.protocols.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State, Write
+from election_core.protocols.zab.tables import Vote
 from election_core.simulate import scripts
+from election_core.simulate.machine import Machine
 from election_core.simulate.scenario import Scenario, Script, Stage
 from election_core.simulate.world import SECOND, World
+from election_core.simulate.zab import machine
+from election_core.simulate.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State, Write
 from election_core.simulate.zab.voice import NAMES, ServerVoice
 
 

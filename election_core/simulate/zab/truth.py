@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from election_core.protocols.zab.decisions import Vote, is_better
-from election_core.quorum import is_majority
-from election_core.rows import Finding
+from election_core.model.quorum import is_majority
+from election_core.model.rows import Finding
+from election_core.protocols.zab.tables import Vote, is_better
 from election_core.simulate.leaders import Signs, line_breaks, overlaps, same_term
 from election_core.simulate.truth import (
     Claim,

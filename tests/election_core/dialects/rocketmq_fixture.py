@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from election_core.dialects import Record
-from election_core.events import EpochEntry, Event
+from election_core.model.events import EpochEntry, Event
 
 TABLE = Path(__file__).parent / "rocketmq_lines.txt"
 SHOWN = [

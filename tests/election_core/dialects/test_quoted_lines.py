@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from election_core.dialects import Record
-from election_core.dialects.rocketmq import ROCKETMQ
+from election_core.dialects.rocketmq.dialect import ROCKETMQ
 
 PLACE = re.compile(
     r"nodes/(?P<folder>[\w-]+)/\S+/(?P<path>[\w.-]+\.log):(?P<no>\d+)"

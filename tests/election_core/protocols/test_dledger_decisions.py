@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from election_core.machine import Answer, Fired, Heard, Say, Send, Store, Told, Unanswered
-from election_core.protocols.dledger import machine
-from election_core.protocols.dledger.decisions import (
+from election_core.protocols.dledger.tables import (
     ROUND_RESULTS,
     VOTE_CHECKS,
     Ballot,
@@ -17,8 +15,8 @@ from election_core.protocols.dledger.decisions import (
     round_outcome,
     vote_answer,
 )
-from election_core.protocols.dledger.ledger import appended, committed_index, common_end, end_of, term_at
-from election_core.protocols.dledger.machine import (
+from election_core.simulate.dledger import machine
+from election_core.simulate.dledger.machine import (
     Heartbeat,
     HeartbeatReply,
     Member,
@@ -27,6 +25,8 @@ from election_core.protocols.dledger.machine import (
     VoteReply,
     VoteRequest,
 )
+from election_core.simulate.ledger import appended, committed_index, common_end, end_of, term_at
+from election_core.simulate.machine import Answer, Fired, Heard, Say, Send, Store, Told, Unanswered
 
 FREE = Ballot("n1", "n0", ("n0", "n1", "n2"), 3, (2, 9), 3, (2, 9), None, None, taking_over=False)
 """n0 asks n1 for its vote in term 3, in which n1 is and has not voted; their ledgers are equal."""

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from election_core.protocols.dledger import machine
-from election_core.protocols.dledger.decisions import ALREADY_HAS_LEADER, ALREADY_VOTED, VOTE_CHECKS
-from election_core.protocols.dledger.machine import (
+from election_core.protocols.dledger.tables import ALREADY_HAS_LEADER, ALREADY_VOTED, VOTE_CHECKS
+from election_core.simulate.dledger import machine
+from election_core.simulate.dledger.machine import (
     LEADER,
     PAUSE,
     PUSH,

@@ -3,9 +3,10 @@
 from collections.abc import Hashable
 from dataclasses import replace
 
-from election_core.protocols.raft import machine
-from election_core.protocols.raft.decisions import PRE_VOTE, VOTE, count, is_behind
-from election_core.protocols.raft.machine import (
+from election_core.protocols.raft.tables import PRE_VOTE, VOTE, count, is_behind
+from election_core.simulate.explore import Found, Model, search
+from election_core.simulate.raft import machine
+from election_core.simulate.raft.machine import (
     BEAT,
     CANDIDATE,
     CHECK,
@@ -21,7 +22,6 @@ from election_core.protocols.raft.machine import (
     Vote,
     VoteAnswer,
 )
-from election_core.simulate.explore import Found, Model, search
 
 NAMES = ("n0", "n1", "n2")
 WITHOUT_CLOCK = Rules(pre_vote=False, lease_ms=-1)

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from election_core.machine import Act, Fired, Send, Told, Wait
-from election_core.protocols.zab import machine
-from election_core.protocols.zab.machine import (
+from election_core.simulate.explore import Found, Model, search
+from election_core.simulate.machine import Act, Fired, Send, Told, Wait
+from election_core.simulate.zab import machine
+from election_core.simulate.zab.machine import (
     BROADCAST,
     FINALIZE,
     LEADING,
@@ -23,7 +24,6 @@ from election_core.protocols.zab.machine import (
     Rules,
     State,
 )
-from election_core.simulate.explore import Found, Model, search
 
 NAMES = ("n0", "n1", "n2")
 Step = tuple[State, tuple[Act, ...]]

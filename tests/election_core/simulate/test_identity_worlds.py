@@ -2,7 +2,7 @@
 
 import pytest
 
-from election_core.protocols.broker_identity.machine import IDENTITY_FILE, TEMP_FILE
+from election_core.simulate.broker_identity.machine import IDENTITY_FILE, TEMP_FILE
 from election_core.simulate.broker_identity.scenarios import POINTS
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.controller.record import APPLIED, decisions

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from election_core.dialects import Record, dialect_for
-from election_core.events import Event
+from election_core.model.events import Event
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.judged import logs_of
 from election_core.simulate.scenario import Script, Stage, played

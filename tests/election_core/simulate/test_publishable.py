@@ -8,9 +8,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from election_core.lives import SECOND, Life
-from election_core.roles import CANDIDATE, DOWN, LEADER, Step, spans
-from election_core.rows import TABLE_OF
+from election_core.fold.process_runs import SECOND, Life
+from election_core.fold.roles import CANDIDATE, DOWN, LEADER, Step, spans
+from election_core.model.rows import TABLE_OF
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.judged import rows_of
 from election_core.simulate.scenario import played

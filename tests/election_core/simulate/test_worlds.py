@@ -15,8 +15,8 @@ import pytest
 
 from benchmarks import accuracy
 from election_core.dialects import Record, dialect_for
-from election_core.events import Event
-from election_core.findings import RULES
+from election_core.model.catalogue import RULES
+from election_core.model.events import Event
 from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, told, truths
 from election_core.simulate.judged import Score, findings_of, logs_of, score
 from election_core.simulate.landing import files, truth_lines

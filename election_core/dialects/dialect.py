@@ -1,0 +1,262 @@
+"""What a dialect is, and how a table of log texts becomes a parser.
+
+A dialect knows how one system writes its log. It is a set of literal tables: each row (:class:`Text`) is the
+format string of the system's own source, with the placeholders named after the columns they fill. This module
+turns rows into anchored patterns and picks the few that can match a message by its first characters.
+
+Placeholders of a template:
+
+``{term:int}``   a value of the shape ``int`` for the column ``term``
+``{peer}``       a value without blanks (shape ``word``)
+``{}``           a value without blanks that nobody needs
+``{:vote}``      a shape that fills several columns at once
+
+``{{`` and ``}}`` are literal braces. Blanks at the end of a template or of a line do not count.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from string import Formatter
+from typing import Any
+
+from election_core.model.events import Event
+
+Fields = Mapping[str, Any]
+Condition = Callable[[str, str], bool]
+"""Decides by ``(thread, stream)`` between texts that read alike; ZooKeeper's class stands in the place of the thread."""
+
+COLUMNS = frozenset(column.name for column in fields(Event))
+LARGEST = 2**63 - 1
+
+
+class Unparsable(ValueError):
+    """A known text with an absurd value in it; ``str(error)`` is the reason for the quarantine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a log: its first line and the undated lines that follow it, such as a stack trace.
+
+    ``text`` has no line end. ``continuation`` holds at most the first lines, each perhaps cut. ``stream`` is the
+    file name without roll and compression suffixes. ``utc_offset_minutes`` is the zone of the line's time.
+    """
+
+    text: str
+    continuation: tuple[str, ...]
+    stream: str
+    utc_offset_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one system writes its log.
+
+    ``record_start`` is an anchored pattern (RE2 syntax) of a line that begins a record. A line that contains
+    none of the ``needles`` is never an event. ``utc_offset_minutes`` is the zone of the times where nothing
+    else is configured. ``parse`` answers ``None`` for what is not of interest and raises :class:`Unparsable`,
+    nothing else. ``time_of`` takes a first line and its zone, and answers microseconds UTC and the resolution
+    in milliseconds, or ``None`` where the line bears no possible time.
+    """
+
+    name: str
+    record_start: str
+    needles: tuple[str, ...]
+    utc_offset_minutes: int
+    parse: Callable[[Record], Event | None]
+    time_of: Callable[[str, int], tuple[int, int] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a printed value looks and what it means.
+
+    ``pattern`` has no groups. ``read`` answers the value, or with ``spread`` the columns it fills; it raises
+    ``ValueError`` for the impossible.
+    """
+
+    pattern: str
+    read: Callable[[str], Any]
+    spread: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One log text: its kind, the format string of its source, what it tells, and what it says without a value.
+
+    Several texts may share a kind: older wordings of one event. ``sets`` are columns that the text fills by
+    itself; ``then`` turns the columns read into the final ones where one value explains another. A text that
+    ``floods`` may be printed hundreds of times a second and says nothing new by that.
+    """
+
+    kind: str
+    template: str
+    meaning: str = ""
+    when: Condition | None = None
+    sets: Fields = field(default_factory=dict)
+    then: Callable[[Fields], Fields] | None = None
+    floods: bool = False
+
+
+def under(protocol: str, texts: Iterable[Text]) -> tuple[Text, ...]:
+    """The texts, each said under ``protocol`` unless it names one of its own."""
+    return tuple(replace(text, sets={"protocol": protocol, **text.sets}) for text in texts)
+
+
+def on_thread(*beginnings: str) -> Condition:
+    """True on a thread whose name begins with one of these, after ``#...#`` of a broker in a container."""
+    return lambda thread, _: thread.rpartition("#")[2].startswith(beginnings)
+
+
+def off_thread(*beginnings: str) -> Condition:
+    """True on every other thread."""
+    return lambda thread, _: not thread.rpartition("#")[2].startswith(beginnings)
+
+
+def integer(printed: str) -> int | None:
+    """A whole number of at most 64 bits, or ``None`` for a printed null."""
+    if printed == "null":
+        return None
+    if not re.fullmatch(r"-?[0-9]{1,19}", printed):
+        raise ValueError(f"not a whole number: {printed[:40]!r}")
+    number = int(printed)
+    if abs(number) > LARGEST:
+        raise ValueError(f"number beyond 64 bits: {printed}")
+    return number
+
+
+def boolean(printed: str) -> bool | None:
+    """``true`` or ``false``, or ``None`` for a printed null."""
+    try:
+        return {"true": True, "false": False, "null": None}[printed]
+    except KeyError:
+        raise ValueError(f"neither true nor false: {printed[:40]!r}") from None
+
+
+def words(printed: str) -> str | None:
+    """The text itself; ``None`` for nothing or a printed null."""
+    return None if printed in ("", "null") else printed
+
+
+SHAPES: Mapping[str, Shape] = {
+    "": Shape(r"\S*?", words),
+    "text": Shape(r".*?", words),
+    "int": Shape(r"\S*?", integer),
+    "bool": Shape(r"\S*?", boolean),
+}
+"""The shapes that every system prints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A text made ready: ``regex`` matches whole messages, ``anchor`` is a literal that each of them contains."""
+
+    text: Text
+    regex: re.Pattern[str]
+    prefix: str
+    anchor: str
+    needle: str
+    places: tuple[tuple[str, Shape], ...]
+
+    def read(self, message: str, thread: str, stream: str) -> dict[str, Any] | None:
+        """The columns that ``message`` fills, or ``None`` where it is another text; no blanks at its end.
+
+        Raises ``ValueError`` when the text is this one and a value in it is impossible.
+        """
+        found = self.regex.match(message)
+        text = self.text
+        if found is None or (text.when is not None and not text.when(thread, stream)):
+            return None
+        columns: dict[str, Any] = dict(text.sets)
+        for (name, shape), printed in zip(self.places, found.groups(), strict=True):
+            if shape.spread:
+                columns.update(shape.read(printed))
+            elif name:
+                columns[name] = shape.read(printed)
+        return columns if text.then is None else dict(text.then(columns))
+
+
+def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
+    """``text`` as a pattern; ``before`` stands in front of every message.
+
+    Raises ``ValueError`` for a template that names no column or no shape.
+    """
+    parts = list(Formatter().parse(text.template.rstrip()))
+    regex, literals, places = "", [""], []
+    for position, (literal, name, shape_name, _) in enumerate(parts):
+        literals[-1] += literal
+        if name is None:  # an escaped brace ends a part without a place in it
+            continue
+        if name and name not in COLUMNS:
+            raise ValueError(f"{text.kind}: no column {name}")
+        if (shape_name or "") not in shapes:
+            raise ValueError(f"{text.kind}: no shape {shape_name}")
+        shape = shapes[shape_name or ""]
+        blank = ""
+        if position == len(parts) - 1 and literals[-1].strip():  # an empty last value loses the blank before it
+            literals[-1], blank = literals[-1].rstrip(" "), " *"
+        regex += f"{re.escape(literals[-1])}{blank}({shape.pattern})"
+        places.append((name, shape))
+        literals.append("")
+    regex += re.escape(literals[-1])
+    prefix, anchor = literals[0], max(literals, key=len)
+    needle = max((before + prefix if prefix else "", *literals), key=len)
+    return Pattern(text, re.compile(rf"{regex}\Z", re.DOTALL), prefix, anchor, needle, tuple(places))
+
+
+KEY_LENGTH = 8
+
+
+class Table:
+    """Texts, found by the first characters of a message; a longer text goes before a shorter one.
+
+    ``before`` is what every layout writes in front of a message: it makes the needles of short messages longer.
+    """
+
+    def __init__(self, texts: Iterable[Text], shapes: Mapping[str, Shape], before: str = " - ") -> None:
+        every = [compiled(text, {**SHAPES, **shapes}, before) for text in texts]
+        self.patterns: Sequence[Pattern] = sorted(every, key=lambda one: -len(one.text.template))
+        self.kinds: dict[str, str] = {}
+        for pattern in every:
+            self.kinds.setdefault(pattern.text.kind, pattern.text.meaning)
+        self.floods = frozenset(one.text.kind for one in every if one.text.floods)
+        keys = {one.prefix[:KEY_LENGTH] for one in every if len(one.prefix) >= KEY_LENGTH}
+        self._by_key = {key: self._fitting(key) for key in keys}
+        self._short = tuple(one for one in self.patterns if len(one.prefix) < KEY_LENGTH)
+
+    def _fitting(self, key: str) -> tuple[Pattern, ...]:
+        return tuple(one for one in self.patterns if one.prefix.startswith(key) or key.startswith(one.prefix))
+
+    def candidates(self, message: str) -> tuple[Pattern, ...]:
+        """The patterns that may match ``message``, in the order in which to try them."""
+        fitting = self._by_key.get(message[:KEY_LENGTH], self._short)
+        return tuple([one for one in fitting if one.anchor in message])  # cheaper than its pattern, which mostly fails
+
+    def needles(self) -> tuple[str, ...]:
+        """The fewest literals of which every event's line contains one."""
+        kept: list[str] = []
+        for needle in sorted({one.needle for one in self.patterns}, key=lambda one: (len(one), one)):
+            if not any(shorter in needle for shorter in kept):
+                kept.append(needle)
+        return tuple(kept)
+
+
+@lru_cache(maxsize=4096)
+def seconds(printed: str) -> int:
+    """Seconds from 1970-01-01 to ``2026-03-01 10:00:07``, as if it were UTC. Raises ``ValueError`` for no such time."""
+    moment = datetime.fromisoformat(printed).replace(tzinfo=UTC)
+    if not 1970 <= moment.year <= 2999:
+        raise ValueError(f"absurd year {moment.year}")
+    return int(moment.timestamp())
+
+
+def moment(printed: str, fraction: str | None, utc_offset_minutes: int) -> tuple[int, int]:
+    """Microseconds UTC and resolution in milliseconds of a local time and the digits behind its seconds.
+
+    Loggers cut times off: the line was written within the second, or millisecond, that begins here. Raises
+    ``ValueError`` for no such time.
+    """
+    utc = (seconds(printed) - utc_offset_minutes * 60) * 1_000_000
+    return (utc + int(fraction[:6].ljust(6, "0")), 1) if fraction else (utc, 1000)

@@ -1,0 +1,1 @@
+"""etcd: what the members of a cluster print about their Raft group."""

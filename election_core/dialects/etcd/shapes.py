@@ -1,0 +1,153 @@
+"""Values that etcd and its Raft library print, and the columns they fill.
+
+A member's id is 64 bits, printed in hexadecimal without leading zeros; only ``switched to configuration`` prints
+decimals, which become hexadecimal here so that a member has one name.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from election_core.dialects.dialect import Fields, Shape, integer
+
+_CONFIGURATION = re.compile(r"voters=\(([\d ]*)\)(?:&&\(([\d ]*)\))? *(.*)")
+_DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|\u00b5s|\u03bcs|ns))+")
+_PART = re.compile(r"(\d+)(?:\.(\d+))?(h|ms|m|s|us|\u00b5s|\u03bcs|ns)")
+_NANOSECONDS = {
+    "h": 3_600_000_000_000,
+    "m": 60_000_000_000,
+    "s": 1_000_000_000,
+    "ms": 1_000_000,
+    "us": 1_000,
+    "\u00b5s": 1_000,
+    "\u03bcs": 1_000,
+    "ns": 1,
+}
+
+
+def member(printed: str) -> str | None:
+    """A member's id as printed; 0 is nobody. Raises ``ValueError`` for anything else than 64 bits."""
+    if not re.fullmatch(r"[0-9a-f]{1,16}", printed):
+        raise ValueError(f"not the id of a member: {printed[:40]!r}")
+    return None if printed == "0" else printed
+
+
+def members(printed: str) -> tuple[str, ...]:
+    """A list of ids, ``1a,2b``."""
+    return tuple(one for one in map(member, printed.split(",")) if one) if printed else ()
+
+
+def _decimals(printed: str) -> tuple[str, ...]:
+    numbers = [int(one) for one in printed.split() if len(one) <= 20]
+    if len(numbers) != len(printed.split()) or any(one >= 2**64 for one in numbers):
+        raise ValueError(f"not ids of members: {printed[:80]!r}")
+    return tuple(f"{one:x}" for one in numbers)
+
+
+def _configuration(printed: str) -> Fields:
+    """``voters=(1 2)&&(2 3) learners=(4)``: behind ``&&`` are the voters that a change replaces."""
+    found = _CONFIGURATION.fullmatch(printed)
+    if found is None:
+        raise ValueError(f"not a configuration: {printed[:80]!r}")
+    before = {} if found.group(2) is None else {"members_before": _decimals(found.group(2))}
+    return {"members": _decimals(found.group(1)), **before, "value": found.group(3) or None}
+
+
+def milliseconds(printed: str) -> int:
+    """A duration as Go prints it, ``1m2.5s``, in whole milliseconds."""
+    if len(printed) > 40 or not _DURATION.fullmatch(printed):
+        raise ValueError(f"not a duration: {printed[:40]!r}")
+    length = sum(map(_nanoseconds, _PART.finditer(printed))) // 1_000_000
+    return -length if printed.startswith("-") else length
+
+
+def _nanoseconds(part: re.Match[str]) -> int:
+    whole, fraction, unit = part.groups()
+    scale = _NANOSECONDS[unit]
+    number = int(whole) * scale + int((fraction or "0")[:9].ljust(9, "0")) * scale // 10**9
+    if number > 2**63:
+        raise ValueError(f"duration beyond 64 bits: {part.group()}")
+    return number
+
+
+def _vote(printed: str) -> str:
+    """The kind of request; before 2016 there was but one, and it was printed as ``vote``."""
+    return {"vote": "MsgVote"}.get(printed, printed)
+
+
+def _answer(printed: str) -> str:
+    return {"vote": "MsgVoteResp"}.get(printed, printed)
+
+
+def _attributes(printed: str) -> Fields:
+    """``{Name:etcd1 ClientURLs:[http://10.0.0.1:2379]}``."""
+    name, mark, urls = printed.partition(" ClientURLs:[")
+    if not (mark and name.startswith("{Name:") and urls.endswith("]}")):
+        raise ValueError(f"not the attributes of a member: {printed[:80]!r}")
+    return {"broker_name": name.removeprefix("{Name:") or None, "address": urls.removesuffix("]}") or None}
+
+
+ETCD_SHAPES: Mapping[str, Shape] = {
+    "id": Shape(r"[0-9a-f]+", member),
+    "ids": Shape(r"\S*?", members),
+    "configuration": Shape(r".*?", _configuration, spread=True),
+    "duration": Shape(r"\S*?", milliseconds),
+    "vote": Shape(r"\w+", _vote),
+    "answer": Shape(r"\w+", _answer),
+    "attributes": Shape(r".*?", _attributes, spread=True),
+}
+
+
+def _text(value: Any) -> str | None:
+    if not isinstance(value, str):
+        raise ValueError(f"not a text: {str(value)[:40]!r}")
+    value.encode()  # half a character, such as \\ud800, cannot be stored
+    return value or None
+
+
+def _of_text(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    def read_value(value: Any) -> Any:
+        text = _text(value)
+        return None if text is None else read(text)
+
+    return read_value
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"not a whole number: {str(value)[:40]!r}")
+    return integer(str(value))
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"neither true nor false: {str(value)[:40]!r}")
+    return value
+
+
+def _urls(value: Any) -> str | None:
+    if not isinstance(value, list):
+        raise ValueError(f"not a list: {str(value)[:40]!r}")
+    return ",".join(_text(one) or "" for one in value) or None
+
+
+ID, DURATION = _of_text(member), _of_text(milliseconds)
+
+FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "local-member-id": ("node", ID),
+    **dict.fromkeys(("remote-peer-id", "peer-id", "added-peer-id", "removed-remote-peer-id", "to"), ("peer", ID)),
+    "remote-peer-id-from": ("peer", ID),
+    **dict.fromkeys(("transferee-member-id", "new-leader-member-id", "raft-conf-change-node-id"), ("peer", ID)),
+    **dict.fromkeys(("old-leader-member-id", "current-leader-member-id"), ("value_before", ID)),
+    **dict.fromkeys(("added-peer-peer-urls", "removed-remote-peer-urls"), ("peer_address", _urls)),
+    **dict.fromkeys(("took", "exceeded-duration", "clock-drift", "election-timeout"), ("duration_ms", DURATION)),
+    **dict.fromkeys(("etcd-version", "local-server-version", "signal"), ("value", _text)),
+    "cluster-id": ("cluster_name", ID),
+    "name": ("broker_name", _text),
+    "error": ("result", _text),
+    "commit-index": ("committed", _whole),
+    "raft-conf-change": ("request", _text),
+    "pre-vote": ("flag", _flag),
+    "local-member-attributes": ("", _of_text(_attributes)),
+}
+"""The fields beside the message of a JSON line, and the columns that they fill; an empty name fills several."""

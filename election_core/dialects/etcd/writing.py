@@ -1,0 +1,42 @@
+"""etcd's log lines, written: JSON of the zap logger as members of 3.4 and 3.5 print it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from election_core.dialects.etcd import texts as etcd_texts
+from election_core.dialects.writing import Writer
+
+WRITER = Writer(etcd_texts.TEXTS)
+
+
+def line(
+    time_us: int, digits: int, level: str, caller: str, message: str, fields: Mapping[str, Any],
+    logger: str | None = None,
+) -> str:  # fmt: skip
+    """A line; ``digits`` of the second's fraction are printed, the others cut off."""
+    second = datetime.fromtimestamp(time_us // 1_000_000, UTC)
+    time = f"{second:%Y-%m-%dT%H:%M:%S}.{f'{time_us % 1_000_000:06d}'[:digits]}Z"
+    named = {"logger": logger} if logger else {}
+    of = {"level": level, "ts": time, **named, "caller": caller, "msg": message, **fields}
+    return json.dumps(of, separators=(",", ":"), ensure_ascii=False)
+
+
+def member(name: str | None) -> str:
+    """A member's id; nobody is 0."""
+    return name or "0"
+
+
+def configuration(members: Iterable[str]) -> str:
+    """``voters=(1 2)``: ids in decimals, in their order."""
+    return f"voters=({' '.join(str(one) for one in sorted(int(member, 16) for member in members))})"
+
+
+def duration(milliseconds: int) -> str:
+    """A duration as Go prints it: ``20ms``, ``5s``, ``19.878s``, ``1m2.5s``."""
+    if milliseconds < 1000:
+        return f"{milliseconds}ms"
+    minutes, rest = divmod(milliseconds, 60_000)
+    seconds = f"{rest / 1000:.3f}".rstrip("0").rstrip(".")
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"

@@ -1,0 +1,710 @@
+"""What a broker prints about its role, its registration and its metadata (``org.apache.rocketmq.broker``).
+
+In ``broker.log``; the rounds of transaction checks in ``transaction.log``.
+"""
+
+from election_core.dialects.dialect import Text, off_thread, on_thread, under
+
+MASTER, SLAVE = {"role": "SYNC_MASTER"}, {"role": "SLAVE"}
+PRE_ONLINE = "BrokerPreOnlineService"
+BEFORE_ONLINE, WHEN_ONLINE = on_thread(PRE_ONLINE), off_thread(PRE_ONLINE)
+
+CONTROLLER_MODE = (
+    Text(
+        "BRK_STATE_SYNCED",
+        "First time sync controller metadata success, change state to: {value}",
+        "the broker knows the controllers",
+    ),
+    Text("BRK_STATE_SYNCED", "First time sync controller metadata success"),
+    Text("BRK_REG_STATE", "Confirm now register state: {value}", "what the identity files say at start"),
+    Text(
+        "BRK_REG_TEMP",
+        "Register state change to {value}, temp metadata: {:identity}",
+        "a broker id was proposed and written to the temporary identity file",
+    ),
+    Text(
+        "BRK_REG_APPLIED",
+        "Register state change to: {value}, metadata: {:identity}",
+        "the broker id is owned and written to the identity file",
+    ),
+    Text(
+        "BRK_REG_DONE",
+        "Register state change to: {value}, masterBrokerId: {peer}, masterBrokerAddr: {peer_address}",
+        "the broker is registered; the master, if there is one",
+    ),
+    Text(
+        "BRK_REG_RESET",
+        "Register state change to: {value}",
+        "the proposed broker id belongs to another broker",
+    ),
+    Text(
+        "BRK_STATE_REGISTERED",
+        "First time register broker success, change state to: {value}",
+        "the first registration is done",
+    ),
+    Text("BRK_STATE_REGISTERED", "First time register broker success"),
+    Text("BRK_REG_GAVE_UP", "Register to broker failed 5 times", "one series of tries to register failed"),
+    Text(
+        "BRK_MASTER_KNOWN",
+        "Master in this broker set is elected, masterBrokerId: {peer}, masterBrokerAddr: {peer_address}",
+        "the broker set has a master",
+    ),
+    Text(
+        "BRK_STATE_RUNNING",
+        "All register process has been done, change state to: {value}",
+        "the broker serves from here on",
+    ),
+    Text(
+        "BRK_START_RETRY",
+        "Failed to start replicasManager, retry times:{count:int}, current state:{value}, try it again",
+        "the start of the controller mode failed once",
+    ),
+    Text("BRK_START_FAILED", "Failed to start replicasManager", "the start of the controller mode failed"),
+    Text(
+        "BRK_START_OK",
+        "Start replicasManager success, retry times:{count:int}",
+        "the controller mode has started",
+    ),
+    Text(
+        "BRK_MASTER_BEGIN",
+        "Begin to change to master, brokerName:{replica_group}, replicas:{address}, new Epoch:{term:int}",
+        "the broker becomes master of a new epoch",
+        sets=MASTER,
+    ),
+    Text(
+        "BRK_SLAVE_BEGIN",
+        "Begin to change to slave, brokerName={replica_group}, brokerId={node}, newMasterBrokerId={peer}, newMasterAddress={peer_address}, newMasterEpoch={term:int}",
+        "the broker becomes slave of a new master",
+        sets=SLAVE,
+    ),
+    Text(
+        "BRK_SLAVE_BEGIN",
+        "Begin to change to slave, brokerName={replica_group}, replicas={address}, brokerId={node}",
+        sets=SLAVE,
+    ),
+    Text(
+        "BRK_ROLE_DONE",
+        "Change broker [id:{node}][address:{address}] to {role}, newMasterBrokerId:{peer}, newMasterAddress:{peer_address}, newMasterEpoch:{term:int}, syncStateSetEpoch:{sync_state_set_epoch:int}",
+        "a change of role is finished and told to the name servers; may show a later state already",
+    ),
+    Text(
+        "BRK_ROLE_DONE",
+        "Change broker {address} to master success, masterEpoch {term:int}, syncStateSetEpoch:{sync_state_set_epoch:int}",
+        sets=MASTER,
+    ),
+    Text(
+        "BRK_ROLE_DONE",
+        "Change broker {address} to slave, newMasterAddress:{peer_address}, newMasterEpoch:{term:int}",
+        sets=SLAVE,
+    ),
+    Text(
+        "BRK_ROLE_REG_ERR",
+        "Error happen when register broker to name-srv, Failed to change broker to {role}",
+        "the role changed, the name servers were not told",
+    ),
+    Text(
+        "BRK_SSS_CHANGED",
+        "SyncStateSet changed from {members_before:ids} to {members:ids}",
+        "the broker learned a newer SyncStateSet",
+    ),
+    Text("BRK_SSS_CHANGED", "Sync state set changed from {members_before:ids} to {members:ids}"),
+    Text(
+        "BRK_SSS_ALTER_ERR",
+        "Error happen when change SyncStateSet, broker:{replica_group}, masterAddress:{address}, masterEpoch:{term:int}, oldSyncStateSet:{members_before:ids}, newSyncStateSet:{members:ids}, syncStateSetEpoch:{sync_state_set_epoch:int}",
+        "the controller refused a wanted SyncStateSet or was not reached; the code tells which",
+    ),
+    Text(
+        "BRK_SSS_ALTER_ERR",
+        "Error happen when change sync state set, broker:{replica_group}, masterAddress:{address}, masterEpoch:{term:int}, oldSyncStateSet:{members_before:ids}, newSyncStateSet:{members:ids}, syncStateSetEpoch:{sync_state_set_epoch:int}",
+    ),
+    Text("BRK_SSS_CHECK_ERR", "Check syncStateSet error", "the periodic check of the SyncStateSet failed"),
+    Text("BRK_ELECT_NO_MASTER", "Now no master in broker set", "the controller knows no master of this set"),
+    Text("BRK_ELECT_NO_MASTER", "No master in controller"),
+    Text("BRK_ELECT_FAILED", "Failed to try elect", "the broker asked to be elected in vain"),
+    Text(
+        "BRK_CTL_LEADER",
+        "Update controller leader address to {peer_address}",
+        "the leading controller, at every poll",
+    ),
+    Text("BRK_CTL_POLL_ERR", "Failed to update controller metadata", "no controller answered who leads"),
+    Text(
+        "BRK_CTL_NONE",
+        "Failed to init controller metadata, maybe the controllers in {value:text} is not available",
+        "no controller was reached at start",
+    ),
+    Text(
+        "BRK_META_POLL_ERR",
+        "Error happen when get broker {replica_group}'s metadata",
+        "the controller did not answer who is master",
+    ),
+    Text(
+        "BRK_REG_FILE_INVALID",
+        "Check and find that metadata/tempMetadata invalid, you can modify the broker config to make them valid",
+        "the identity files belong to another broker",
+    ),
+    Text(
+        "BRK_REG_TEMP_ERR",
+        "Failed to create temp metadata file, nextBrokerId: {broker_id}",
+        "the proposed id could not be written",
+    ),
+    Text(
+        "BRK_REG_FILE_ERR",
+        "Failed to create metadata file and delete temp metadata file, temp metadata: {:identity}",
+        "the owned id could not be written",
+    ),
+    Text("BRK_REG_ERR", "Failed to register broker to controller", "a registration failed"),
+    Text("BRK_REG_NEXT_ERR", "fail to get next broker id from controller", "no broker id was proposed"),
+    Text("BRK_REG_APPLY_ERR", "fail to apply broker id: {value:text}", "the proposed broker id was refused"),
+    Text(
+        "BRK_REG_SEND_ERR",
+        "fail to send registerBrokerToController request to controller",
+        "the registration was refused or not sent",
+    ),
+    Text(
+        "BRK_REG_TEMP_CLUSTER",
+        "The clusterName: {value_before} in broker temp metadata is different from the clusterName: {value} in broker config",
+        "the temporary identity names another cluster",
+    ),
+    Text(
+        "BRK_REG_TEMP_NAME",
+        "The brokerName: {value_before} in broker temp metadata is different from the brokerName: {value} in broker config",
+        "the temporary identity names another broker set",
+    ),
+    Text(
+        "BRK_REG_FILE_CLUSTER",
+        "The clusterName: {value_before} in broker metadata is different from the clusterName: {value} in broker config",
+        "the identity names another cluster",
+    ),
+    Text(
+        "BRK_REG_FILE_NAME",
+        "The brokerName: {value_before} in broker metadata is different from the brokerName: {value} in broker config",
+        "the identity names another broker set",
+    ),
+    Text(
+        "BRK_CTL_UNREACHABLE",
+        "scanAvailableControllerAddresses remove unconnected address {peer_address}",
+        "a controller is not reached",
+    ),
+    Text(
+        "BRK_CTL_REMOVED",
+        "scanAvailableControllerAddresses remove invalid address {peer_address}",
+        "a controller is no longer configured",
+    ),
+    Text(
+        "BRK_CTL_NO_ADDR",
+        "scanAvailableControllerAddresses addresses of controller is null!",
+        "no controller is configured",
+    ),
+    Text(
+        "BRK_SYNC_ERR",
+        "ScheduledTask SlaveSynchronize syncAll error.",
+        "the periodic copy of metadata from the master failed",
+        when=off_thread("DLegerRoleChangeHandler"),
+    ),
+    Text(
+        "BRK_NOTIFIED",
+        "Receive notifyBrokerRoleChanged request, try to change brokerRole, request:{:notice}",
+        "a controller's notice about a change of role arrived",
+    ),
+    Text(
+        "BRK_CTL_HB_ERR",
+        "Error happen when send heartbeat to controller {peer_address}",
+        "a heartbeat did not reach a controller",
+    ),
+    Text("BRK_REG_FILE_READ_ERR", "Read metadata file failed", "the identity file is unreadable"),
+    Text("BRK_REG_TEMP_READ_ERR", "Read temp metadata file failed", "the temporary identity file is unreadable"),
+    Text(
+        "BRK_REG_TEMP_WRITE_ERR",
+        "update and persist temp broker metadata file failed",
+        "the temporary identity file could not be written",
+    ),
+    Text("BRK_REG_FILE_WRITE_ERR", "fail to create metadata file", "the identity file could not be written"),
+)
+
+DLEDGER_MODE = (
+    Text(
+        "DLB_ROLE_BEGIN",
+        "Begin handling broker role change term={term:int} role={role} currStoreRole={value_before}",
+        "a DLedger broker starts to follow a change of role",
+    ),
+    Text(
+        "DLB_ROLE_END",
+        "Finish handling broker role change succ={flag:bool} term={term:int} role={role} currStoreRole={value_before} cost={duration_ms:int}",
+        "a DLedger broker has followed a change of role, or in vain",
+    ),
+    Text(
+        "DLB_ROLE_ERR",
+        "[MONITOR]Failed handling broker role change term={term:int} role={role} currStoreRole={value_before} cost={duration_ms:int}",
+        "a DLedger broker could not follow a change of role",
+    ),
+    Text(
+        "DLB_SLAVE_BEGIN",
+        "Begin to change to slave brokerName={replica_group} brokerId={broker_id}",
+        "a DLedger broker becomes slave",
+        sets=SLAVE,
+    ),
+    Text(
+        "DLB_SLAVE_END",
+        "Finish to change to slave brokerName={replica_group} brokerId={broker_id}",
+        "a DLedger broker is slave",
+        sets=SLAVE,
+    ),
+    Text(
+        "DLB_MASTER_BEGIN",
+        "Begin to change to master brokerName={replica_group}",
+        "a DLedger broker becomes master",
+        sets=MASTER,
+    ),
+    Text(
+        "DLB_MASTER_END",
+        "Finish to change to master brokerName={replica_group}",
+        "a DLedger broker is master",
+        sets=MASTER,
+    ),
+    Text(
+        "DLB_DIVIDED",
+        "Will set the initial commitlog offset={start_offset:int} for dledger",
+        "an older commit log ends here, the DLedger log begins",
+    ),
+    Text(
+        "DLB_SYNC_ERR",
+        "ScheduledTask SlaveSynchronize syncAll error.",
+        "the copy of metadata from the master failed at a change of role",
+        when=on_thread("DLegerRoleChangeHandler"),
+    ),
+)
+
+SMALLEST_ID = (
+    Text(
+        "BRK_MIN_CHANGED",
+        "Min broker changed, old: {value_before:min_id}, new {:min_broker}",
+        "the smallest live id of the set changed, as this broker sees it",
+    ),
+    Text(
+        "BRK_MIN_NOTIFIED",
+        "min broker id changed, prev {value_before}, new {value}",
+        "a name server told that the smallest live id changed",
+    ),
+    Text("BRK_MIN_ERR", "Update min broker error, {{}}", "a change of the smallest id could not be followed"),
+)
+
+SERVICES = (
+    Text(
+        "BRK_SERVICE_ON_MIN",
+        "{:canonical} start service, min broker id is {peer}, min broker addr: {peer_address}",
+        "the broker registers and serves; the smallest live id of its set",
+    ),
+    Text("BRK_SERVICE_ON", "{:canonical} start service", "the broker registers and serves"),
+    Text("BRK_SERVICE_OFF", "{:canonical} stop service", "the broker isolates itself"),
+    Text(
+        "BRK_SCHEDULE",
+        "ScheduleServiceStatus changed to {flag:bool}",
+        "the broker starts or stops to deliver delayed messages",
+    ),
+    Text(
+        "BRK_TX_CHECK",
+        "TransactionCheckService status changed to {flag:bool}",
+        "the broker starts or stops to check half messages",
+    ),
+    Text(
+        "BRK_POP_REVIVE",
+        "Set PopReviveService Status to {flag:bool}",
+        "the special services were set, changed or not",
+    ),
+    Text(
+        "BRK_MASTER_FLUSH",
+        "Set master flush offset in slave to {max_offset:int}",
+        "how far the master had written",
+        when=WHEN_ONLINE,
+    ),
+    Text(
+        "BRK_HA_INFO_ERR",
+        "retrieve master ha info exception, {{}}",
+        "the master's replication address could not be asked for",
+        when=WHEN_ONLINE,
+    ),
+    Text("BRK_ISOLATED", "Skip register for broker is isolated", "the broker does not register: not online yet"),
+    Text("BRK_REG_LATER", "Register to namesrv after {version_timestamp:int}", "the broker registers later"),
+    Text(
+        "BRK_MEMBERS_EMPTY",
+        "Couldn't find any broker member from namesrv in {cluster_name}/{replica_group}",
+        "a name server knows no member of the set",
+    ),
+    Text(
+        "BRK_MEMBERS_ERR",
+        "syncBrokerMemberGroup from namesrv failed, ",
+        "the members of the set could not be asked for",
+    ),
+)
+
+NAME_SERVERS = (
+    Text(
+        "BRK_REG_AFTER_SHUTDOWN",
+        "BrokerController#doRegisterBrokerAll: broker has shutdown, no need to register any more.",
+        "no registration: the broker is shutting down",
+    ),
+    Text("BRK_REG_NS_ERR", "registerBrokerAll Exception", "a registration at the name servers failed"),
+    Text("BRK_NS_ADDR", "Set user specified name server address: {value:text}", "the configured name servers"),
+    Text(
+        "BRK_REG_NS_OK",
+        "Registering current broker to name server completed. TargetHost={peer_address}",
+        "the broker is registered at a name server",
+    ),
+    Text(
+        "BRK_REG_NS_OK",
+        "register broker[{broker_id}]to name server {peer_address} OK",
+    ),
+    Text(
+        "BRK_REG_NS_FAILED",
+        "Failed to register current broker to name server. TargetHost={peer_address}",
+        "a name server was not reached for registration",
+    ),
+    Text(
+        "BRK_REG_NS_TIMEOUT",
+        "Registration to one or more name servers does NOT complete within deadline. Timeout threshold: {duration_ms:int}ms",
+        "a registration took too long",
+    ),
+    Text("BRK_UNREG_OK", "unregisterBroker OK, NamesrvAddr: {peer_address}", "the broker took its leave"),
+    Text(
+        "BRK_UNREG_ERR",
+        "unregisterBroker Exception, NamesrvAddr: {peer_address}",
+        "the broker could not take its leave",
+    ),
+    Text("BRK_UNREG_ERR", "unregisterBroker Exception, {peer_address}"),
+    Text("BRK_REG_NS_FAILED", "registerBroker Exception, {peer_address}"),
+    Text(
+        "BRK_NS_HB_ERR",
+        "sendHeartbeat Exception {peer_address}",
+        "a heartbeat did not reach a name server",
+    ),
+    Text(
+        "BRK_NS_VERSION",
+        "Query data version from name server {peer_address} OK, changed {flag:bool}, broker {:data_version}, name server {value:text}",
+        "the topic version of broker and name server were compared",
+    ),
+)
+
+TRANSACTIONS = (
+    Text("BRK_TX_THREAD_ON", "Start transaction check service thread!", "the check of half messages began"),
+    Text("BRK_TX_THREAD_OFF", "End transaction check service thread!", "the check of half messages ended"),
+    Text(
+        "BRK_TX_ROUND",
+        "Begin to check prepare message, begin time:{version_timestamp:int}",
+        "one round of checks of half messages begins",
+    ),
+    Text(
+        "BRK_TX_ROUND_END",
+        "End to check prepare message, consumed time:{duration_ms:int}",
+        "one round of checks of half messages ended",
+    ),
+)
+
+PRE_ONLINE_TEXTS = (
+    Text("PRE_BEGIN", "{value:pre_online} service started", "the broker prepares to come online"),
+    Text("PRE_NOT_NEEDED", "broker {:canonical} is online", "nothing to prepare: the broker is not isolated"),
+    Text("PRE_ALONE", "no other broker online, will start service directly", "no other member of the set lives"),
+    Text("PRE_NO_MASTER", "no master online, start service directly", "a slave comes online without a master"),
+    Text(
+        "PRE_NO_HA_ADDR",
+        "fetch master ha address return null, start service directly",
+        "a slave comes online without the master's replication address",
+    ),
+    Text(
+        "PRE_WAIT",
+        "wait for handshake completion with {peer_address}",
+        "the broker waits for the connection with this member",
+    ),
+    Text(
+        "PRE_WAIT_LOST",
+        "wait for handshake completion failed, HA connection lost",
+        "the connection with a member was lost",
+    ),
+    Text("PRE_SLAVE_DONE", "slave preOnline complete, start service", "a slave is ready to serve"),
+    Text("PRE_MASTER_DONE", "master preOnline complete, start service", "a master is ready to serve"),
+    Text(
+        "PRE_REVERSE",
+        "Get metadata reverse from {peer_address}",
+        "a returning master reads offsets from this slave",
+    ),
+    Text(
+        "PRE_REVERSE_CONSUMER",
+        "{peer_address}'s consumerOffset data version is larger than master broker, {}'s consumerOffset will be used.",
+        "a returning master takes over this slave's consumer offsets",
+    ),
+    Text(
+        "PRE_REVERSE_DELAY",
+        "{peer_address}'s scheduleMessageService data version is larger than master broker, {}'s delayOffset will be used.",
+        "a returning master takes over this slave's delay offsets",
+    ),
+    Text(
+        "PRE_REVERSE_TIMER",
+        "{peer_address}'s timerCheckpoint data version is larger than master broker, {}'s timerCheckpoint will be used.",
+        "a returning master takes over this slave's timer checkpoint",
+    ),
+    Text("PRE_REVERSE_ERR", "GetMetadataReverse Failed", "offsets could not be read from a slave"),
+    Text(
+        "PRE_PERSIST_ERR",
+        "Persist file Exception, {value:text}",
+        "offsets taken over could not be written",
+        when=BEFORE_ONLINE,
+    ),
+    Text(
+        "PRE_MASTER_FLUSH",
+        "Set master flush offset in slave to {max_offset:int}",
+        "how far the master had written, before the slave came online",
+        when=BEFORE_ONLINE,
+    ),
+    Text(
+        "PRE_SEND_ERR",
+        "send ha address to {peer_address} exception, {{}}",
+        "a member was not told the replication address",
+    ),
+    Text("PRE_WAIT_ERR", "Wait handshake completion exception, {{}}", "the wait for a connection failed"),
+    Text(
+        "PRE_HA_INFO_ERR",
+        "retrieve master ha info exception, {{}}",
+        "the master's replication address could not be asked for before coming online",
+        when=BEFORE_ONLINE,
+    ),
+    Text(
+        "PRE_NS_ERR",
+        "syncBrokerMemberGroup from namesrv error, start service failed, will try later, ",
+        "the members could not be asked for; tried again later",
+    ),
+    Text(
+        "PRE_NO_HA",
+        "HAService is null, maybe broker config is wrong. For example, duplicationEnable is true",
+        "there is no replication to wait for",
+    ),
+    Text("PRE_ERR", "Broker preOnline error, ", "the preparation failed once"),
+    Text("PRE_END", "{value:pre_online} service end", "the preparation is over"),
+)
+
+METADATA = (
+    Text(
+        "SYNC_MASTER",
+        "Update master address from {address} to {peer_address}",
+        "from whom this broker copies metadata; to nobody: it stopped",
+    ),
+    Text("SYNC_TOPIC", "Update slave topic config from master, {peer_address}", "topics were copied"),
+    Text(
+        "SYNC_CONSUMER",
+        "Update slave consumer offset from master, {peer_address}",
+        "consumer offsets were copied",
+    ),
+    Text("SYNC_DELAY", "Update slave delay offset from master, {peer_address}", "delay offsets were copied"),
+    Text("SYNC_GROUP", "Update slave Subscription Group from master, {peer_address}", "groups were copied"),
+    Text(
+        "SYNC_MODE",
+        "Update slave Message Request Mode from master, {peer_address}",
+        "request modes were copied",
+    ),
+    Text("SYNC_TOPIC_ERR", "SyncTopicConfig Exception, {peer_address}", "topics were not copied"),
+    Text(
+        "SYNC_CONSUMER_ERR",
+        "SyncConsumerOffset Exception, {peer_address}",
+        "consumer offsets were not copied",
+    ),
+    Text("SYNC_DELAY_ERR", "SyncDelayOffset Exception, {peer_address}", "delay offsets were not copied"),
+    Text("SYNC_GROUP_ERR", "SyncSubscriptionGroup Exception, {peer_address}", "groups were not copied"),
+    Text("SYNC_MODE_ERR", "SyncMessageRequestMode Exception, {peer_address}", "request modes were not copied"),
+    Text(
+        "SYNC_TIMER_ERR",
+        "syncTimerCheckPoint Exception, {peer_address}",
+        "the timer checkpoint was not copied",
+    ),
+    Text(
+        "SYNC_TIMER_METRICS_ERR",
+        "SyncTimerMetrics Exception, {peer_address}",
+        "timer metrics were not copied",
+    ),
+    Text(
+        "SYNC_PERSIST_ERR",
+        "Persist file Exception, {value:text}",
+        "copied metadata could not be written",
+        when=WHEN_ONLINE,
+    ),
+    Text(
+        "META_TOPIC_DELETED",
+        "delete topic config OK, topic: {:topic_config}",
+        "a topic was removed, perhaps only to be added again by a copy",
+    ),
+    Text(
+        "META_TOPIC_DELETE_NONE",
+        "delete topic config failed, topic: {topic} not exists",
+        "a topic that the master dropped was dropped on the slave",
+    ),
+    Text("META_TOPIC_LOADED", "load exist local topic, {:topic_config}", "a topic was read at start"),
+    Text(
+        "META_TOPIC_UPDATED",
+        "update topic config, old:[{:topic_config}] new:[{:topic_config}]",
+        "a topic was changed",
+    ),
+    Text("META_TOPIC_CREATED", "create new topic [{:topic_config}]", "a topic was created"),
+    Text(
+        "META_TOPIC_REQUESTED",
+        "Broker receive request to update or create topic={topic}, caller address={peer_address}",
+        "an operator asked for a topic",
+    ),
+    Text(
+        "META_TOPIC_REQUESTED",
+        "Broker receive request to update or create topic={topic}, but topicConfig has  no changes , so idempotent, caller address={peer_address}",
+    ),
+    Text(
+        "META_TOPIC_REQUEST_DONE",
+        "executionTime of create topic:{topic} is {duration_ms:int} ms",
+        "a request for a topic was answered",
+    ),
+    Text(
+        "META_TOPIC_ATTRIBUTES",
+        "add: {value}, update: {}, delete: {}",
+        "attributes of a topic were compared; 5.3.3 prints braces in place of the values",
+    ),
+    Text("META_TOPIC_CREATED", "create new topic {:topic_config}"),
+    Text(
+        "META_TOPIC_MISSING",
+        "the topic {topic} not exist, consumer: {client_id}",
+        "a consumer asks for a topic that this broker never got, as on a slave",
+    ),
+    Text(
+        "META_SUBSCRIPTION_MISSING",
+        "the consumer's subscription not exist, group: {consumer_group}, topic:{topic}",
+        "a consumer pulls before this broker knows its subscription, as after a fail-over",
+    ),
+    Text(
+        "META_GROUP_DELETED",
+        "delete subscription group OK, subscription group:{:group_config}",
+        "a group was removed, perhaps only to be added again by a copy",
+    ),
+    Text(
+        "META_CONSUMERS_GONE",
+        "unregister consumer ok, no any connection, and remove consumer group, {consumer_group}",
+        "the last consumer of a group left",
+    ),
+    Text(
+        "META_PULL_BEYOND_END",
+        "the request offset: {start_offset:int} over flow badly, fix to {:int}, broker max offset: {max_offset:int}, consumer: {client_id}",
+        "a consumer asks beyond the end of a queue: what it has read is not there; floods",
+        floods=True,
+    ),
+    Text(
+        "META_PULL_MOVED",
+        "PULL_OFFSET_MOVED:none correction. topic={topic}, groupId={consumer_group}, requestOffset={start_offset:int}, suggestBrokerId={}",
+        "a consumer asks for an offset that is not there; floods",
+        floods=True,
+    ),
+    Text(
+        "META_PULL_MOVED",
+        "PULL_OFFSET_MOVED:correction offset. topic={topic}, groupId={consumer_group}, requestOffset={start_offset:int}, newOffset={:int}, suggestBrokerId={}",
+    ),
+    Text("META_GROUP_LOADED", "load exist subscription group, {:group_config}", "a group was read at start"),
+    Text("META_GROUP_CREATED", "create new subscription group, {:group_config}", "a group was created"),
+    Text("META_GROUP_CREATED", "auto create a subscription group, {:group_config}"),
+    Text(
+        "META_GROUP_REQUEST_DONE",
+        "executionTime of create subscriptionGroup:{consumer_group} is {duration_ms:int} ms",
+        "a request for a group was answered",
+    ),
+    Text(
+        "META_GROUP_DELETE_NONE",
+        "delete subscription group failed, subscription groupName: {consumer_group} not exist",
+        "a group that the master dropped was dropped on the slave",
+    ),
+    Text(
+        "META_GROUP_OFFLINE",
+        "the consumer's group info not exist, group: {consumer_group}",
+        "a consumer pulls before this broker knows its group, as after a fail-over",
+    ),
+    Text(
+        "META_DELAY_INVALID",
+        "schedule CQ offset invalid. offset={start_offset:int}, cqMinOffset={:int}, cqMaxOffset={max_offset:int}, queueId={queue_id:int}",
+        "a delay offset is out of range",
+    ),
+    Text(
+        "META_DELAY_CORRECTED",
+        "correct delay offset [ delayLevel {queue_id:int} ] from {value_before} to {value}",
+        "a delay offset was set into range; queue_id is the delay level",
+    ),
+    Text(
+        "META_OFFSET_BACK",
+        "[NOTIFYME]update consumer offset less than store. clientHost={client_id}, key={:topic_at_group}, queueId={queue_id:int}, requestOffset={start_offset:int}, storeOffset={max_offset:int}",
+        "a consumer committed an offset below the stored one",
+    ),
+)
+
+ESCAPE = (
+    Text(
+        "ESC_ON",
+        "init executor for escaping messages asynchronously success.",
+        "slave acting master and remote escape are both switched on",
+    ),
+    Text(
+        "ESC_OFF_PUT",
+        "Put message failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
+        "a message may not escape; value and flag are the two settings",
+    ),
+    Text(
+        "ESC_OFF_PUT_QUEUE",
+        "Put message to specific queue failed, enableSlaveActingMaster={value}, enableRemoteEscape={flag:bool}.",
+        "a message for one queue may not escape; value and flag are the two settings",
+    ),
+    Text("ESC_PUT_ERR", "sendMessageInFailover to remote failed", "a message could not escape"),
+    Text(
+        "ESC_NO_ROUTE",
+        "putMessageToRemoteBroker: no route info of topic {topic} when escaping message, msgId={}",
+        "no broker is known for an escaping message",
+    ),
+    Text(
+        "ESC_NO_BROKER",
+        "putMessageToRemoteBroker failed, remote broker not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+        "no other broker for an escaping message",
+    ),
+    Text(
+        "ESC_NO_ADDR",
+        "putMessageToRemoteBroker failed, remote broker address not found. Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+        "the other broker's address is not known",
+    ),
+    Text(
+        "ESC_SEND_FAILED",
+        "Escaping failed! cost {duration_ms:int}ms, Topic: {topic}, MsgId: {}, Broker: {broker_name}",
+        "an escaping message was not taken",
+    ),
+    Text(
+        "ESC_SEND_ERR",
+        "putMessageToRemoteBroker exception, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
+        "an escaping message could not be sent",
+    ),
+    Text(
+        "ESC_SEND_INTERRUPTED",
+        "putMessageToRemoteBroker interrupted, MsgId: {}, RT: {duration_ms:int}ms, Broker: {broker_name:text}",
+        "an escaping message was interrupted",
+    ),
+    Text("ESC_PUT_QUEUE_ERR", "Put message to specific queue error", "a message for one queue could not escape"),
+    Text(
+        "ESC_GET_NULL",
+        "getMessageResult is null , innerConsumerGroupName {consumer_group}, topic {topic}, offset {start_offset:int}, queueId {queue_id:int}",
+        "a message could not be read back",
+    ),
+    Text(
+        "ESC_GET_NONE",
+        "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, needRetry {flag:bool}, result is {result:text}",
+        "a message was not found",
+    ),
+    Text(
+        "ESC_GET_NO_ADDR",
+        "can't find broker address for topic {topic}, {broker_name}",
+        "the broker that holds a message is not known",
+    ),
+    Text(
+        "ESC_GET_ERR",
+        "Get message from remote failed. {topic}, {start_offset:int}, {queue_id:int}, {broker_name}",
+        "a message could not be read from another broker",
+    ),
+)
+
+TEXTS = (
+    *under("controller", (*CONTROLLER_MODE, *SERVICES, *NAME_SERVERS, *TRANSACTIONS)),
+    *under("dledger", DLEDGER_MODE),
+    *under("acting_master", (*SMALLEST_ID, *PRE_ONLINE_TEXTS, *ESCAPE)),
+    *under("metadata", METADATA),
+)

@@ -1,0 +1,249 @@
+"""What a controller prints, mostly on DLedger (apache/rocketmq, ``org.apache.rocketmq.controller``).
+
+In ``controller.log``; of a controller inside a name server in ``namesrv.log``.
+"""
+
+from collections.abc import Mapping
+
+from election_core.dialects.dialect import Text, under
+from election_core.dialects.rocketmq.shapes import decided
+
+CONTROLLER_THREADS = (
+    "DefaultBrokerHeartbeatManager_",
+    "RaftBrokerHeartbeatManager_",
+    "ControllerRequestExecutorThread_",
+    "DLedgerController",
+)
+
+
+def from_controller(thread: str, stream: str) -> bool:
+    """True for a line of a controller, alone or inside a name server."""
+    return stream.startswith("controller") or thread.startswith(CONTROLLER_THREADS)
+
+
+ALTER: Mapping[str, str] = {"request": "alterSyncStateSet"}
+
+LEADERSHIP = (
+    Text("CTL_CANDIDATE", "Controller {node} change role to candidate", "the controller is candidate"),
+    Text(
+        "CTL_FOLLOWER",
+        "Controller {node} change role to Follower, leaderId:{peer}",
+        "the controller follows; the leader is read when the line is written",
+    ),
+    Text(
+        "CTL_LEADER_BEGIN",
+        "Controller {node} change role to leader, try process a initial proposal",
+        "the controller was elected and does not serve yet",
+    ),
+    Text(
+        "CTL_LEADER_READY",
+        "Start scheduling controller events",
+        "the controller answers as leader from here on",
+    ),
+    Text("CTL_LEADER_END", "Stop scheduling controller events", "the controller stopped to serve as leader"),
+    Text("CTL_SCHED_START", "Start event scheduler.", "the thread of the event queue started"),
+    Text(
+        "CTL_LEADER_ABORT",
+        "Append a initial log failed because current state is not leader",
+        "leadership was lost before the first entry was committed",
+    ),
+    Text(
+        "CTL_LEADER_RETRY",
+        "Controller leader append initial log failed, try {count:int} times",
+        "the first entry could not be committed",
+    ),
+    Text(
+        "CTL_LEADER_RETRY_MANY",
+        "Controller leader append initial log failed too many times, please wait a while",
+        "the first entry could not be committed three times",
+    ),
+    Text(
+        "CTL_LEADER_APPEND_ERR",
+        "Error happen when controller leader append initial request to DLedger",
+        "the first entry failed with an error",
+    ),
+    Text("CTL_APPEND_ERR", "Failed to append entry to DLedger", "an entry was refused or not committed in time"),
+)
+
+DECISIONS = (
+    Text(
+        "CTL_EVENT",
+        "Event queue run event {request}, get the result {value:text}",
+        "what the leading controller decided, before it was replicated",
+        then=decided,
+    ),
+    Text(
+        "CTL_EVENT_NOT_COMMITTED",
+        "Failed to append event to DLedger, the response is {value:text}, try cancel the future",
+        "no confirmation for the decision just before: its outcome is unknown",
+    ),
+    Text(
+        "CTL_EVENT_ERR",
+        "Error happen when handle event {request}",
+        "a request failed; nothing was replicated",
+    ),
+    Text("CTL_QUEUE_ERR", "Error happen in EventScheduler when append event", "a request could not be queued"),
+    Text(
+        "CTL_APPLIED",
+        "Apply {count:int} events index from {committed_from:int} to {committed_to:int} on controller {:self_in_group}",
+        "committed entries were applied",
+    ),
+    Text("CTL_APPLIED", "Apply {count:int} events on controller {:self_in_group}"),
+    Text(
+        "CTL_ELECT_OK",
+        "Elect new master {node} for broker {replica_group}",
+        "a new master was chosen, before replication",
+    ),
+    Text(
+        "CTL_ELECT_NONE",
+        "Failed to elect a new master for broker {replica_group}",
+        "no replica can become master",
+    ),
+    Text(
+        "CTL_ELECT_KEPT",
+        "The old master {node} is still alive, not need to elect new master for broker {replica_group}",
+        "no election: the master lives",
+    ),
+    Text(
+        "CTL_ELECT_UNREGISTERED",
+        "Receive an ElectMasterEvent which contains the un-registered broker, event = {value:text}",
+        "an election for an unknown broker set was applied",
+    ),
+    Text(
+        "CTL_SNAPSHOT_ERR",
+        "deserialize replicaInfoTable or syncStateSetInfoTable error",
+        "a snapshot of the broker sets could not be read",
+    ),
+    Text(
+        "CTL_SSS_SAME",
+        "The newSyncStateSet is equal with oldSyncStateSet, no needed to update syncStateSet",
+        "SyncStateSet request refused: nothing to change",
+        sets=ALTER,
+    ),
+    Text(
+        "CTL_SSS_NOT_MASTER",
+        "Rejecting alter syncStateSet request because the current leader is:{{{peer}}}, not {{{node}}}",
+        "SyncStateSet request refused: the node that asks is not the master",
+        sets=ALTER,
+    ),
+    Text(
+        "CTL_SSS_MASTER_EPOCH",
+        "Rejecting alter syncStateSet request because the current master epoch is:{{{term:int}}}, not {{{from_term:int}}}",
+        "SyncStateSet request refused: another master epoch",
+        sets=ALTER,
+    ),
+    Text(
+        "CTL_SSS_EPOCH",
+        "Rejecting alter syncStateSet request because the current syncStateSet epoch is:{{{sync_state_set_epoch:int}}}, not {{{value}}}",
+        "SyncStateSet request refused: another epoch of the set; value is the one asked with",
+        sets=ALTER,
+    ),
+    Text(
+        "CTL_SSS_UNKNOWN_REPLICA",
+        "Rejecting alter syncStateSet request because the replicas {{{value}}} don't exist",
+        "SyncStateSet request refused: an unknown replica",
+        sets=ALTER,
+    ),
+    Text(
+        "CTL_SSS_DEAD_REPLICA",
+        "Rejecting alter syncStateSet request because the replicas {{{value}}} don't alive",
+        "SyncStateSet request refused: a replica without heartbeat",
+        sets=ALTER,
+    ),
+    Text(
+        "CTL_SSS_NO_MASTER_IN_SET",
+        "Rejecting alter syncStateSet request because the newSyncStateSet don't contains origin leader {{{peer}}}",
+        "SyncStateSet request refused: the master is not in the wanted set",
+        sets=ALTER,
+    ),
+    Text(
+        "CTL_ELECT_DONE",
+        "Elect a new master in broker-set: {replica_group} done, result: {:text}",
+        "an election that the controller began itself is committed",
+    ),
+    Text(
+        "CTL_ELECT_DONE",
+        "Broker {replica_group}'s master {address} shutdown, elect a new master done, result:{:text}",
+    ),
+    Text(
+        "CTL_ELECT_TIMEOUT",
+        "Failed to trigger elect-master in broker-set: {replica_group}, retryCount: {count:int}",
+        "an election that the controller began itself got no result in time",
+    ),
+    Text(
+        "CTL_ELECT_FAILED",
+        "Failed to trigger elect-master in broker-set: {replica_group}",
+        "an election that the controller began itself found no master",
+    ),
+)
+
+BROKERS = (
+    Text(
+        "CTL_SCAN",
+        "start scanNotActiveBroker",
+        "the controller looks for silent brokers, every few seconds",
+        when=from_controller,
+    ),
+    Text(
+        "CTL_SCAN_ERR",
+        "scanNotActiveBroker exception",
+        "the look for silent brokers failed",
+        when=from_controller,
+    ),
+    Text(
+        "CTL_BROKER_EXPIRED",
+        "The broker channel {:text} expired, brokerInfo {:identity}, expired {duration_ms:int}ms",
+        "a broker's heartbeat is older than its timeout",
+    ),
+    Text(
+        "CTL_BROKER_ALIVE",
+        "new broker registered, {:identity}, brokerId:{broker_id}",
+        "first heartbeat of a broker at this controller",
+    ),
+    Text(
+        "CTL_BROKER_CHANNEL_CLOSED",
+        "Channel {:text} inactive, broker {replica_group}, addr:{address}, id:{broker_id}",
+        "the connection of a broker was closed",
+    ),
+    Text(
+        "CTL_INACTIVE",
+        "Controller Manager received broker inactive event, clusterName: {cluster_name}, brokerName: {replica_group}, brokerId: {broker_id}",
+        "a broker counts as gone; without id: the periodic check asks for an election",
+    ),
+    Text(
+        "CTL_INACTIVE_NOT_MASTER",
+        "The broker with brokerId: {broker_id} in broker-set: {replica_group} has been inactive",
+        "no election: the broker was no master, or this controller does not lead",
+    ),
+    Text("CTL_INACTIVE_NOT_MASTER", "The {replica_group} broker with IP address {address} shutdown"),
+    Text(
+        "CTL_INACTIVE_ERR",
+        "Failed to get replica-info for broker-set: {replica_group} when OnBrokerInactive",
+        "it could not be told whether the broker that is gone was master",
+    ),
+    Text(
+        "CTL_NOTIFY",
+        "Try notify broker {address} that role changed, RoleChangeNotifyEntry:{:text}",
+        "a live broker is told about a change of role",
+    ),
+    Text(
+        "CTL_NOTIFY",
+        "Try notify broker {address} with id {broker_id} that role changed, responseHeader:{:text}",
+    ),
+    Text("CTL_NOTIFY_ERR", "Failed to notify broker {address} that role changed", "a broker could not be told"),
+    Text("CTL_NOTIFY_ERR", "Failed to notify broker {address} with id {broker_id} that role changed"),
+    Text(
+        "CTL_NOTIFY_NO_MASTER",
+        "Notify broker role change failed, because member group is not null but the new master brokerId is empty, entry:{:text}",
+        "nobody was told: the new master is not known",
+    ),
+    Text("CTL_REQUEST_ERR", "process request: {:text} error, ", "a request failed"),
+    Text(
+        "CTL_CONFIG_UPDATE",
+        "updateConfig called by {address}",
+        "an operator changed the controller's settings",
+        when=from_controller,
+    ),
+)
+
+TEXTS = under("controller", (*LEADERSHIP, *DECISIONS, *BROKERS))

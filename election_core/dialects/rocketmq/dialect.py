@@ -1,0 +1,113 @@
+"""The RocketMQ dialect: all texts of brokers, controllers and name servers, from 4.5 to 5.3.
+
+Layout of a line: ``2026-03-01 10:00:07 INFO StateMaintainer - [n1] [ChangeRoleToCandidate] ...``; whole seconds,
+always GMT+8 whatever the zone of the machine, unless an operator edited the logging configuration.
+"""
+
+import re
+
+from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, integer, seconds
+from election_core.dialects.rocketmq import broker as rocketmq_broker
+from election_core.dialects.rocketmq import controller as rocketmq_controller
+from election_core.dialects.rocketmq import dledger as rocketmq_dledger
+from election_core.dialects.rocketmq import jraft as rocketmq_jraft
+from election_core.dialects.rocketmq import lock as rocketmq_lock
+from election_core.dialects.rocketmq import nameserver as rocketmq_nameserver
+from election_core.dialects.rocketmq import process as rocketmq_process
+from election_core.dialects.rocketmq import store as rocketmq_store
+from election_core.dialects.rocketmq.shapes import ROCKETMQ_SHAPES
+from election_core.model.events import Event
+
+GMT_PLUS_8 = 480
+TIME = r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
+RECORD_START = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})? (?:TRACE|DEBUG|INFO|WARN|ERROR) "
+
+STREAMS = frozenset(
+    f"{name}.log"
+    for name in (
+        *("broker", "broker_default", "store", "storeerror", "remoting", "transaction", "lock", "filter"),
+        *("controller", "controller_default", "dledger", "jraft", "namesrv", "namesrv_default"),
+        *("proxy", "broker_container"),
+    )
+)
+"""The files that hold lines about leadership, without suffixes of rolling and compression."""
+
+TEXTS = (
+    *rocketmq_dledger.TEXTS,
+    *rocketmq_controller.TEXTS,
+    *rocketmq_jraft.TEXTS,
+    *rocketmq_broker.TEXTS,
+    *rocketmq_store.TEXTS,
+    *rocketmq_lock.TEXTS,
+    *rocketmq_nameserver.TEXTS,
+    *rocketmq_process.TEXTS,
+)
+TABLE = Table(TEXTS, ROCKETMQ_SHAPES)
+
+_LINE = re.compile(TIME + r" (TRACE|DEBUG|INFO|WARN|ERROR) (.+?) - (.*)", re.DOTALL | re.ASCII)
+_TIME = re.compile(TIME, re.ASCII)
+_CODE = re.compile(r"CODE: (\d+)  DESC: (.*?)(?: BROKER: (\S+))?$")
+_DLEDGER_CODE = re.compile(r"DLedgerException: \[code=(\d+),name=(\w+)")
+
+
+def parse(record: Record) -> Event | None:
+    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
+    line = _LINE.match(record.text)
+    if line is None:
+        return None
+    time, fraction, level, thread, message = line.groups()
+    message = message.rstrip()
+    for pattern in TABLE.candidates(message):
+        try:
+            columns = pattern.read(message, thread, record.stream)
+            if columns is None:
+                continue
+            if record.continuation:
+                columns = _answered(record.continuation) | columns
+            moment, resolution = _moment(time, fraction, record.utc_offset_minutes)
+        except ValueError as error:
+            raise Unparsable(f"{pattern.text.kind}: {error}") from None
+        return Event(
+            kind=pattern.text.kind,
+            event_time=moment,
+            time_resolution_ms=resolution,
+            level=level,
+            thread=thread,
+            **columns,
+        )
+    return None
+
+
+def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
+    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no time."""
+    found = _TIME.match(text)
+    if found is None:
+        return None
+    try:
+        return _moment(found.group(1), found.group(2), utc_offset_minutes)
+    except ValueError:
+        return None
+
+
+def _moment(time: str, fraction: str | None, utc_offset_minutes: int) -> tuple[int, int]:
+    """The logger cuts times off: the line was written within the second, or millisecond, that begins here."""
+    utc = (seconds(time) - utc_offset_minutes * 60) * 1_000_000
+    return (utc + int(fraction[:6].ljust(6, "0")), 1) if fraction else (utc, 1000)
+
+
+def _answered(continuation: tuple[str, ...]) -> dict[str, int | str | None]:
+    """The code and text of a refusal: they stand only in the exception after the line."""
+    for line in continuation:
+        if found := _CODE.search(line) or _DLEDGER_CODE.search(line):
+            return {"code": integer(found.group(1)), "result": found.group(2)}
+    return {}
+
+
+ROCKETMQ = Dialect(
+    name="rocketmq",
+    record_start=RECORD_START,
+    needles=TABLE.needles(),
+    utc_offset_minutes=GMT_PLUS_8,
+    parse=parse,
+    time_of=time_of,
+)

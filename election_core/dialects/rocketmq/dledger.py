@@ -1,0 +1,378 @@
+"""What DLedger prints: elector, RPC, pusher, store (openmessaging/dledger, ``io.openmessaging.storage.dledger``).
+
+Of DLedger brokers in ``broker_default.log``, of controllers in ``dledger.log`` or a ``*_default.log``.
+"""
+
+from election_core.dialects.dialect import Text, under
+
+CANDIDATE, LEADER, FOLLOWER = ({"role": role} for role in ("CANDIDATE", "LEADER", "FOLLOWER"))
+
+
+ELECTOR = (
+    Text(
+        "DL_HB_TIMEOUT",
+        "[{node}][HeartBeatTimeOut] lastLeaderHeartBeatTime: {last_heartbeat_local:text} heartBeatTimeIntervalMs: {duration_ms:int} lastLeader={peer}",
+        "a follower has heard nothing from its leader for more than three heartbeat intervals",
+    ),
+    Text(
+        "DL_TO_CANDIDATE",
+        "[{node}] [ChangeRoleToCandidate] from term: {from_term:int} and currTerm: {term:int}",
+        "the node is candidate; from_term above term: a larger term was seen and is still to be taken",
+        sets=CANDIDATE,
+    ),
+    Text(
+        "DL_TO_CANDIDATE_SKIPPED",
+        "[{node}] skip to be candidate in term: {from_term:int}, but currTerm: {term:int}",
+        "a stale request to become candidate; nothing changed",
+    ),
+    Text(
+        "DL_TERM_UP",
+        "{node}_[INCREASE_TERM] from {from_term:int} to {term:int}",
+        "the node raised its term, wrote it down and forgot its vote",
+    ),
+    Text(
+        "DL_VOTE_REPLY",
+        "[{node}][GetVoteResponse] {:vote}",
+        "a reply to the candidate, its own included; term is the voter's; no peer: the call failed",
+    ),
+    Text(
+        "DL_VOTE_PARSED",
+        "[{node}] [PARSE_VOTE_RESULT] cost={duration_ms:int} term={term:int} memberNum={member_count:int} allNum={answered:int} acceptedNum={accepted:int} notReadyTermNum={not_ready:int} biggerLedgerNum={bigger_ledger:int} alreadyHasLeader={has_leader:bool} maxTerm={max_term:int} result={result}",
+        "a voting round ended with this result",
+    ),
+    Text(
+        "DL_ELECTED",
+        "[{node}] [VOTE_RESULT] has been elected to be the leader in term {term:int}",
+        "the candidate counted a quorum; the change of role follows",
+    ),
+    Text(
+        "DL_TO_LEADER",
+        "[{node}] [ChangeRoleToLeader] from term: {from_term:int} and currTerm: {term:int}",
+        "the node is leader",
+        sets=LEADER,
+    ),
+    Text(
+        "DL_TO_LEADER_SKIPPED",
+        "[{node}] skip to be the leader in term: {from_term:int}, but currTerm is: {term:int}",
+        "the term moved on between count and change: the election is void",
+    ),
+    Text(
+        "DL_TO_FOLLOWER",
+        "[{node}][ChangeRoleToFollower] from term: {from_term:int} leaderId: {peer} and currTerm: {term:int}",
+        "the node follows this leader from its first heartbeat on; no proof that the leader still leads",
+        sets=FOLLOWER,
+    ),
+    Text(
+        "DL_HB_PARSED",
+        "[{node}] Parse heartbeat responses in cost={duration_ms:int} term={term:int} allNum={answered:int} succNum={accepted:int} notReadyNum={not_ready:int} inconsistLeader={has_leader:bool} maxTerm={max_term:int} peerSize={member_count:int} lastSuccHeartBeatTime={last_heartbeat_local:text}",
+        "a round of the leader's heartbeats that did not reach its quorum",
+    ),
+    Text(
+        "DL_TWO_LEADERS",
+        "[{node}][BUG] currTerm {term:int} has leader {value}, but received leader {peer}",
+        "a second leader of one term sent a heartbeat; value is the leader known before",
+    ),
+    Text(
+        "DL_TERM_NOT_BIGGEST",
+        "[{node}] currentTerm{term:int} is not the biggest={max_term:int}, deal with it",
+        "a leader sees a larger term although it has a quorum (DLedger 0.3.2 and later)",
+    ),
+    Text(
+        "DL_HB_UNKNOWN",
+        "[BUG] [HandleHeartBeat] remoteId={peer} is an unknown member",
+        "heartbeat from an id that is not a member",
+    ),
+    Text(
+        "DL_HB_SELF",
+        "[BUG] [HandleHeartBeat] selfId={node} but remoteId={peer}",
+        "heartbeat that carries the own id",
+    ),
+    Text(
+        "DL_VOTE_UNKNOWN",
+        "[BUG] [HandleVote] remoteId={peer} is an unknown member",
+        "vote request from an id that is not a member",
+    ),
+    Text(
+        "DL_VOTE_SELF",
+        "[BUG] [HandleVote] selfId={node} but remoteId={peer}",
+        "vote request that carries the own id",
+    ),
+    Text("DL_HB_REPLY_ERR", "heartbeat response failed", "error while a heartbeat's reply was handled"),
+    Text("DL_VOTE_REPLY_ERR", "vote response failed", "error while a vote's reply was handled"),
+    Text("DL_MAINTAIN_ERR", "Error in heartbeat", "the loop that keeps the role failed once, in any role"),
+    Text(
+        "DL_ROLE_HANDLER_ERR",
+        "Handle role change failed term={term:int} role={role} handler={:text}",
+        "a handler of role changes failed",
+    ),
+    Text(
+        "DL_TAKE_ERR",
+        "takeLeadershipTask.check failed. ter={term:int}, role={role}",
+        "bookkeeping of a leadership transfer failed",
+    ),
+    Text("DL_TRANSFER_REQ", "handleLeadershipTransfer: {:transfer}", "the leader was asked to hand over"),
+    Text(
+        "DL_TRANSFER_REJ_TERM",
+        "[BUG] [HandleLeaderTransfer] currTerm={term:int} != request.term={from_term:int}",
+        "transfer refused: another term",
+    ),
+    Text(
+        "DL_TRANSFER_REJ_ROLE",
+        "[BUG] [HandleLeaderTransfer] selfId={node} is not leader",
+        "transfer refused: not the leader",
+    ),
+    Text(
+        "DL_TRANSFER_REJ_BUSY",
+        "[BUG] [HandleLeaderTransfer] transferee={peer} is already set",
+        "transfer refused: another one is under way",
+    ),
+    Text(
+        "DL_TRANSFER_TERM_CHANGED",
+        "[HandleLeaderTransfer] term changed, cur={term:int} , request={from_term:int}",
+        "transfer refused: the term changed meanwhile",
+    ),
+    Text(
+        "DL_TRANSFER_FAILED",
+        "leadershipTransfer failed, set transferee to null",
+        "a transfer did not complete; the leader stays",
+    ),
+    Text(
+        "DL_TAKE_REJ_TERM",
+        "[BUG] [handleTakeLeadership] currTerm={term:int} != request.term={from_term:int}",
+        "the one who should take over refused: another term",
+    ),
+    Text(
+        "DL_TAKE_DONE",
+        "TakeLeadershipTask finished. request={:taken}, response={:transfer_reply}, term={term:int}, role={role}",
+        "a transfer ended at who took over; the code tells whether it worked",
+    ),
+    Text(
+        "DL_STATE_LOADED",
+        "[MemberState] load persistent state ok. term={term:int} voteFor={peer}",
+        "term and vote as read at start (DLedger 0.4.0 and later)",
+    ),
+)
+
+RPC_AND_SERVER = (
+    Text("DL_RPC_HB_TIMEOUT", "HeartBeat request time out, {:info}", "no reply to a heartbeat in time"),
+    Text("DL_RPC_HB_SEND_ERR", "Send heartBeat request failed, {:info}", "a heartbeat could not be sent"),
+    Text("DL_RPC_VOTE_TIMEOUT", "Vote request time out, {:info}", "no reply to a vote request in time"),
+    Text("DL_RPC_VOTE_SEND_ERR", "Send vote request failed, {:info}", "a vote request could not be sent"),
+    Text("DL_RPC_PUSH_SEND_ERR", "Send push request failed, {:info}", "entries could not be sent to a follower"),
+    Text(
+        "DL_RPC_TRANSFER_SEND_ERR",
+        "Send leadershipTransfer request failed, {:info}",
+        "a transfer request could not be sent",
+    ),
+    Text(
+        "DL_RPC_TRANSFER_DONE",
+        "LEADERSHIP_TRANSFER FINISHED. Request={:text}, response={:transfer_reply}, cost={duration_ms:int}ms",
+        "the answer to a transfer request was written",
+    ),
+    Text("DL_LISTEN", "listen the port: {value}", "the RPC service of a DLedger process started"),
+    Text(
+        "DL_HB_CHECK_FAILED",
+        "[{node}][HandleHeartBeat] failed",
+        "a heartbeat was meant for another node or group",
+    ),
+    Text(
+        "DL_VOTE_CHECK_FAILED",
+        "[{node}][HandleVote] failed",
+        "a vote request was meant for another node or group",
+    ),
+    Text("DL_APPEND_FAILED", "[{node}][HandleAppend] failed", "an append was refused"),
+    Text(
+        "DL_TRANSFER_CHECK_FAILED",
+        "[{node}][handleLeadershipTransfer] failed",
+        "the conditions of a transfer do not hold",
+    ),
+    Text(
+        "DL_PREF_UNKNOWN",
+        "preferredLeaderId = {peer} is not a peer member",
+        "the preferred leader is not a member",
+    ),
+    Text("DL_PREF_OFFLINE", "preferredLeaderId = {peer} is not online", "the preferred leader is not online"),
+    Text(
+        "DL_PREF_BEHIND",
+        "preferredLeaderId = {peer} transferee fall behind index : {count:int}",
+        "the preferred leader is too far behind",
+    ),
+    Text(
+        "DL_PREF_CHOSEN",
+        "preferredLeaderId = {peer}, which has the smallest fall behind index = {count:int} and is decided to be transferee.",
+        "the leader decided to hand over to this preferred member",
+    ),
+    Text(
+        "DL_PREF_TRANSFER_DONE",
+        "transfer finished. request={:transfer},response={:transfer_reply},cost={duration_ms:int}ms",
+        "the transfer to a preferred leader ended; the code tells whether it worked",
+    ),
+    Text(
+        "DL_PREF_ERR",
+        "[checkPreferredLeader] error, request={:transfer}",
+        "the transfer to a preferred leader failed",
+    ),
+    Text("DL_TAKE_WAIT", "transferee fall behind, diff = {count:int}", "who takes over has to catch up first"),
+    Text("DL_PUSH_FAILED", "[{node}][HandlePush] failed", "entries from a leader were refused or failed"),
+    Text(
+        "DL_THREAD_ERR",
+        "Unexpected Error in running {value:text} ",
+        "a service thread failed once and goes on",
+    ),
+)
+
+PUSHER_AND_STORE = (
+    Text(
+        "DL_STATUS_FSM",
+        "[{node}][{role}] term={term:int} ledgerBegin={:int} ledgerEnd={ledger_end:int} committed={committed:int} watermarks={value:marks} appliedIndex={raft_index:int}",
+        "role, term and log of a node with a state machine, every three seconds",
+    ),
+    Text(
+        "DL_STATUS",
+        "[{node}][{role}] term={term:int} ledgerBegin={:int} ledgerEnd={ledger_end:int} committed={committed:int} watermarks={value:marks}",
+        "role, term and log of a node without a state machine, every three seconds",
+    ),
+    Text(
+        "DL_STATUS_FSM",
+        "[{node}][{role}] term={term:int} ledgerBeforeBegin={:int} ledgerEnd={ledger_end:int} committed={committed:int} watermarks={value:marks} appliedIndex={raft_index:int}",
+    ),
+    Text(
+        "DL_STATUS",
+        "[{node}][{role}] term={term:int} ledgerBeforeBegin={:int} ledgerEnd={ledger_end:int} committed={committed:int} watermarks={value:marks}",
+    ),
+    Text(
+        "DL_WATERMARK_INIT",
+        "Initialize the watermark in {} for term={term:int}",
+        "first act of a node as leader of that term",
+    ),
+    Text(
+        "DL_PENDING_INIT",
+        "Initialize the pending append map in {} for term={term:int}",
+        "the leader starts to keep track of unanswered appends",
+    ),
+    Text("DL_PENDING_INIT", "Initialize the pending closure map in {} for term={term:int}"),
+    Text(
+        "DL_PENDING_CLEARED",
+        "[TermChange] Will clear the pending response index={raft_index:int} for term changed from {from_term:int} to {term:int}",
+        "an append of an old term is answered as lost to a change of term",
+    ),
+    Text(
+        "DL_PENDING_CLEARED",
+        "[TermChange] Will clear the pending closure index={raft_index:int} for term changed from {from_term:int} to {term:int}",
+    ),
+    Text(
+        "DL_WATERMARK_CLEARED",
+        "[TermChange] Will clear the watermarks for term changed from {from_term:int} to {term:int}",
+        "the marks of an old term were dropped",
+    ),
+    Text(
+        "DL_PUSH_STATE",
+        "[Push-{peer}]Change state from {value_before} to {value} at {raft_index:int}",
+        "the leader's sending to one follower changed its state",
+    ),
+    Text(
+        "DL_PUSH_TRUNCATE",
+        "[Push-{peer}]Will push data to truncate truncateIndex={raft_index:int} pos={start_offset:int}",
+        "the leader makes a follower cut its tail",
+    ),
+    Text(
+        "DL_PUSH_COMPARE",
+        "[Push-{peer}][DoCompare] compareIndex={raft_index:int} means start to compare",
+        "the leader starts to look for the last common entry",
+    ),
+    Text(
+        "DL_TRUNCATED",
+        "[HandleDoTruncate] truncateIndex={raft_index:int} pos={start_offset:int}",
+        "a follower cuts its tail",
+    ),
+    Text(
+        "DL_PUSH_BEHIND",
+        "[PushFallBehind]The leader pushed an batch append entry last index={raft_index:int} smaller than current ledgerEndIndex={ledger_end:int}, maybe the last ack is missed",
+        "the leader sent entries that the follower already holds",
+    ),
+    Text(
+        "DL_PUSH_FORWARD",
+        "[PushFastForward] ledgerEndIndex={ledger_end:int} entryIndex={raft_index:int}",
+        "the leader sent entries beyond the follower's end",
+    ),
+    Text(
+        "DL_PUSH_ERR",
+        "[Push-{peer}]Get error response code {:status} {:info}",
+        "a follower answered entries with an error",
+    ),
+    Text(
+        "DL_PUSH_DISPATCH_ERR",
+        "[Push-{peer}]Error in {} writeIndex={:int} compareIndex={raft_index:int}",
+        "the leader's sending to one follower failed once",
+    ),
+    Text(
+        "DL_PUSH_INCONSISTENT",
+        "[Push-{peer}]Get INCONSISTENT_STATE when push index={raft_index:int} term={term:int}",
+        "a follower's log does not fit the entry sent",
+    ),
+    Text("DL_PUSH_RETRY", "[Push-{peer}]Retry to push entry at {raft_index:int}", "an entry is sent again"),
+    Text("DL_PUSH_APPEND_ERR", "[HandleDoAppend] writeIndex={raft_index:int}", "a follower could not append"),
+    Text(
+        "DL_PUSH_COMPARE_ERR",
+        "[HandleDoCompare] compareIndex={raft_index:int}",
+        "a follower could not compare",
+    ),
+    Text(
+        "DL_PUSH_COMMIT_ERR",
+        "[HandleDoCommit] committedIndex={raft_index:int}",
+        "a follower could not commit",
+    ),
+    Text(
+        "DL_PUSH_REPEATED",
+        "[MONITOR]The index {raft_index:int} has already existed with {:text} and curr is {:text}",
+        "the leader sent an entry that waits already",
+    ),
+    Text(
+        "DL_APPEND_DONE",
+        "Complete future, term {term:int}, index {raft_index:int}",
+        "the leader committed and applied this entry",
+    ),
+    Text(
+        "DL_COMMIT_SKIPPED",
+        "[MONITOR]Skip update committed index for new={committed:int} < old={:int} or new={:int} < beginIndex={:int}",
+        "a committed index below the known one was not taken",
+    ),
+    Text(
+        "DL_STORE_TRUNCATE",
+        "[TRUNCATE]leaderId={peer} index={ledger_end:int} truncatePos={start_offset:int} != maxPos={max_offset:int}, this is usually happened on the old leader",
+        "a node cuts entries that its new leader does not have",
+    ),
+    Text(
+        "DL_STORE_COMMITTED",
+        "Recover to get committed index={committed:int} from checkpoint",
+        "the committed index at start",
+    ),
+    Text(
+        "DL_STORE_RECOVERED",
+        "Recover data file over, the last file {value:text}",
+        "the log was read at start",
+    ),
+    Text(
+        "DL_STORE_RECOVERED_TO",
+        "Recover data to the end entryIndex={ledger_end:int} processOffset={max_offset:int} lastFileOffset={:int} cha={:int}",
+        "the end of the log at start",
+    ),
+    Text(
+        "DL_STORE_RECOVER_BEGIN",
+        "Begin to recover data from entryIndex={ledger_end:int} {value:text}",
+        "the log is being read at start, from this entry",
+    ),
+    Text(
+        "DL_STORE_RECOVERED_FILE",
+        "Recover data file to the end of {value:text}",
+        "one file of the log was read",
+    ),
+    Text("DL_STORE_REVISED", "Revise dataFileList {value:text}", "the ends of the log were set at start"),
+    Text("DL_CHECKPOINT_LOAD_ERR", "Load checkpoint failed", "the checkpoint could not be read"),
+    Text("DL_CHECKPOINT_ERR", "Persist checkpoint failed", "the checkpoint could not be written"),
+    Text("DL_TERM_LOAD_ERR", "Load last term failed", "term and vote could not be read"),
+    Text("DL_TERM_PERSIST_ERR", "Persist curr term failed", "term and vote may be forgotten at the next start"),
+    Text("DL_APPLY_ERR", "Apply task exception", "the state machine failed"),
+)
+
+TEXTS = under("dledger", (*ELECTOR, *RPC_AND_SERVER, *PUSHER_AND_STORE))

@@ -1,0 +1,204 @@
+"""What every RocketMQ process prints about its life: settings, start, stop, threads, files, connections."""
+
+from election_core.dialects.dialect import Text, on_thread, under
+
+SETTINGS = (
+    # starts of a configuration dump
+    *("brokerConfigPath", "rocketmqHome"),
+    # who
+    *(
+        "brokerName",
+        "brokerClusterName",
+        "brokerId",
+        "brokerIP1",
+        "listenPort",
+        "namesrvAddr",
+        "haListenPort",
+    ),
+    # broker
+    *("forceRegister", "registerNameServerPeriod", "brokerHeartbeatInterval", "brokerNotActiveTimeoutMillis"),
+    *("syncBrokerMemberGroupPeriod", "isolateLogEnable", "enableSlaveActingMaster", "enableRemoteEscape"),
+    *("skipPreOnline", "consumerOffsetUpdateVersionStep", "delayOffsetUpdateVersionStep", "lockInStrictMode"),
+    *("compatibleWithOldNameSrv", "enableControllerMode", "controllerAddr", "fetchControllerAddrByDnsLookup"),
+    *("syncBrokerMetadataPeriod", "checkSyncStateSetPeriod", "syncControllerMetadataPeriod"),
+    *("controllerHeartBeatTimeoutMills", "brokerElectionPriority"),
+    # store
+    *("storePathRootDir", "storePathEpochFile", "storePathBrokerIdentity", "timerWheelEnable"),
+    *("disappearTimeAfterStart", "brokerRole", "flushDiskType", "slaveTimeout", "enableDLegerCommitLog"),
+    *("dLegerGroup", "dLegerPeers", "dLegerSelfId", "preferredLeaderId", "totalReplicas", "inSyncReplicas"),
+    *("minInSyncReplicas", "allAckInSyncStateSet", "enableAutoInSyncReplicas", "haMaxTimeSlaveNotCatchup"),
+    *("haHousekeepingInterval", "haSendHeartbeatInterval", "asyncLearner"),
+    # controller
+    *("controllerType", "scanNotActiveBrokerInterval", "controllerDLegerGroup", "controllerDLegerPeers"),
+    *(
+        "controllerDLegerSelfId",
+        "controllerStorePath",
+        "electMasterMaxRetryCount",
+        "enableElectUncleanMaster",
+    ),
+    *("isProcessReadEvent", "notifyBrokerRoleChanged", "scanInactiveMasterInterval"),
+    # name server
+    *("supportActingMaster", "notifyMinBrokerIdChanged", "enableControllerInNamesrv", "needWaitForService"),
+    *("waitSecondsForService", "deleteTopicWithBrokerRegistration", "unRegisterBrokerQueueCapacity"),
+)
+"""Settings that decide about leadership, locks and metadata; other lines of a configuration dump are no events."""
+
+SETTING_MEANING = "one setting in the configuration dump at start, before any change of role"
+
+DUMP = tuple(
+    Text(
+        "CFG_ITEM",
+        name + "={value:text}",
+        SETTING_MEANING,
+        when=on_thread("main"),
+        sets={"setting": name},
+    )
+    for name in SETTINGS
+)
+
+CHANGES = (
+    Text(
+        "CFG_REPLACE",
+        "Replace, key: {setting}, value: {value_before:text} -> {value:text}",
+        "a setting got another value",
+    ),
+    Text(
+        "CFG_UPDATE",
+        "updateBrokerConfig, new config: [{value:text}] client: {peer_address} ",
+        "an operator changed the broker's settings",
+    ),
+    Text(
+        "CFG_UPDATE_REQ",
+        "Broker receive request to update config, caller address={peer_address}",
+        "an operator asked to change the broker's settings",
+    ),
+)
+
+LIFE = (
+    Text(
+        "BRK_BOOT",
+        "The broker[{replica_group}, {address}] boot success. serializeType={}",
+        "the broker's process has started; it need not serve yet",
+    ),
+    Text(
+        "BRK_BOOT",
+        "The broker[{replica_group}, {address}] boot success. serializeType={} and name server is {value:text}",
+    ),
+    Text("BRK_SHUTDOWN_BEGIN", "Shutdown hook was invoked, {count:int}", "the broker is being shut down"),
+    Text(
+        "BRK_SHUTDOWN_END",
+        "Shutdown hook over, consuming total time(ms): {duration_ms:int}",
+        "the broker was shut down",
+    ),
+    Text("BRK_JSTACK", "broker jstack", "the broker was too slow and printed its threads"),
+    Text(
+        "NS_BOOT",
+        "The Name Server boot success. serializeType={}, address {address}",
+        "the name server started",
+    ),
+    Text("NS_BOOT", "The Name Server boot success. serializeType={}"),
+    Text(
+        "CTL_EMBEDDED_BOOT",
+        "The ControllerManager boot success. serializeType={}",
+        "the controller inside a name server started",
+    ),
+    Text("CTL_BOOT", "The Controller Server boot success. serializeType={}", "the controller started"),
+    Text(
+        "BOX_BROKER_BOOT",
+        "Broker [{value:text}] boot success. serializeType={}",
+        "a broker in a container started",
+    ),
+    Text("BOX_BROKER_BOOT", "Broker [{value:text}] boot success. serializeType={} and name server is {:text}"),
+    Text("BOX_BOOT", "The broker container boot success. serializeType={}", "a broker container started"),
+    Text("BOX_BOOT", "The broker container boot success. serializeType={} and name server is {:text}"),
+    Text(
+        "SRV_SHUTDOWN_BEGIN",
+        "shutdown hook was invoked, {count:int} times.",
+        "a name server or controller is being shut down",
+    ),
+    Text(
+        "SRV_SHUTDOWN_END",
+        "shutdown hook done, consuming time total(ms): {duration_ms:int}",
+        "a name server or controller was shut down",
+    ),
+    Text("SRV_SHUTDOWN_ERR", "shutdown hook callback invoked failure.", "a shutdown failed"),
+)
+
+THREADS = (
+    Text(
+        "THREAD_TRY_START",
+        "Try to start service thread:{value:text} started:{flag:bool} lastThread:{:text}",
+        "a service thread is to start",
+    ),
+    Text(
+        "THREAD_START",
+        "Start service thread:{value:text} started:{flag:bool} lastThread:{:text}",
+        "a service thread started",
+    ),
+    Text(
+        "THREAD_TRY_STOP",
+        "Try to shutdown service thread:{value:text} started:{flag:bool} lastThread:{:text}",
+        "a service thread is to stop",
+    ),
+    Text(
+        "THREAD_STOP",
+        "shutdown thread[{value:text}] interrupt={flag:bool} ",
+        "a service thread is told to stop",
+    ),
+    Text("THREAD_STOP", "shutdown thread {value:text} interrupt {flag:bool}"),
+    Text("THREAD_MAKE_STOP", "makestop thread[{value:text}] ", "a service thread is told to stop by and by"),
+    Text("THREAD_MAKE_STOP", "makestop thread {value}"),
+    Text(
+        "THREAD_JOIN",
+        "join thread[{value:text}], elapsed time: {duration_ms:int}ms, join time:{:int}ms",
+        "a service thread has ended",
+    ),
+    Text("THREAD_JOIN", "join thread {value:text} elapsed time(ms) {duration_ms:int} {:int}"),
+)
+
+
+def outside_store(_: str, stream: str) -> bool:
+    """True outside the store's own file, which says the same of each segment of its log."""
+    return stream != "store.log"
+
+
+FILES = (
+    Text("FILE_LOADED", "load {value} OK", "a metadata file was read", when=outside_store),
+    Text("FILE_LOAD_ERR", "load {value} failed, and try to load backup file", "a metadata file was unreadable"),
+    Text("FILE_PERSIST_ERR", "Failed to persist", "a metadata file could not be written"),
+)
+
+CONNECTIONS = (
+    Text("NET_LISTEN", "RemotingServer started, listening {}:{value}", "the process listens; value is the port"),
+    Text(
+        "NET_SERVER_CLOSED",
+        "NETTY SERVER PIPELINE: channelInactive, the channel[{peer_address}]",
+        "a connection was closed",
+    ),
+    Text(
+        "NET_SERVER_OPEN",
+        "NETTY SERVER PIPELINE: channelActive, the channel[{peer_address}]",
+        "a connection was opened",
+    ),
+    Text("NET_SERVER_IDLE", "NETTY SERVER PIPELINE: IDLE exception [{peer_address}]", "a connection was idle"),
+    Text(
+        "NET_CLIENT_CONNECT",
+        "NETTY CLIENT PIPELINE: CONNECT  {address} => {peer_address}",
+        "the process connects",
+    ),
+    Text("NET_CLIENT_CONNECT", "NETTY CLIENT PIPELINE: CONNECT {address} => {peer_address}"),
+    Text(
+        "NET_TIMEOUT",
+        "invokeSync: wait response timeout exception, the channel[addr={peer_address}, id={}]",
+        "a call got no answer in time",
+    ),
+    Text("NET_TIMEOUT", "invokeSync: wait response timeout exception, the channel[{peer_address}]"),
+    Text(
+        "NET_ANSWER_LOST",
+        "RemotingCommand [code={code:int}, language={}, version={value}, opaque={}, flag(B)=1, remark={result:text}",
+        "an answer of the process could not be sent; value is the number of its release, 0 where it has none",
+        when=on_thread("NettyServer"),
+    ),
+)
+
+TEXTS = under("process", (*DUMP, *CHANGES, *LIFE, *THREADS, *FILES, *CONNECTIONS))

@@ -1,0 +1,358 @@
+"""What the message store prints about replication (``org.apache.rocketmq.store``), in ``store.log``.
+
+Some texts are the same in controller mode and in classic replication, on the same threads. They bear the ``HA_``
+kind here; whether a life is of the one or the other is said by HA_KIND_AUTO or HA_KIND_DEFAULT at its start.
+"""
+
+from election_core.dialects.dialect import Text, off_thread, on_thread, under
+
+CLASSIC_THREADS = ("DefaultHAClient", "DefaultAcceptSocketService", "HAClient", "AcceptSocketService")
+CLASSIC, AUTO_SWITCH = on_thread(*CLASSIC_THREADS), off_thread(*CLASSIC_THREADS)
+
+ROLE = (
+    Text(
+        "HA_MASTER",
+        "Change ha to master success, newMasterEpoch:{term:int}, startOffset:{start_offset:int}",
+        "the store is master of a new epoch that begins at this offset",
+    ),
+    Text(
+        "HA_MASTER_AGAIN",
+        "Change ha to master success, last role is master, newMasterEpoch:{term:int}, startOffset:{start_offset:int}",
+        "the store was master already; a new epoch begins",
+    ),
+    Text(
+        "HA_SLAVE",
+        "Change ha to slave success, newMasterAddress:{peer_address}, newMasterEpoch:{term:int}",
+        "the store is slave of a new master",
+    ),
+    Text(
+        "HA_SLAVE_AGAIN",
+        "Change ha to slave success, master doesn't change, newMasterAddress:{peer_address}, newMasterEpoch:{term:int}",
+        "the store was slave of that master already; a new epoch begins",
+    ),
+    Text(
+        "HA_MASTER_STALE",
+        "newMasterEpoch {term:int} < lastEpoch {max_term:int}, fail to change to master",
+        "not master: the own epoch file is ahead",
+    ),
+    Text(
+        "HA_SLAVE_STALE",
+        "newMasterEpoch {term:int} < lastEpoch {max_term:int}, fail to change to slave",
+        "not slave: the own epoch file is ahead",
+    ),
+    Text("HA_SLAVE_ERR", "Error happen when change ha to slave", "the change to slave failed"),
+    Text(
+        "HA_MASTER_OFFSETS",
+        "TruncateOffset is {start_offset:int}, confirmOffset is {confirm_offset:int}, maxPhyOffset is {max_offset:int}",
+        "the offsets at a change to master; start_offset -1: nothing was cut",
+    ),
+    Text("HA_TRUNCATE_SKIP", "Dispatch complete, skip truncate", "nothing to cut at a change to master"),
+    Text("HA_TRUNCATE", "Truncate commitLog to {start_offset:int}", "an incomplete tail was cut"),
+)
+
+MASTER_SIDE = (
+    Text(
+        "HA_CAUGHT_UP",
+        "The slave {peer} has caught up, slaveMaxOffset: {max_offset:int}, confirmOffset: {confirm_offset:int}, epoch: {term:int}, leader epoch startOffset: {start_offset:int}.",
+        "the master wants this slave in the SyncStateSet",
+    ),
+    Text(
+        "HA_SSS_WANTED",
+        "Notify the syncStateSet has been changed into {members:ids}.",
+        "the SyncStateSet that the master wants",
+    ),
+    Text(
+        "HA_SSS_STALE",
+        "Slave {peer} is still in syncStateSet, but has lost its connection. So new offset can't be compute.",
+        "a member of the SyncStateSet is not connected",
+    ),
+    Text(
+        "HA_HANDSHAKE",
+        "Receive slave handshake, slaveBrokerId:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
+        "a slave connected; flag: it is a learner",
+    ),
+    Text(
+        "HA_HANDSHAKE_REPLY",
+        "Master build handshake header: maxEpoch:{max_term:int}, maxOffset:{max_offset:int}, epochEntries:{epoch_entries:epochs}",
+        "the master tells a slave its epochs",
+    ),
+    Text(
+        "HA_TRANSFER",
+        "Master transfer data to slave {peer_address:socket}, from offset:{start_offset:int}, currentEpoch:{:epoch}",
+        "the master begins to send to a slave",
+    ),
+    Text(
+        "HA_CONN_STATE",
+        "Master change state from {value_before} to {value}",
+        "the master's connection to a slave changed its state",
+    ),
+    Text("HA_STATE", "change state to {value}", "a replication connection changed its state", when=AUTO_SWITCH),
+    Text(
+        "HA_CONN_EXPIRED",
+        "ha housekeeping, found this connection[{peer_address:socket}] expired, {duration_ms:int}",
+        "a slave said nothing for too long",
+        when=AUTO_SWITCH,
+    ),
+    Text(
+        "HA_EPOCH_MISSING",
+        "Failed to find epochEntry with epoch {term:int} when build msg header",
+        "the master cannot send: a hole in its epochs",
+    ),
+    Text(
+        "HA_EPOCH_NO_MATCH",
+        "Failed to find an epochEntry to match nextTransferFromWhere {start_offset:int}",
+        "a slave asks for an offset that no epoch covers",
+    ),
+    Text(
+        "HA_EPOCH_NO_NEXT",
+        "Can't find a bigger epochEntry than epoch {term:int}",
+        "the master misses the epoch after this one",
+    ),
+    Text("HA_CONN_STATE_ERR", "Current state illegal {value}", "a connection is in no possible state"),
+    Text(
+        "HA_ACK_TIMEOUT",
+        "transfer message to slave timeout, offset : {max_offset:int}, request acks: {count:int}",
+        "a message was not acknowledged in time; -1: by the whole SyncStateSet",
+    ),
+    Text(
+        "HA_WAIT_TIMEOUT",
+        "Wait HA connection establish with {peer_address} timeout",
+        "no connection in time before coming online",
+    ),
+)
+
+SLAVE_SIDE = (
+    Text(
+        "HA_CLIENT_MASTER",
+        "update master address, OLD: {address} NEW: {peer_address}",
+        "the slave's replication got another master",
+        when=AUTO_SWITCH,
+    ),
+    Text(
+        "HA_CLIENT_MASTER_HA",
+        "update master ha address, OLD: {address} NEW: {peer_address}",
+        "the slave's replication got another replication address",
+        when=AUTO_SWITCH,
+    ),
+    Text(
+        "HA_CLIENT_CONNECT_ERR",
+        "AutoSwitchHAClient connect to master {peer_address} failed",
+        "the slave does not reach its master",
+    ),
+    Text("HA_CLIENT_CONNECTED", "AutoSwitchHAClient connect to master {peer_address}", "the slave is connected"),
+    Text(
+        "HA_CLIENT_CLOSED",
+        "AutoSwitchHAClient close connection with master {peer_address}",
+        "the slave's connection was closed",
+    ),
+    Text(
+        "HA_CLIENT_HANDSHAKE",
+        "Receive handshake, masterMaxPosition {max_offset:int}, masterEpochEntries:{epoch_entries:epochs}, try truncate log",
+        "the slave learned the master's epochs",
+    ),
+    Text(
+        "HA_CLIENT_FRESH",
+        "Slave local epochCache is empty, skip truncate log",
+        "a new slave: nothing to cut",
+    ),
+    Text("HA_CLIENT_EPOCHS_MASTER", "master epoch entries is {epoch_entries:epochs}", "the master's epochs"),
+    Text("HA_CLIENT_EPOCHS_LOCAL", "local epoch entries is {epoch_entries:epochs}", "the slave's own epochs"),
+    Text(
+        "HA_CLIENT_CUT_AT",
+        "truncateOffset is {start_offset:int}",
+        "where the slave's log parts from the master's; -1: nowhere in common",
+    ),
+    Text(
+        "HA_CLIENT_CUT",
+        "Truncate slave log to {start_offset:int} success, change to transfer state",
+        "the slave's log was cut: what was not replicated is gone",
+    ),
+    Text(
+        "HA_CLIENT_CUT_ERR",
+        "Failed to truncate slave log to {start_offset:int}",
+        "the slave's log was not cut",
+    ),
+    Text(
+        "HA_CLIENT_NO_POINT",
+        "Failed to find a consistent point between masterEpoch:{:text} and slaveEpoch:{epoch_entries:epochs}",
+        "the slave's log has nothing in common with the master's; the slave's epochs",
+    ),
+    Text(
+        "HA_CLIENT_GAP",
+        "master pushed offset not equal the max phy offset in slave, SLAVE: {max_offset:int} MASTER: {start_offset:int}",
+        "the master sent from another offset than the slave's end",
+        when=AUTO_SWITCH,
+    ),
+    Text(
+        "HA_CLIENT_STATE_ERR",
+        "State not matched, masterState:{value}, slaveState:{value_before}, bodySize:{:int}, offset:{max_offset:int}, masterEpoch:{term:int}, masterEpochStartOffset:{start_offset:int}, confirmOffset:{confirm_offset:int}",
+        "master and slave are in different states of one connection",
+    ),
+    Text(
+        "HA_CLIENT_EXPIRED",
+        "AutoSwitchHAClient, housekeeping, found this connection[{peer_address}] expired, {duration_ms:int}",
+        "the master said nothing for too long",
+    ),
+    Text(
+        "HA_CLIENT_NO_ANSWER",
+        "AutoSwitchHAClient, master not response some time, so close connection",
+        "the slave closes its connection: no answer",
+    ),
+    Text(
+        "HA_CLIENT_CUT_FAILED",
+        "AutoSwitchHAClient truncate log failed in handshake state",
+        "the slave could not cut its log; the connection is dropped",
+    ),
+    Text(
+        "HA_CLIENT_REPORT",
+        "Slave report current offset {max_offset:int}",
+        "how far the slave has written",
+        when=AUTO_SWITCH,
+    ),
+    Text(
+        "HA_CLIENT_REPORT_ERR",
+        "AutoSwitchHAClient report max offset to master failed",
+        "the slave could not report its offset",
+    ),
+)
+
+STORE = (
+    Text(
+        "EPOCH_APPEND_ERR",
+        "The appending entry's lastEpoch or endOffset {:epoch} is not bigger than lastEntry {:epoch_before}, append failed",
+        "a new epoch was not recorded: it starts where the last one did, or is known",
+    ),
+    Text(
+        "EPOCH_LOAD_ERR",
+        "Error happen when init epoch entries from epochFile",
+        "the epoch file could not be read",
+    ),
+    Text(
+        "EPOCH_FLUSH_ERR",
+        "Error happen when flush epochEntries to epochCheckpointFile",
+        "the epoch file could not be written",
+    ),
+    Text(
+        "HA_CONFIRM_INIT",
+        "Init the confirmOffset to {confirm_offset:int}.",
+        "the confirm offset at start; 5.1 floods",
+        floods=True,
+    ),
+    Text("HA_KIND_AUTO", "Load AutoSwitch HA Service: {value:text}", "this life is in controller mode"),
+    Text("HA_KIND_DEFAULT", "Load default HA Service: {value:text}", "this life is in classic replication"),
+    Text(
+        "STORE_LAST_SHUTDOWN",
+        "last shutdown {result}, store path root dir: {value:text}",
+        "how the process ended before this start: normally, or abnormally (killed)",
+    ),
+    Text("STORE_LAST_SHUTDOWN", "last shutdown {result}"),
+    Text("STORE_ROLE", "Broker role change from {value_before} to {role}", "the store noticed a change of role"),
+    Text(
+        "STORE_RECOVERED",
+        "message store recover end, and the max phy offset = {max_offset:int}",
+        "the end of the log after the recovery at start",
+    ),
+    Text(
+        "STORE_CONFIRMED",
+        "store checkpoint file confirmPhyOffset {confirm_offset:int}",
+        "the confirm offset in the checkpoint at start",
+    ),
+    Text(
+        "STORE_MASTER_FLUSHED",
+        "store checkpoint file masterFlushedOffset {max_offset:int}",
+        "how far the master had written, in the checkpoint at start",
+    ),
+    Text("STORE_LOADED", "load over, and the max phy offset = {max_offset:int}", "the end of the log at start"),
+    Text(
+        "STORE_TRUNCATE",
+        "truncate dirty files to {start_offset:int}",
+        "the log is to be cut here; it need not be longer",
+    ),
+    Text(
+        "STORE_TRUNCATE_NONE",
+        "no need to truncate files, truncate offset is {start_offset:int}, max physical offset is {max_offset:int}",
+        "the log ends before the point of the cut",
+    ),
+    Text(
+        "STORE_TRUNCATE_MISALIGNED",
+        "offset {start_offset:int} is not align, truncate failed, need manual fix",
+        "the cut falls into a message; the log was not cut",
+    ),
+)
+
+CLASSIC_REPLICATION = (
+    Text("XHA_CONN_NEW", "HAService receive new connection, {peer_address:socket}", "a slave connected"),
+    Text(
+        "XHA_SLAVE_OFFSET",
+        "slave[{peer_address:socket}] request offset {max_offset:int}",
+        "the first offset that a slave reported",
+    ),
+    Text(
+        "XHA_TRANSFER",
+        "master transfer data from {start_offset:int} to slave[{peer_address:socket}], and slave request {max_offset:int}",
+        "the master begins to send to a slave",
+    ),
+    Text("XHA_CONN_STATE", "change state to {value}", "a classic connection changed its state", when=CLASSIC),
+    Text(
+        "XHA_CONN_EXPIRED",
+        "ha housekeeping, found this connection[{peer_address:socket}] expired, {duration_ms:int}",
+        "a slave of classic replication said nothing for too long",
+        when=CLASSIC,
+    ),
+    Text("XHA_CONN_CLOSED", "read socket[{peer_address:socket}] < 0", "a slave closed its connection"),
+    Text(
+        "XHA_CLIENT_MASTER_HA",
+        "update master ha address, OLD: {address} NEW: {peer_address}",
+        "the classic slave got another replication address",
+        when=CLASSIC,
+    ),
+    Text(
+        "XHA_CLIENT_MASTER",
+        "update master address, OLD: {address} NEW: {peer_address}",
+        "the classic slave got another master",
+        when=CLASSIC,
+    ),
+    Text(
+        "XHA_CLIENT_CONNECT_ERR",
+        "HAClient connect to master {peer_address} failed",
+        "the classic slave does not reach its master",
+    ),
+    Text("XHA_CLIENT_CONNECTED", "HAClient connect to master {peer_address}", "the classic slave is connected"),
+    Text(
+        "XHA_CLIENT_CLOSED",
+        "HAClient close connection with master {peer_address}",
+        "the classic slave's connection was closed",
+    ),
+    Text(
+        "XHA_CLIENT_GAP",
+        "master pushed offset not equal the max phy offset in slave, SLAVE: {max_offset:int} MASTER: {start_offset:int}",
+        "the master sent from another offset than the classic slave's end",
+        when=CLASSIC,
+    ),
+    Text(
+        "XHA_CLIENT_EXPIRED",
+        "AutoRecoverHAClient, housekeeping, found this connection[{peer_address}] expired, {duration_ms:int}",
+        "the master of a classic slave said nothing for too long",
+    ),
+    Text(
+        "XHA_CLIENT_NO_ANSWER",
+        "AutoRecoverHAClient, master not response some time, so close connection",
+        "the classic slave closes its connection: no answer",
+    ),
+    Text(
+        "XHA_CLIENT_REPORT",
+        "Slave report current offset {max_offset:int}",
+        "how far the classic slave has written",
+        when=CLASSIC,
+    ),
+    Text(
+        "XHA_LAG",
+        "CommitLog: slave fall behind master {count:int}bytes",
+        "how far the slaves are behind, once a minute",
+    ),
+)
+
+TEXTS = (
+    *under("controller", (*ROLE, *MASTER_SIDE, *SLAVE_SIDE, *STORE)),
+    *under("acting_master", CLASSIC_REPLICATION),
+)

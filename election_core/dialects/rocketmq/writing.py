@@ -1,0 +1,166 @@
+"""RocketMQ's log lines, written: the layout and the printed values that :mod:`.rocketmq_shapes` reads."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from election_core.dialects.rocketmq import dialect as rocketmq
+from election_core.dialects.rocketmq.shapes import OPEN_END
+from election_core.dialects.writing import Writer, members, printed
+
+WRITER = Writer(rocketmq.TEXTS)
+_GMT_PLUS_8 = timedelta(minutes=rocketmq.GMT_PLUS_8)
+
+
+def line(time_us: int, level: str, thread: str, message: str) -> str:
+    """A line as every RocketMQ appender writes it: whole seconds, cut off, in GMT+8."""
+    local = datetime.fromtimestamp(time_us // 1_000_000, UTC) + _GMT_PLUS_8
+    return f"{local:%Y-%m-%d %H:%M:%S} {level} {thread} - {message}"
+
+
+def timestamp(time_ms: int, zone_minutes: int) -> str:
+    """``java.sql.Timestamp`` in the zone of the JVM: milliseconds without the zeros at their end, but for one."""
+    moment = datetime.fromtimestamp(time_ms // 1000, UTC) + timedelta(minutes=zone_minutes)
+    fraction = f"{time_ms % 1000:03d}".rstrip("0") or "0"
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{fraction}"
+
+
+def vote(
+    answer: str, term: int, group: str | None = None, candidate: str | None = None, voter: str | None = None
+) -> str:
+    """``VoteResponse``: keys in alphabetical order, nulls left out, as after a failed call."""
+    of = {"code": 200, "group": group, "leaderId": candidate, "localId": candidate, "remoteId": voter}
+    of |= {"term": term, "voteResult": answer}
+    return json.dumps({key: value for key, value in of.items() if value is not None}, separators=(",", ":"))
+
+
+def info(group: str, term: int, local: str, remote: str, leader: str) -> str:
+    """``RequestOrResponse#baseInfo``."""
+    return f"info[group={group},term={term},code=200,local={local},remote={remote},leader={leader}]"
+
+
+def transfer(group: str, leader: str, to: str, term: int, last: int) -> str:
+    """``LeadershipTransferRequest``."""
+    of: dict[str, Any] = {"transferId": leader, "transfereeId": to, "takeLeadershipLedgerIndex": last, "group": group}
+    of |= {"remoteId": to, "localId": leader, "code": 200, "leaderId": leader, "term": term}
+    return f"LeadershipTransferRequest{{{members(of)}}}"
+
+
+def transfer_reply(group: str, leader: str, to: str, term: int, code: int) -> str:
+    """``LeadershipTransferResponse``."""
+    of: dict[str, Any] = {"group": group, "remoteId": leader, "localId": to, "code": code, "leaderId": to, "term": term}
+    return f"LeadershipTransferResponse{{{members(of)}}}"
+
+
+def watermarks(term: int, marks: Iterable[tuple[str, int]]) -> str:
+    """The leader's marks by term; the outer keys are not quoted."""
+    inner = ",".join(f'"{peer}":{last}' for peer, last in marks)
+    return f"{{{term}:{{{inner}}}}}" if inner else "{}"
+
+
+def queue_data(broker_set: str, queues: int, permission: int) -> str:
+    """``QueueData`` of a name server's route table."""
+    of = {"readQueueNums": queues, "writeQueueNums": queues, "perm": permission, "topicSysFlag": 0}
+    return f"QueueData [brokerName={broker_set}, {members(of)}]"
+
+
+def live_address(cluster: str, address: str) -> str:
+    """``BrokerAddrInfo``, which calls itself ``BrokerIdentityInfo``."""
+    return f"BrokerIdentityInfo [clusterName={cluster}, brokerAddr={address}]"
+
+
+def queue(topic: str, broker_set: str, number: int) -> str:
+    """``MessageQueue``."""
+    return f"MessageQueue [topic={topic}, brokerName={broker_set}, queueId={number}]"
+
+
+# -- the controller mode --------------------------------------------------------------------------------------------
+
+
+def ids(members: Iterable[int]) -> str:
+    """A set of broker ids."""
+    return f"[{', '.join(str(one) for one in members)}]"
+
+
+def epoch_entry(epoch: int, start: int, end: int | None = None) -> str:
+    """``EpochEntry``; the epoch that goes on has the largest end that there is."""
+    return f"EpochEntry{{epoch={epoch}, startOffset={start}, endOffset={OPEN_END if end is None else end}}}"
+
+
+def epoch_entries(entries: Iterable[tuple[int, int, int | None]]) -> str:
+    """A list of ``EpochEntry``."""
+    return f"[{', '.join(epoch_entry(*entry) for entry in entries)}]"
+
+
+def bean(name: str, of: Mapping[str, Any]) -> str:
+    """The ``toString`` of an event or a header of the controller; a text that is null keeps its quotes."""
+    return f"{name}{{{members({key: ids(one) if isinstance(one, tuple) else one for key, one in of.items()})}}}"
+
+
+def controller_result(events: Iterable[str], response: str | None) -> str:
+    """``ControllerResult``, without its body and code."""
+    return f"ControllerResult{{events=[{', '.join(events)}], response={printed(response)}}}"
+
+
+def refused(code: int, remark: str) -> str:
+    """The exception after the line of a refused request; it is the only place where the code stands."""
+    return (
+        f"org.apache.rocketmq.client.exception.MQBrokerException: CODE: {code}  DESC: {remark}\n"
+        "For more information, please visit the url, https://rocketmq.apache.org/docs/bestPractice/06FAQ\n"
+        "\tat org.apache.rocketmq.broker.out.BrokerOuterAPI"
+    )
+
+
+def unanswered(address: str, timeout_ms: int) -> str:
+    """The exception after the line of a request without answer."""
+    return (
+        "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response on the channel "
+        f"</{address}> timeout, {timeout_ms}(ms)\n"
+        "\tat org.apache.rocketmq.remoting.netty.NettyRemotingAbstract.invokeSyncImpl(NettyRemotingAbstract.java:507)"
+    )
+
+
+# -- metadata files: as fastjson prints them, with numbers as keys ----------------------------------------------------
+
+
+def _file(version: tuple[int, int, int], name: str, entries: Iterable[str]) -> str:
+    """A file with a DataVersion (state version, timestamp, counter) and one table."""
+    state, timestamp, counter = version
+    head = (
+        f'\t"dataVersion":{{\n\t\t"counter":{counter},\n\t\t"stateVersion":{state},\n\t\t"timestamp":{timestamp}\n\t}}'
+    )
+    body = ",\n".join(entries)
+    table = f'\t"{name}":{{\n{body}\n\t}}' if body else f'\t"{name}":{{}}'
+    return f"{{\n{head},\n{table}\n}}"
+
+
+def consumer_offset_file(version: tuple[int, int, int], of: Mapping[tuple[str, str], Mapping[int, int]]) -> str:
+    """``consumerOffset.json``: the next message of each queue, by topic and group."""
+    entries = (
+        f'\t\t"{topic}@{group}":{{{",".join(f"{queue}:{offset}" for queue, offset in sorted(queues.items()))}\n\t\t}}'
+        for (topic, group), queues in sorted(of.items())
+    )
+    return _file(version, "offsetTable", entries)
+
+
+def delay_offset_file(version: tuple[int, int, int], of: Mapping[int, int]) -> str:
+    """``delayOffset.json``: the next message of each delay level."""
+    return _file(version, "offsetTable", (f"\t\t{level}:{offset}" for level, offset in sorted(of.items())))
+
+
+def topic_file(version: tuple[int, int, int], names: Iterable[str]) -> str:
+    """``topics.json``."""
+    of = {"order": False, "perm": 6, "readQueueNums": 4, "topicSysFlag": 0, "writeQueueNums": 4}
+    return _file(version, "topicConfigTable", (_named(name, {**of, "topicName": name}) for name in names))
+
+
+def group_file(version: tuple[int, int, int], names: Iterable[str]) -> str:
+    """``subscriptionGroup.json``."""
+    of = {"brokerId": 0, "consumeEnable": True, "retryMaxTimes": 16, "retryQueueNums": 1}
+    return _file(version, "subscriptionGroupTable", (_named(name, {**of, "groupName": name}) for name in names))
+
+
+def _named(name: str, of: Mapping[str, Any]) -> str:
+    inner = ",\n".join(f'\t\t\t"{key}":{json.dumps(of[key])}' for key in sorted(of))
+    return f'\t\t"{name}":{{\n{inner}\n\t\t}}'

@@ -1,0 +1,1 @@
+"""ZooKeeper: what the servers of an ensemble print about elections."""

@@ -1,0 +1,139 @@
+"""The ZooKeeper dialect: what servers of an ensemble print about elections, 3.3 to 3.9.
+
+Layouts of a line, of log4j and logback alike::
+
+    2026-03-01 10:00:00,123 [myid:1] - INFO  [QuorumPeer[myid=1]/0.0.0.0:2181:QuorumPeer@909] - LOOKING
+    2026-03-01 10:00:00,123 - INFO  [QuorumPeer[myid=1]/0.0.0.0:2181:QuorumPeer@909] - LOOKING
+    [2026-03-01 10:00:00,123] INFO LOOKING (org.apache.zookeeper.server.quorum.QuorumPeer)
+    2026-03-01 10:00:00,123 INFO quorum.QuorumPeer: LOOKING
+
+Times are local. The server's id stands in ``[myid:...]``, which is often empty, or in the name of the thread; where
+neither says it, only the file tells whose line it is.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, moment
+from election_core.dialects.zookeeper.shapes import ZOOKEEPER_SHAPES
+from election_core.dialects.zookeeper.texts import EXPLAINED, REASONS, TEXTS
+from election_core.model.events import Event
+
+STREAMS = ("zookeeper.log*", "zookeeper*.out")
+"""The files that a server writes: its own log, and its console as the start script keeps it."""
+
+BEFORE = r"^(?:[\w.-]+ *\| )?\W?"
+"""What a collector of console output may put in front of a line: the name of a container, or a mark."""
+
+TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
+LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
+RECORD_START = (
+    BEFORE + r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:\]| \[myid:[^\]]*\] -| -)?"
+    " (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+)
+
+TABLE = Table(TEXTS, ZOOKEEPER_SHAPES, before="")
+REASON_TABLE = Table(REASONS, ZOOKEEPER_SHAPES, before="")
+
+_OWN_LAYOUT = re.compile(
+    rf"{BEFORE}{TIME}(?: \[myid:([^\]]*)\])? - {LEVEL} +\[(.*?):([\w.$]+)@\d+\](?:\[[^\]]*\])? - ?(.*)",
+    re.DOTALL | re.ASCII,
+)
+_BRACKETED = re.compile(
+    rf"{BEFORE}{TIME}\] {LEVEL} (.*) \((org\.apache\.zookeeper[\w.$]+)\)(?: \[(.{{0,200}})\])?\s*\Z",
+    re.DOTALL | re.ASCII,
+)
+_COMPACT = re.compile(rf"{BEFORE}{TIME} {LEVEL} ([\w.$]+): (.*)", re.DOTALL | re.ASCII)
+_TIME = re.compile(BEFORE + TIME, re.ASCII)
+_ID = re.compile(r"(?:QuorumPeer|WorkerReceiver|WorkerSender|QuorumConnectionThread-)\[(?:myid=)?(\d{1,19})\]")
+_EXCEPTION = re.compile(r"(?:Caused by: )?([\w.$]+(?:Exception|Error)(?:: (?:shutdown Leader! reason: )?(.*))?)")
+
+
+class Line(NamedTuple):
+    """A line in any layout; ``name`` is the class that prints, without its package."""
+
+    time: str
+    fraction: str | None
+    level: str
+    myid: str | None
+    thread: str | None
+    name: str
+    message: str
+
+
+def parse(record: Record) -> Event | None:
+    """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
+    line = line_of(record.text)
+    if line is None:
+        return None
+    for pattern in TABLE.candidates(line.message):
+        kind = pattern.text.kind
+        try:
+            columns = pattern.read(line.message, line.name, record.stream)
+            if columns is None:
+                continue
+            if kind in EXPLAINED:
+                columns |= _reason(columns.get("result"), record.continuation)
+            time, resolution = moment(line.time, line.fraction, record.utc_offset_minutes)
+        except ValueError as error:
+            raise Unparsable(f"{kind}: {error}") from None
+        known: dict[str, Any] = {"node": _node(line), **columns}
+        return Event(
+            kind=kind, event_time=time, time_resolution_ms=resolution, level=line.level, thread=line.thread, **known
+        )
+    return None
+
+
+def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
+    """Microseconds UTC and resolution in milliseconds of a first line, or ``None`` where it bears no time."""
+    found = _TIME.match(text)
+    if found is None:
+        return None
+    try:
+        return moment(found.group(1), found.group(2), utc_offset_minutes)
+    except ValueError:
+        return None
+
+
+def line_of(text: str) -> Line | None:
+    """The parts of a line, or ``None`` where it has no layout of ZooKeeper."""
+    thread: str | None
+    if found := _OWN_LAYOUT.match(text):
+        time, fraction, myid, level, thread, name, message = found.groups()
+    elif found := _BRACKETED.match(text):
+        time, fraction, level, message, name, thread = found.groups()
+        myid = None
+    elif found := _COMPACT.match(text):
+        time, fraction, level, name, message = found.groups()
+        myid = thread = None
+    else:
+        return None
+    return Line(time, fraction, level, myid, thread, name.rpartition(".")[2], message.rstrip())
+
+
+def _node(line: Line) -> str | None:
+    if line.myid:
+        return line.myid
+    found = _ID.search(line.thread or "")
+    return found.group(1) if found else None
+
+
+def _reason(result: str | None, continuation: tuple[str, ...]) -> dict[str, Any]:
+    """Why a role ended: as the line says, or an exception behind it that is known, or else the first one."""
+    exceptions = [found for one in continuation if (found := _EXCEPTION.match(one.rstrip()))]
+    for said in [result] if result else [one.group(2) or "" for one in exceptions]:
+        for pattern in REASON_TABLE.candidates(said):
+            columns = pattern.read(said, "", "")
+            if columns is not None:
+                return {"decision": pattern.text.kind, "result": said, **columns}
+    return {"result": exceptions[0].group(1)} if exceptions and not result else {}
+
+
+ZOOKEEPER = Dialect(
+    name="zookeeper",
+    record_start=RECORD_START,
+    needles=TABLE.needles(),
+    utc_offset_minutes=0,
+    parse=parse,
+    time_of=time_of,
+)

@@ -1,0 +1,129 @@
+"""Values that ZooKeeper prints, and the columns they fill.
+
+A zxid is 64 bits: the epoch above, a counter below. It fills two columns, the term and the index of an entry. Numbers
+are hexadecimal with or without ``0x``; releases up to 3.4.1 wrote decimals.
+"""
+
+import re
+from collections.abc import Mapping
+
+from election_core.dialects.dialect import Fields, Shape, integer
+
+ROLES = {"LOOKING": "CANDIDATE", "FOLLOWING": "FOLLOWER", "LEADING": "LEADER", "OBSERVING": "OBSERVER"}
+"""``QuorumPeer.ServerState`` and the role it stands for."""
+
+NO_VOTE = -(2**63)
+"""``Long.MIN_VALUE``: what a server that must not vote sends as its vote."""
+
+_DETAIL = re.compile(r"(\w+)(?: - (discovery|synchronization|broadcast))?(?: - (diff|snap|trunc))?")
+
+
+def hexadecimal(printed: str) -> int:
+    """A 64-bit number as Java prints it: sixteen f are -1."""
+    digits = printed.removeprefix("0x")
+    if not re.fullmatch(r"[0-9a-f]{1,16}", digits):
+        raise ValueError(f"not a hexadecimal number: {printed[:40]!r}")
+    number = int(digits, 16)
+    return number - 2**64 if number >= 2**63 else number
+
+
+def known(printed: str) -> int | None:
+    """A hexadecimal number; none where a server that must not vote sends its own."""
+    found = hexadecimal(printed)
+    return None if found == NO_VOTE else found
+
+
+def number(printed: str) -> int | None:
+    """Hexadecimal behind ``0x``, else decimal as in 3.4.1 and older."""
+    return hexadecimal(printed) if printed.startswith("0x") else integer(printed)
+
+
+def halves(zxid: int | None) -> tuple[int | None, int | None]:
+    """Epoch and counter of a zxid; both are -1 for a server without usable data, unknown for one without a vote."""
+    if zxid is None or zxid == NO_VOTE:
+        return None, None
+    return (-1, -1) if zxid == -1 else (zxid >> 32, zxid & 0xFFFFFFFF)
+
+
+def epoch(printed: str) -> int | None:
+    """The epoch of a zxid, or an epoch alone: no epoch ever gets beyond 32 bits."""
+    found = hexadecimal(printed)
+    return found if abs(found) < 2**32 else halves(found)[0]
+
+
+def counter(printed: str) -> int | None:
+    """The counter of a zxid."""
+    return halves(hexadecimal(printed))[1]
+
+
+def server(printed: str) -> str | None:
+    """A server id; none where a server that must not vote names one."""
+    found = integer(printed) if printed != str(NO_VOTE) else None
+    return None if found is None else str(found)
+
+
+def role(printed: str) -> str:
+    """The role of a server's state. Raises ``ValueError`` for no state of a server."""
+    try:
+        return ROLES[printed]
+    except KeyError:
+        raise ValueError(f"not a state of a server: {printed[:40]!r}") from None
+
+
+def servers(printed: str) -> tuple[str, ...]:
+    """The ids of one or two quorums, ``1,2`` or ``[1, 2],[1, 3]``, each once, as they stand."""
+    if re.search(r"[^\d\s,\[\]-]", printed):
+        raise ValueError(f"not a set of server ids: {printed[:40]!r}")
+    found = (server(one) for one in re.findall(r"-?\d+", printed))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _zxid(printed: str) -> Fields:
+    term, index = halves(hexadecimal(printed))
+    return {"ledger_end_term": term, "ledger_end": index}
+
+
+def _zxid_old(printed: str) -> Fields:
+    term, index = halves(number(printed))
+    return {"ledger_end_term": term, "ledger_end": index}
+
+
+def _peer_zxid(printed: str) -> Fields:
+    term, index = halves(hexadecimal(printed))
+    return {"peer_ledger_end_term": term, "peer_ledger_end": index}
+
+
+def _peer_zxid_old(printed: str) -> Fields:
+    term, index = halves(number(printed))
+    return {"peer_ledger_end_term": term, "peer_ledger_end": index}
+
+
+def _established(printed: str) -> Fields:
+    """The zxid with which a leader begins: its epoch is the leader's."""
+    term, index = halves(number(printed))
+    return {"term": term, "ledger_end_term": term, "ledger_end": index}
+
+
+def _detail(printed: str) -> Fields:
+    """``following - synchronization - diff``: state, phase, and how the log is brought up to date."""
+    found = _DETAIL.fullmatch(printed)
+    if found is None:
+        raise ValueError(f"not a state in detail: {printed[:40]!r}")
+    return {"role": role(found.group(1).upper()), "value": found.group(2), "result": found.group(3)}
+
+
+ZOOKEEPER_SHAPES: Mapping[str, Shape] = {
+    "hex": Shape(r"\S*?", known),
+    "number": Shape(r"\S*?", number),
+    "epoch": Shape(r"\S*?", epoch),
+    "counter": Shape(r"\S*?", counter),
+    "server": Shape(r"\S*?", server),
+    "servers": Shape(r".*?", servers),
+    "role": Shape(r"\S*?", role),
+    "zxid": Shape(r"\S*?", _zxid, spread=True),
+    "zxid_old": Shape(r"\S*?", _zxid_old, spread=True),
+    "peer_zxid": Shape(r"\S*?", _peer_zxid, spread=True),
+    "peer_zxid_old": Shape(r"\S*?", _peer_zxid_old, spread=True),
+    "established": Shape(r"\S*?", _established, spread=True),
+    "detail": Shape(r".*?", _detail, spread=True),
+}

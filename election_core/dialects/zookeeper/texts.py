@@ -1,0 +1,458 @@
+"""What a ZooKeeper server prints about elections (apache/zookeeper, ``org.apache.zookeeper.server.quorum``), 3.3 to 3.9.
+
+The node is the server that prints. In a vote, ``value`` is the server voted for, ``peer`` who sent the vote,
+``count`` the round, ``term`` the epoch of the server voted for, and ``peer_ledger_end_term`` with ``peer_ledger_end``
+its last zxid. Rounds begin again at 1 when a process starts.
+"""
+
+from election_core.dialects.dialect import Condition, Text, under
+
+
+def in_class(*names: str) -> Condition:
+    """True where one of these classes prints; by it several texts of one or two words are told apart."""
+    return lambda name, _: name in names
+
+
+STATES = (
+    Text("ZK_LOOKING", "LOOKING", "the server looks for a leader", sets={"role": "CANDIDATE"}),
+    Text("ZK_FOLLOWING", "FOLLOWING", "the server decided to follow", sets={"role": "FOLLOWER"}),
+    Text("ZK_LEADING", "LEADING", "the server was elected, and is not established yet", sets={"role": "LEADER"}),
+    Text("ZK_OBSERVING", "OBSERVING", "the server decided to observe", sets={"role": "OBSERVER"}),
+    Text(
+        "ZK_STATE",
+        "Peer state changed: {:detail}",
+        "state of the server; value is the phase of its role, result how its log is brought up to date",
+    ),
+    Text(
+        "ZK_TO_LOOKING",
+        "PeerState set to LOOKING",
+        "the server left its role and elects again",
+        sets={"role": "CANDIDATE"},
+    ),
+    Text("ZK_EXIT", "QuorumPeer main thread exited", "the server stopped"),
+    Text(
+        "ZK_ROLE_ERROR",
+        "Unexpected exception",
+        "an election or a role broke off; decision and result say why, where the exception is known",
+        when=in_class("QuorumPeer"),
+    ),
+    Text("ZK_RECONFIGURED", "Restarting Leader Election", "another set of voters: the election begins anew"),
+    Text(
+        "ZK_EPOCH_FILE_MISSING",
+        "{setting} not found! Creating with a reasonable default of {term:int}. This should only happen when you are upgrading your installation",
+        "first start, or the file with an epoch was lost",
+    ),
+)
+
+START = (
+    Text("ZK_BOOT", "Reading configuration from: {value:text}", "the process has started"),
+    Text("ZK_START", "Starting quorum peer, myid={node:server}", "the server starts and knows its id"),
+    Text("ZK_START", "Starting quorum peer", when=in_class("QuorumPeerMain")),
+    *(
+        Text(
+            "ZK_SETTING",
+            name + " set to {value}",
+            "a limit of elections at start; tickTime in milliseconds, the others in ticks",
+            when=in_class("QuorumPeer"),
+            sets={"setting": name},
+        )
+        for name in ("tickTime", "initLimit", "syncLimit")
+    ),
+    Text("ZK_VERSION", "Server environment:zookeeper.version={value:text}", "the release that runs"),
+)
+
+ELECTION = (
+    Text(
+        "ZK_ELECTION",
+        "New election. My id = {node:server}, proposed zxid=0x{:zxid}",
+        "the server votes for itself in a new round",
+    ),
+    Text("ZK_ELECTION", "New election. My id =  {node:server}, proposed zxid=0x{:zxid}"),
+    Text(
+        "ZK_VOTE_SENT",
+        "Sending Notification: {value:server} (n.leader), 0x{:peer_zxid} (n.zxid), 0x{term:hex} (n.peerEpoch), 0x{count:hex} (n.round), {peer:server} (recipient), {node:server} (myid) ",
+        "the server sends its vote to peer",
+    ),
+    Text(
+        "ZK_VOTE_SENT",
+        "Sending Notification: {value:server} (n.leader), 0x{:peer_zxid} (n.zxid), 0x{count:hex} (n.round), {peer:server} (recipient), {node:server} (myid), 0x{term:hex} (n.peerEpoch)",
+    ),
+    Text(
+        "ZK_VOTE",
+        "Notification: my state:{role:role}; n.sid:{peer:server}, n.state:{result}, n.leader:{value:server}, n.round:0x{count:hex}, n.peerEpoch:0x{term:hex}, n.zxid:0x{:peer_zxid}, message format version:0x{code:hex}, n.config version:0x{state_version:hex}",
+        "a vote arrived, perhaps the server's own; result is the state of who sent it, code the version of the message",
+    ),
+    Text(
+        "ZK_VOTE",
+        "Notification: {code:hex} (message format version), {value:server} (n.leader), {:peer_zxid_old} (n.zxid), {count:number} (n.round), {result} (n.state), {peer:server} (n.sid), {term:number} (n.peerEPoch), {role:role} (my state){state_version:hex} (n.config version)",
+    ),
+    Text(
+        "ZK_VOTE",
+        "Notification: {code:hex} (message format version), {value:server} (n.leader), {:peer_zxid_old} (n.zxid), {count:number} (n.round), {result} (n.state), {peer:server} (n.sid), {term:number} (n.peerEPoch), {role:role} (my state)",
+    ),
+    Text(
+        "ZK_VOTE",
+        "Notification: {code:hex} (message format version), {value:server} (n.leader), {:peer_zxid_old} (n.zxid), {count:number} (n.round), {result} (n.state), {peer:server} (n.sid), {term:number} (n.peerEpoch) {role:role} (my state)",
+    ),
+    Text(
+        "ZK_VOTE",
+        "Notification: {value:server} (n.leader), {:peer_zxid_old} (n.zxid), {count:number} (n.round), {result} (n.state), {peer:server} (n.sid), {term:number} (n.peerEPoch), {role:role} (my state)",
+    ),
+    Text(
+        "ZK_VOTE",
+        "Notification: {value:server} (n.leader), {:peer_zxid_old} (n.zxid), {count:number} (n.round), {result} (n.state), {peer:server} (n.sid), {role:role} (my state)",
+    ),
+    Text(
+        "ZK_VOTE_CHANGED",
+        "Updating proposal: {value:server} (newleader), 0x{:peer_zxid} (newzxid), {value_before:server} (oldleader), 0x{} (oldzxid)",
+        "the server changed its vote",
+    ),
+    Text(
+        "ZK_VOTE_COMPARED",
+        "id: {value:server}, proposed id: {value_before:server}, zxid: 0x{:peer_zxid}, proposed zxid: 0x{:zxid}, epoch: 0x{term:hex}, proposed epoch: 0x{from_term:hex}",
+        "a vote that arrived was compared with the server's own, which is value_before, ledger_end and from_term",
+    ),
+    Text(
+        "ZK_VOTE_COMPARED",
+        "id: {value:server}, proposed id: {value_before:server}, zxid: 0x{:peer_zxid}, proposed zxid: 0x{:zxid}",
+    ),
+    Text(
+        "ZK_VOTE_COUNTED",
+        "Adding vote: from={peer:server}, proposed leader={value:server}, proposed zxid=0x{:peer_zxid}, proposed election epoch=0x{count:hex}",
+        "a vote counts in this round",
+    ),
+    Text(
+        "ZK_VOTE_STALE",
+        "Notification election epoch is smaller than logicalclock. n.electionEpoch = 0x{count:hex}, logicalclock=0x{counter:hex}",
+        "a vote of an older round was dropped; counter is the server's own round",
+    ),
+    Text("ZK_VOTE_TIMEOUT", "Notification time out: {duration_ms:int} ms", "no vote was heard for so long"),
+    Text("ZK_VOTE_TIMEOUT", "Notification time out: {duration_ms:int}"),
+    Text(
+        "ZK_DECIDED",
+        "About to leave FLE instance: leader={peer:server}, zxid=0x{:peer_zxid}, my id={node:server}, my state={role:role}",
+        "the server decided who leads",
+    ),
+    Text(
+        "ZK_FOLLOWS",
+        "FOLLOWING - LEADER ELECTION TOOK - {duration_ms:int} MS",
+        "the server follows after an election of this length",
+        sets={"role": "FOLLOWER"},
+    ),
+    Text("ZK_FOLLOWS", "FOLLOWING - LEADER ELECTION TOOK - {duration_ms:int}", sets={"role": "FOLLOWER"}),
+    Text(
+        "ZK_ELECTED",
+        "LEADING - LEADER ELECTION TOOK - {duration_ms:int} MS",
+        "the server won an election of this length, and is not established yet",
+        sets={"role": "LEADER"},
+    ),
+    Text("ZK_ELECTED", "LEADING - LEADER ELECTION TOOK - {duration_ms:int}", sets={"role": "LEADER"}),
+    Text(
+        "ZK_VOTE_FOR_STRANGER",
+        "Ignoring notification for non-cluster member sid {value:server} from sid {peer:server}",
+        "a vote for a server that is no voter was dropped",
+    ),
+    Text(
+        "ZK_VOTE_BY_STRANGER",
+        "Ignoring notification for sid {value:server} from non-quorum member sid {peer:server}",
+        "a vote of a server that is no voter was dropped",
+    ),
+    Text("ZK_VOTE_BY_STRANGER", "Ignoring notification from non-cluster member {peer:server}"),
+    Text(
+        "ZK_VOTE_WITHOUT_DATA",
+        "Ignoring notification as our zxid is -1",
+        "a vote was dropped as this server, or the peer, has no usable data",
+    ),
+    Text("ZK_VOTE_WITHOUT_DATA", "Ignoring notification from member with -1 zxid {peer:server}"),
+    Text(
+        "ZK_VOTE_MALFORMED",
+        "Notification state unrecognized: {result} (n.state), {peer:server}(n.sid)",
+        "a vote came from a server in an unknown state",
+    ),
+    Text("ZK_VOTE_MALFORMED", "Notification state unrecoginized: {result} (n.state), {peer:server}(n.sid)"),
+    Text(
+        "ZK_OLD_PEER",
+        "Backward compatibility mode ({value:text}), server id: {peer:server}",
+        "the peer runs an older release",
+    ),
+    Text(
+        "ZK_NEWER_CONFIG",
+        "{node:server} Received version: {value} my version: {value_before}",
+        "a peer knows a newer set of voters",
+    ),
+    Text("ZK_NEWER_CONFIG_ELECTION", "restarting leader election", "the election begins anew with newer voters"),
+    Text("ZK_ORACLE", "Oracle indicates to follow", "what the oracle of two servers says", sets={"flag": True}),
+    Text("ZK_ORACLE", "Oracle indicates not to follow", sets={"flag": False}),
+)
+
+CONNECTIONS = (
+    Text(
+        "ZK_LISTENS",
+        "{node:server} is accepting connections now, my election bind port: {address:text}",
+        "the server can be reached for elections",
+    ),
+    Text("ZK_LISTENS", "My election bind port: {address:text}"),
+    Text("ZK_ASKED", "Received connection request from {peer_address:text}", "a server connected for elections"),
+    Text("ZK_ASKED", "Received connection request {peer_address}"),
+    Text(
+        "ZK_SMALLER_ID",
+        "Have smaller server identifier, so dropping the connection: (myId:{node:server} --> sid:{peer:server})",
+        "the connection is left to the server with the larger id",
+    ),
+    Text(
+        "ZK_SMALLER_ID",
+        "Have smaller server identifier, so dropping the connection: ({peer:server}, {node:server})",
+    ),
+    Text(
+        "ZK_PEER_UNREACHABLE",
+        "Cannot open channel to {peer:server} at election address {peer_address:text}",
+        "a server cannot be reached for elections",
+    ),
+    Text(
+        "ZK_PEER_LOST",
+        "Connection broken for id {peer:server}, my id = {node:server}",
+        "the election connection to a server broke",
+    ),
+    Text("ZK_PEER_LOST", "Connection broken for id {peer:server}, my id = {node:server}, error = "),
+    Text(
+        "ZK_SENDER_END",
+        "Send worker leaving thread id {peer:server} my id = {node:server}",
+        "the election connection to a server was taken down",
+    ),
+    Text("ZK_SENDER_END", "Send worker leaving thread"),
+    Text(
+        "ZK_SENDER_STOP",
+        "Interrupting SendWorker thread from RecvWorker. sid: {peer:server}. myId: {node:server}",
+        "the election connection to a server is being taken down",
+    ),
+    Text(
+        "ZK_SAME_ID",
+        "We got a connection request from a server with our own ID. This should be either a configuration error, or a bug.",
+        "two servers share one id",
+    ),
+    Text(
+        "ZK_DEAF",
+        "As I'm leaving the listener thread, I won't be able to participate in leader election any longer: {address:text}",
+        "the server takes no part in elections until it is started again",
+    ),
+    Text("ZK_UNKNOWN_ID", "Invalid server id: {peer:server} ", "a server outside of the configuration connected"),
+)
+
+LEARNERS = (
+    Text(
+        "ZK_LEADER_REACHED",
+        "Successfully connected to leader, using address: {peer_address:text}",
+        "the server reached the leader",
+    ),
+    Text(
+        "ZK_LEADER_RETRY",
+        "Unexpected exception, tries={count:int}, remaining init limit={duration_ms:int}, connecting to {peer_address:text}",
+        "the leader was not reached, and is tried again",
+    ),
+    Text("ZK_LEADER_RETRY", "Failed connect to {peer_address}"),
+    Text(
+        "ZK_LEADER_UNREACHABLE",
+        "Unexpected exception, connectToLeader exceeded. tries={count:int}, remaining init limit={duration_ms:int}, connecting to {peer_address:text}",
+        "the leader was not reached in time",
+    ),
+    Text(
+        "ZK_LEADER_UNREACHABLE",
+        "Unexpected exception, retries exceeded. tries={count:int}, remaining init limit={duration_ms:int}, connecting to {peer_address:text}",
+    ),
+    Text("ZK_LEADER_UNREACHABLE", "connectToLeader exceeded on retries."),
+    Text("ZK_LEARNER", "Follower sid: {peer:server} : info : {value:text}", "a learner registered with the leader"),
+    Text(
+        "ZK_LEARNER_UNKNOWN",
+        "Follower sid: {peer:server} not in the current config {value:text}",
+        "a learner outside of the configuration registered with the leader",
+    ),
+    Text(
+        "ZK_EPOCH_REFUSED",
+        "Proposed leader epoch {from_term:epoch} is less than our accepted epoch {term:epoch}",
+        "the server refuses a stale leader",
+    ),
+    Text(
+        "ZK_NEWLEADER", "NEWLEADER proposal has Zxid of {:zxid}", "the leader proposes itself in the middle of an epoch"
+    ),
+    Text(
+        "ZK_SYNC",
+        "Synchronizing with Learner sid: {peer:server} maxCommittedLog=0x{committed_to:counter} minCommittedLog=0x{committed_from:counter} lastProcessedZxid=0x{:zxid} peerLastZxid=0x{:peer_zxid}",
+        "the leader compares its log with a learner's; the committed range are counters",
+    ),
+    Text(
+        "ZK_SYNC",
+        "Synchronizing with Follower sid: {peer:server} maxCommittedLog=0x{committed_to:counter} minCommittedLog=0x{committed_from:counter} lastProcessedZxid=0x{:zxid} peerLastZxid=0x{:peer_zxid}",
+    ),
+    Text(
+        "ZK_SYNC",
+        "Synchronizing with Follower sid: {peer:server} maxCommittedLog=0x{committed_to:counter} minCommittedLog=0x{committed_from:counter} peerLastZxid=0x{:peer_zxid}",
+    ),
+    Text(
+        "ZK_SYNC_SENT",
+        "Sending DIFF zxid=0x{:zxid} for peer sid: {peer:server}",
+        "how the leader brings a learner up to date: diff, trunc or snap",
+        sets={"result": "diff"},
+    ),
+    Text("ZK_SYNC_SENT", "Sending DIFF zxid=0x{:zxid}  for peer sid: {peer:server}", sets={"result": "diff"}),
+    Text(
+        "ZK_SYNC_SENT",
+        "Sending TRUNC zxid=0x{:zxid}  for peer sid: {peer:server}",
+        sets={"result": "trunc"},
+    ),
+    Text(
+        "ZK_SYNC_SENT",
+        "Sending snapshot last zxid of peer is 0x{:peer_zxid}, zxid of leader is 0x{:zxid}, send zxid of db as 0x{}, {count:int} concurrent snapshot sync, snapshot sync was {} from throttle",
+        sets={"result": "snap"},
+    ),
+    Text(
+        "ZK_TRUNC_IMPOSSIBLE",
+        "Cannot send TRUNC to peer sid: {peer:server} peer zxid is from different epoch",
+        "the learner's log ends in another epoch; it gets a snapshot",
+    ),
+    Text(
+        "ZK_SYNC_RECEIVED",
+        "Getting a diff from the leader 0x{:peer_zxid}",
+        "how the leader brings this server up to date: diff or snap",
+        sets={"result": "diff"},
+    ),
+    Text("ZK_SYNC_RECEIVED", "Getting a snapshot from leader 0x{:peer_zxid}", sets={"result": "snap"}),
+    Text(
+        "ZK_TRUNCATED",
+        "Truncating log to get in sync with the leader 0x{:peer_zxid}",
+        "the server cuts off entries that the leader does not have",
+        sets={"result": "trunc"},
+    ),
+    Text("ZK_EPOCH_ACCEPTED", "Learner received NEWLEADER message", "the server accepts the leader's epoch"),
+    Text("ZK_EPOCH_SET", "Set the current epoch to {term:int}", "the server wrote down the leader's epoch"),
+    Text(
+        "ZK_EPOCH_ACKED",
+        "Sent NEWLEADER ack to leader with zxid {:zxid}",
+        "the server told the leader that it accepts",
+    ),
+    Text(
+        "ZK_ESTABLISHED",
+        "Have quorum of supporters, sids: [{members:servers}]; starting up and setting last processed zxid: {:established}",
+        "the leader is established in this term; members acknowledged it",
+        sets={"role": "LEADER"},
+    ),
+    Text(
+        "ZK_ESTABLISHED",
+        "Have quorum of supporters; starting up and setting last processed zxid: {:established}",
+        sets={"role": "LEADER"},
+    ),
+    Text("ZK_UPTODATE", "Learner received UPTODATE message", "the server serves its clients"),
+    Text(
+        "ZK_ACK_LATE",
+        "NEWLEADER ACK from sid: {peer:server} is from a different epoch - current 0x{term:epoch} received 0x{from_term:epoch}",
+        "a learner acknowledged an older leader",
+    ),
+    Text(
+        "ZK_SYNC_SLOW",
+        "Enough followers present. Perhaps the initTicks need to be increased.",
+        "a quorum was connected, and its logs were not up to date in time",
+    ),
+    Text(
+        "ZK_NOT_DESIGNATED",
+        "This leader is not the designated leader, it will be initialized with allowedToCommit = false",
+        "a reconfiguration hands the leadership over",
+    ),
+    Text(
+        "ZK_COMMIT_ORDER",
+        "Committing zxid 0x{:zxid} from {peer_address} not first!",
+        "an entry was committed before an older one",
+    ),
+    Text("ZK_COMMIT_FIRST", "First is 0x{:zxid}", "the older entry that waits", when=in_class("Leader")),
+    Text(
+        "ZK_PROPOSAL_GAP",
+        "Got zxid 0x{:peer_zxid} expected 0x{:zxid}",
+        "the leader's proposal is not the next one; expected is ledger_end",
+    ),
+)
+
+ENDS = (
+    Text("ZK_LEADER_STOPPING", "Shutting down", "the leader gives up", when=in_class("Leader")),
+    Text(
+        "ZK_LEADER_SHUTDOWN",
+        "Shutdown called. For the reason {result:text}",
+        "the leader gave up; decision is the reason in one word, members the servers in sync",
+    ),
+    Text("ZK_LEADER_SHUTDOWN", "Shutdown called", when=in_class("Leader")),
+    Text("ZK_QUIT_LEADING", "Quit leading due to voter changed mind.", "the winner lost a voter and elects again"),
+    Text(
+        "ZK_LEARNER_LOST",
+        "******* GOODBYE sid:{peer:server} {peer_address} ********",
+        "the leader lost a learner",
+    ),
+    Text(
+        "ZK_LEARNER_ERROR",
+        "Unexpected exception in LearnerHandler:",
+        "the leader broke off with a learner; decision and result say why, where the exception is known",
+    ),
+    Text("ZK_LEARNER_ERROR", "Unexpected exception in LearnerHandler."),
+    Text("ZK_LEARNER_ERROR", "Unexpected exception causing shutdown while sock still open"),
+    Text("ZK_LEARNER_LOST", "******* GOODBYE {peer_address} ********"),
+    Text(
+        "ZK_LEADER_LOST",
+        "Exception when following the leader",
+        "the server lost its leader; decision and result say why, where the exception is known",
+    ),
+    Text("ZK_LEADER_LOST", "Exception when observing the leader"),
+    Text(
+        "ZK_DISCONNECTED",
+        "Disconnected from leader (with address: {peer_address}). Was connected for {duration_ms:int}ms. Sync state: {flag:bool}",
+        "how long the server followed, and whether it was up to date",
+    ),
+    Text("ZK_ROLE_END", "shutdown Follower", "the server leaves its role", sets={"role": "FOLLOWER"}),
+    Text("ZK_ROLE_END", "shutdown Observer", sets={"role": "OBSERVER"}),
+    Text("ZK_ROLE_END", "shutdown called", when=in_class("Follower", "Observer")),
+    Text(
+        "ZK_LEARNER_SLOW",
+        "Closing connection to peer due to transaction timeout.",
+        "a learner acknowledged too slowly",
+    ),
+    Text("ZK_SERVER_STOPPING", "shutting down", "the server serves no clients any more"),
+)
+
+REASONS = (
+    Text("DISCOVERY_TIMEOUT", "Timeout while waiting for epoch from quorum", "no quorum came to the winner"),
+    Text(
+        "EPOCH_ACK_TIMEOUT",
+        "Timeout while waiting for epoch to be acked by quorum",
+        "no quorum accepted the new epoch",
+    ),
+    Text(
+        "SYNC_TIMEOUT",
+        "Timeout while waiting for NEWLEADER to be acked by quorum",
+        "no quorum was up to date in time",
+    ),
+    Text("STALE_LEADER", "Error: Epoch of leader is lower", "the leader's epoch is older than an accepted one"),
+    Text("STALE_LEADER", "Leaders epoch, {from_term:int} is less than accepted epoch, {term:int}"),
+    Text(
+        "LEARNER_AHEAD",
+        "Follower is ahead of the leader, leader summary: {term:int} (current epoch), {:zxid_old} (last zxid)",
+        "the winner did not have the most recent log",
+    ),
+    Text(
+        "QUORUM_LOST",
+        "Not sufficient followers synced, only synced with sids: [ {members:servers} ]",
+        "too few followers answered",
+    ),
+    Text("QUORUM_LOST", "Only {answered:int} followers, need {count:int}"),
+    Text(
+        "NO_QUORUM_IN_SYNC",
+        "Waiting for a quorum of followers, only synced with sids: [ {members:servers} ]",
+        "no quorum was ever up to date",
+    ),
+    Text("NO_QUORUM_IN_SYNC", "Waiting for a quorum of followers, only synced with: {members:servers}"),
+    Text("INTERNAL_ERROR", "Unexpected internal error", "an error inside of the leader"),
+    Text("FORCED", "Forcing shutdown", "cleanup after the role ended"),
+    Text("STOPPED", "quorum Peer shutdown", "the process is being stopped"),
+    Text("STOPPED", "shutdown Follower", sets={"role": "FOLLOWER"}),
+    Text("STOPPED", "shutdown Observer", sets={"role": "OBSERVER"}),
+)
+"""Why a role ended: in the line or in the exception behind it. The kind of such a row is the word for ``decision``."""
+
+EXPLAINED = frozenset({"ZK_ROLE_ERROR", "ZK_LEADER_LOST", "ZK_LEARNER_ERROR", "ZK_LEADER_SHUTDOWN", "ZK_ROLE_END"})
+"""The kinds of which an exception may say the reason."""
+
+TEXTS = under("zab", (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS))

@@ -1,0 +1,24 @@
+"""ZooKeeper's log lines, written: the layout of its own log4j and logback files."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from election_core.dialects.writing import Writer
+from election_core.dialects.zookeeper.texts import REASONS, TEXTS
+
+WRITER = Writer(TEXTS)
+REASON = Writer(REASONS)
+"""Why a role ended."""
+SETTINGS = {str(text.sets["setting"]): Writer([text]) for text in TEXTS if text.kind == "ZK_SETTING"}
+"""The lines of the settings differ by nothing but the name in front."""
+
+
+def line(time_us: int, level: str, thread: str, place: str, message: str) -> str:
+    """A line; ``place`` is the class that prints with its line, ``QuorumPeer@909``. Milliseconds are cut off."""
+    second = datetime.fromtimestamp(time_us // 1_000_000, UTC)
+    return f"{second:%Y-%m-%d %H:%M:%S},{time_us // 1000 % 1000:03d} - {level:<5} [{thread}:{place}] - {message}"
+
+
+def servers(sids: Iterable[str]) -> str:
+    """A set of ids as Java prints it."""
+    return f"[{', '.join(sids)}]"

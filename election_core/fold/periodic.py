@@ -1,0 +1,28 @@
+"""Lines that a process writes again and again while nothing happens, of which a state keeps a few.
+
+A run of them is broken by any other line of interest and by a clock that does not just go on. Within a run, the lines
+of one kind that say the same are worth their first ones, the last that shows a count to have grown with the line before
+it, and the last one: a fold of these gives what a fold of all gives, whatever stands before and after the run.
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+from election_core.model.fold_event import Logged
+
+
+def _nothing(_: Logged) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """How a protocol reads a kind of periodic lines.
+
+    ``says`` is all that it reads, but for the time and for what ``counts`` gives: a number of which only the last
+    growth matters. What the first line of a run says may be believed only so many microseconds after it: ``settles``.
+    """
+
+    says: Callable[[Logged], Hashable]
+    counts: Callable[[Logged], int | None] = _nothing
+    settles: int = 0

@@ -1,0 +1,126 @@
+"""From role changes to role spans: the part of the fold that all protocols share.
+
+A protocol notes *steps* ("from here on this node was follower of n2 in term 4"); :func:`spans` cuts the time of
+each life of the process at them. What ends a span is kept apart: the next step, a clean stop, a death that a
+later start proves, or nothing yet.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, zip_longest
+
+from election_core.fold.process_runs import PROVABLE, SECOND, Life, life_at
+
+LEADER = "leader"
+ACTING = "acting_leader"
+FOLLOWER = "follower"
+CANDIDATE = "candidate"
+OBSERVER = "observer"
+DOWN = "down"
+UNKNOWN = "unknown"
+
+STOPPED = "stopped"
+DIED = "died"
+HIGHER_NODE = "higher_node"
+"""How a leadership ends where the highest member leads: it gave way to a higher one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node took a role in ``[at, by]`` (microseconds, own clock). ``term`` is ``None`` where not said."""
+
+    at: int
+    by: int
+    role: str
+    term: int | None
+    leader: str | None
+    event_id: str | None
+    cause: str | None = None
+    node: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A node in one role, from a step to what ended it; ``until`` is ``None`` at the open end of a log."""
+
+    step: Step
+    until: int | None
+    until_by: int | None
+    until_event: str | None
+    end_cause: str | None
+
+
+def spans(steps: Sequence[Step], lives: Sequence[Life], first_role: str) -> Iterator[Span]:
+    """The role spans of one node over all its lives.
+
+    ``first_role`` is the role of a process from its start to its first step, by the rules of the protocol.
+    Between two lives the node is down.
+    """
+    all_lives = list(lives)
+    by_life: dict[int, list[Step]] = {}
+    for step in steps:
+        # A role first seen in a later line began somewhere before it, but in the life of that line.
+        number = life_at(all_lives, max(step.at, step.by - SECOND))
+        start = all_lives[number].start if all_lives else None
+        begun = step if start is None else replace(step, at=max(step.at, min(start, step.by)))
+        by_life.setdefault(number, []).append(begun)
+    for number, life in enumerate(all_lives):
+        own = by_life.get(number, [])
+        if life.start is not None and (not own or own[0].at > life.start):
+            begin = Step(life.start, life.start + SECOND, first_role, None, None, life.start_event, "start")
+            own = [begin, *own]
+        own = _in_turn(own)
+        for step, following in pairwise(own):
+            yield Span(step, following.at, max(following.by, step.at), following.event_id, following.cause)
+        last = _last_span(own[-1], life) if own else None
+        if last is not None:
+            yield last
+        if life.next_start is not None:
+            yield _down(life, life.next_start, last)
+
+
+def _in_turn(own: Sequence[Step]) -> list[Step]:
+    """Steps of one life, in the order of the log: none begins before the one before it, as far as their times allow.
+
+    A clock that was put back is told of elsewhere; its times stay as they were logged. What nobody tells of is a step
+    back too small to be proven, and a single line that is older than those around it.
+    """
+    kept: list[Step] = []
+    for step, following in zip_longest(own, own[1:]):
+        before = kept[-1].at if kept else step.at
+        alone = following is not None and following.at >= before
+        if step.at < before and (alone or before <= step.by or before - step.at < PROVABLE):
+            kept.append(replace(step, at=before, by=max(step.by, before)))
+        else:
+            kept.append(step)
+    return kept
+
+
+def _last_span(step: Step, life: Life) -> Span:
+    last_sign = max(life.last_seen, step.at)
+    if life.stop is not None:
+        return Span(step, max(life.stop, step.at), last_sign + SECOND, life.stop_event, STOPPED)
+    if life.next_start is not None:
+        return Span(step, last_sign, life.ended_by, life.next_start_event, DIED)
+    return Span(step, None, None, None, None)
+
+
+def _down(life: Life, next_start: int, last: Span | None) -> Span:
+    """The last sign of life is known by its second; what the process last was, it was before it was down."""
+    cause = STOPPED if life.stop is not None else DIED
+    since = max(life.last_seen, last.until if last is not None and last.until is not None else life.last_seen)
+    begin = Step(since, next_start, DOWN, None, None, life.stop_event, cause, last.step.node if last else None)
+    return Span(begin, next_start, next_start + SECOND, life.next_start_event, "start")
+
+
+def merged(steps: Sequence[Step]) -> list[Step]:
+    """Steps without repetitions: the same role, term and leader again is no change."""
+    kept: list[Step] = []
+    for step in steps:
+        if kept and (kept[-1].role, kept[-1].term, kept[-1].leader) == (step.role, step.term, step.leader):
+            if kept[-1].node is None and step.node is not None:
+                kept[-1] = replace(kept[-1], node=step.node)
+            continue
+        kept.append(step)
+    return kept

@@ -1,0 +1,90 @@
+"""Which releases of each system are known: those whose log texts and rules were read in their sources.
+
+A line of another release is read as far as its words are the same; the finding ``UNKNOWN_VERSION`` then says that some
+may not have been understood. Few lines say which release wrote them: :data:`SAID` lists them.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from election_core.model.fold_event import Logged
+
+Release = tuple[int, int]
+"""Major and minor number."""
+
+KNOWN: Mapping[str, tuple[Release, Release]] = {
+    "RocketMQ": ((4, 9), (5, 3)),
+    "ZooKeeper": ((3, 4), (3, 9)),
+    "etcd": ((2, 0), (3, 5)),
+}
+"""The first and the last known release of each system; all between them are known too."""
+
+_RELEASE = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,6})?")
+_HOME = re.compile(r"rocketmq[^/\d]*(\d{1,4}\.\d{1,4}\.\d{1,6})")
+_FIRST_ORDINAL = 392
+_MINORS = ((4, 9), *((5, minor) for minor in range(10)))
+_ORDINALS_OF_MINOR = 20
+
+
+class Said(NamedTuple):
+    """What a line says of the release that wrote it."""
+
+    system: str
+    release: str
+
+    @property
+    def known(self) -> bool:
+        """Whether texts and rules of that release are known."""
+        first, last = KNOWN[self.system]
+        found = _RELEASE.match(self.release)
+        return found is not None and first <= (int(found.group(1)), int(found.group(2))) <= last
+
+
+def range_of(system: str) -> str:
+    """The known releases of a system for a sentence: ``4.9 to 5.3``."""
+    return " to ".join(f"{major}.{minor}" for major, minor in KNOWN[system])
+
+
+def release_said(event: Logged) -> Said | None:
+    """The release that a line says its own process to be; ``None`` where it says none."""
+    if event.kind not in SAID or not event.value:
+        return None
+    system, read = SAID[event.kind]
+    release = read(event)
+    return None if release is None else Said(system, release)
+
+
+def _printed(event: Logged) -> str | None:
+    found = _RELEASE.match(event.value or "")
+    return found.group() if found else None
+
+
+def _home(event: Logged) -> str | None:
+    """The release in the name of its folder, as the distribution and the container images have it."""
+    found = _HOME.search(event.value or "") if event.setting == "rocketmqHome" else None
+    return found.group(1) if found else None
+
+
+def _ordinal(event: Logged) -> str | None:
+    """The release behind the number in every remoting command (``MQVersion``); controllers say 0, which is none.
+
+    From 4.9.0 on each minor release has ten pairs of a snapshot and a release.
+    """
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", event.value or ""):
+        return None
+    minor, place = divmod(int(event.value or 0) - _FIRST_ORDINAL, _ORDINALS_OF_MINOR)
+    if not 0 <= minor < len(_MINORS):
+        return "before 4.9" if minor < 0 else "6.0 or later"
+    return ".".join(map(str, (*_MINORS[minor], place // 2)))
+
+
+SAID: Mapping[str, tuple[str, Callable[[Logged], str | None]]] = {
+    "CFG_ITEM": ("RocketMQ", _home),
+    "NET_ANSWER_LOST": ("RocketMQ", _ordinal),
+    "ZK_VERSION": ("ZooKeeper", _printed),
+    "ETCD_BOOT": ("etcd", _printed),
+    "ETCD_SERVER_STARTS": ("etcd", _printed),
+    "ETCD_VERSION": ("etcd", _printed),
+}
+"""The kinds of lines that say a release, and how."""

@@ -1,0 +1,214 @@
+"""One replica group as its facts show it: tenures of leaders, lives of members, clocks.
+
+Everything here is derived from a set of facts; the order in which they came does not matter.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import DOWN, LEADER
+from election_core.judge import silent_logs as quiet
+from election_core.judge.clock import Clocks, Moment
+from election_core.model import facts
+from election_core.model.catalogue import NO_BOUND, finding_id
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
+
+SILENT_END = 15 * SECOND
+"""A log that ends at least this long before the logs of its group end tells nothing about its last role: the
+process died, was cut off from its disk, or its log was not collected."""
+
+SILENT = "silent"
+"""How a role ended whose log just stops while the group's logs go on."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Silence:
+    """A hole in a log: from its last line before (``begin``) to its first line after it (``end``)."""
+
+    begin: Moment
+    end: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Tenure:
+    """One node as leader of one term without interruption, by its own word.
+
+    ``end`` is where the tenure is known to have ended, or, with ``end_cause`` ``None``, the last sign of the
+    leader in a log that ends with its group's logs. ``silences`` are holes in the leader's log meanwhile.
+    """
+
+    node: str
+    source: str
+    term: int
+    begin: Moment
+    end: Moment
+    end_cause: str | None
+    silences: tuple[Silence, ...]
+
+    @property
+    def name(self) -> str:
+        """The node as a person finds it: its name in the group, and the folder whose logs say it."""
+        return self.node if self.node == self.source else f"{self.node} ({self.source})"
+
+    def with_detail(self, detail: str) -> str:
+        """The name with something more in the brackets: ``1 (broker-a, epoch 3)``."""
+        return f"{self.node} ({detail})" if self.node == self.source else f"{self.node} ({self.source}, {detail})"
+
+    @property
+    def open(self) -> bool:
+        """Whether the node still led when the logs ended."""
+        return self.end_cause is None
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Ids of the events that begin and end the tenure."""
+        return tuple(e for e in (self.begin.event_id, self.end.event_id) if e)
+
+
+@dataclass(slots=True)
+class Group:
+    """The facts of one group and protocol, indexed; build it with :func:`group_of`."""
+
+    cluster: str
+    replica_group: str
+    protocol: str
+    facts: list[Fact]
+    clocks: Clocks
+    end: Moment
+    roles: list[Fact] = field(default_factory=list)
+    tenures: list[Tenure] = field(default_factory=list)
+    _of_kind: dict[str, list[Fact]] = field(default_factory=dict)
+    _roles_of: dict[str, list[Fact]] = field(default_factory=dict)
+
+    def of(self, kind: str) -> Iterator[Fact]:
+        """All facts of one kind, in the order of presentation."""
+        if not self._of_kind:
+            for fact in self.facts:
+                self._of_kind.setdefault(fact.kind, []).append(fact)
+        return iter(self._of_kind.get(kind, ()))
+
+    def roles_of(self, source: str, until_us: int) -> list[Fact]:
+        """The roles that a source tells of itself and that began no later than ``until_us``, in order of time."""
+        if not self._roles_of:
+            for role in self.roles:
+                self._roles_of.setdefault(role.source_node, []).append(role)
+        own = self._roles_of.get(source, [])
+        return own[: bisect_right(own, until_us, key=attrgetter("since"))]
+
+    def finding(self, rule: str, what: tuple[object, ...], **measures: Any) -> Finding:
+        """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
+
+        A largest duration without bound is no measure.
+        """
+        for name in ("overlap_max_ms", "duration_max_ms"):
+            if (measures.get(name) or 0) * 1000 >= NO_BOUND:
+                measures[name] = None
+        return Finding(
+            finding_id=finding_id(self.cluster, self.replica_group, rule, *what),
+            cluster=self.cluster,
+            replica_group=self.replica_group,
+            protocol=self.protocol,
+            rule=rule,
+            **measures,
+        )
+
+
+def since(fact: Fact) -> Moment:
+    """The beginning of a fact."""
+    return Moment(fact.since, fact.since_by, fact.source_node, fact.since_event)
+
+
+def until(fact: Fact) -> Moment | None:
+    """The end of a fact, if it has one."""
+    if fact.until is None or fact.until_by is None:
+        return None
+    return Moment(fact.until, fact.until_by, fact.source_node, fact.until_event)
+
+
+def in_order(some: Iterable[Fact]) -> Iterator[Fact]:
+    """Facts by time, then in the order of one log, then by everything else: the same for any order of arrival."""
+    for _, alike in groupby(sorted(some, key=_when), key=_when):
+        own = list(alike)
+        yield from own if len(own) == 1 else sorted(own, key=_whole)
+
+
+def _when(fact: Fact) -> tuple[object, ...]:
+    return (fact.since, fact.source_node, fact.ordinal, fact.kind)
+
+
+_values = attrgetter(*Fact.__dataclass_fields__)
+
+
+def _whole(fact: Fact) -> tuple[tuple[bool, object], ...]:
+    return tuple((value is not None, value) for value in _values(fact))
+
+
+def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
+    """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
+    ordered = list(in_order(set(quiet.completed(all_facts, clocks))))
+    first = ordered[0]
+    group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
+    group.roles = [_closed(fact, group) for fact in group.of(facts.ROLE)]
+    group.tenures = sorted(_tenures(group), key=lambda t: (t.term, t.begin, t.source))
+    return group
+
+
+def _end_of(ordered: list[Fact]) -> Moment:
+    """The last sign of life of any member, or the last decision about the group."""
+    last = max(
+        ordered,
+        key=lambda fact: (
+            fact.until if fact.kind == facts.ALIVE and fact.until else fact.since,
+            fact.source_node,
+        ),
+    )
+    at = last.until if last.kind == facts.ALIVE and last.until else last.since
+    return Moment(at, at + SECOND, last.source_node)
+
+
+def _last_seen(group: Group, source: str) -> Moment | None:
+    lives = [fact for fact in group.of(facts.ALIVE) if fact.source_node == source and fact.until is not None]
+    return until(max(lives, key=lambda fact: fact.until or 0)) if lives else None
+
+
+def _closed(role: Fact, group: Group) -> Fact:
+    """A role without end, in a log that stops well before its group's logs do, ends at its last sign."""
+    if role.until is not None or role.role == DOWN:
+        return role
+    seen = _last_seen(group, role.source_node)
+    if seen is None:
+        return role
+    least, _ = group.clocks.elapsed(seen, group.end)
+    if least < SILENT_END:
+        return role
+    values = {name: getattr(role, name) for name in role.__dataclass_fields__}
+    values |= {"until": max(seen.at, role.since), "until_by": group.end.by, "result": SILENT}
+    return Fact(**values)
+
+
+def _tenures(group: Group) -> Iterator[Tenure]:
+    holes: dict[str, list[Silence]] = {}
+    for fact in group.of(facts.SILENCE):
+        end = until(fact)
+        if end is not None:
+            holes.setdefault(fact.source_node, []).append(Silence(since(fact), end))
+    for own in holes.values():
+        own.sort()
+    for role in group.roles:
+        if role.role != LEADER or role.term is None:
+            continue
+        # A broker that nobody names is known by its address (RocketMQ 5.0 and 5.1.0 know no other name), or its folder.
+        node = role.node or role.address or role.source_node
+        end = until(role) or _last_seen(group, role.source_node) or since(role)
+        if end.at < role.since:
+            end = since(role)
+        own = holes.get(role.source_node, [])
+        begins = attrgetter("begin.at")
+        inside = slice(bisect_left(own, role.since - SECOND, key=begins), bisect_left(own, end.by, key=begins))
+        yield Tenure(node, role.source_node, role.term, since(role), end, role.result, tuple(own[inside]))

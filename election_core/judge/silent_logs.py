@@ -1,0 +1,217 @@
+"""Logs that say nothing as long as nothing happens: etcd, ZooKeeper, canonical events.
+
+In a log with periodic lines the last line is the last sign of life, and a hole in it is news. In a quiet one neither
+is: a healthy leader may print nothing for days. What happened to its process is then known from the others, who say
+when they lost contact with it. :func:`completed` puts that into the facts of a group, so that the rules need not know
+which logs are quiet:
+
+- a process that died (a later start proves it) was alive until the others lost contact with it;
+- a log that simply ends goes on to the end of its group's logs, unless somebody lost contact and never had it again,
+  or the leader that wrote it was replaced;
+- a hole in a log counts only where another leader was elected during it, or where the process itself noticed that it
+  had not run.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from election_core.fold.fact_writer import Testimony
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
+from election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+
+FROZEN = 5 * SECOND
+"""A process that still says nothing so long after another leader was elected did not run, or could not be heard."""
+
+
+@dataclass(slots=True)
+class Contact:
+    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, or the speaker ended then."""
+
+    peer: str
+    lost: Logged
+    again: int | None = None
+
+    def fact(self, told: Testimony, before_us: int, closed: bool) -> Fact:
+        """``CONTACT_LOST``: the peer was heard of at most ``before_us`` microseconds before; ``closed``: by its end."""
+        again = {} if self.again is None else {"until": self.again, "until_by": self.again + SECOND}
+        since, lost = self.lost.at - before_us, self.lost
+        return told.fact(facts.CONTACT_LOST, since, lost.by, lost.event_id, node=self.peer, flag=closed, **again)
+
+
+_LOSSES = frozenset({facts.CONTACT_LOST, facts.LAST_HEARD})
+
+
+@dataclass(frozen=True, slots=True)
+class LastSign:
+    """The last sign of life of a process, on its own clock: alive at ``at``, and dead at ``by`` where that is known."""
+
+    at: int
+    by: int | None = None
+
+
+def completed(own: Iterable[Fact], clocks: Clocks) -> list[Fact]:
+    """The facts of a group, with what is known of the processes whose logs are quiet."""
+    every = list(own)
+    quiet = sorted({fact.source_node for fact in every if fact.kind == facts.QUIET})
+    if not quiet:
+        return every
+    moved = {source: dict(_last_signs(every, source, clocks)) for source in quiet}
+    sure = [fact for fact in every if fact.kind == facts.SILENCE and fact.flag]
+    led = [fact for fact in every if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None]
+    return [
+        _moved(fact, moved.get(fact.source_node, {}))
+        for fact in every
+        if fact.kind != facts.SILENCE or fact.source_node not in moved or _counts(fact, led, sure, clocks)
+    ]
+
+
+def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[int, LastSign]]:
+    """For each life of a process whose end nobody printed: its last line, and the later last sign of life."""
+    names = {fact.node for fact in every if fact.source_node == source and fact.kind == facts.ROLE}
+    losses = [f for f in every if f.kind in _LOSSES and f.node in names and f.source_node != source]
+    lives = sorted({(f.since, f.until or f.since, bool(f.flag)) for f in _alive(every) if f.source_node == source})
+    for number, (first_line, last_line, stopped) in enumerate(lives):
+        following = lives[number + 1][0] if number + 1 < len(lives) else None
+        if stopped:
+            continue
+        sign = _last_sign(losses, source, last_line, following, clocks)
+        if sign is None and following is None:
+            sign = _end_of(every, source, clocks)
+        replaced = _replaced(every, source, last_line, clocks)
+        if sign is not None and replaced is not None:
+            sign = replace(sign, at=min(sign.at, replaced))
+        followed = [at for at in _followed(every, source, (first_line, last_line), clocks) if at > last_line]
+        if sign is not None and followed:
+            sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
+        if sign is not None and sign.at > last_line:
+            yield last_line, sign
+
+
+def _last_sign(
+    losses: Sequence[Fact], source: str, last_line: int, following: int | None, clocks: Clocks
+) -> LastSign | None:
+    """When the others lost contact with a process after its last line, or the last time if it came back.
+
+    Contact that was lost and found again before the next start was no death. A connection that the other side closed
+    (``flag``), and that never came back, was closed by its death.
+    """
+    last_of: dict[str, tuple[int, int, bool]] = {}
+    for fact in losses:
+        earliest, latest = _on_clock_of(source, fact, clocks)
+        if earliest is None or latest is None or latest <= last_line:
+            continue
+        before_next = following is None or earliest < following
+        if before_next and (fact.until is None or (following is not None and fact.until >= following)):
+            said = (earliest, latest, bool(fact.flag))
+            last_of[fact.source_node] = max(last_of.get(fact.source_node, said), said)
+    if not last_of:
+        return None
+    at = max(earliest for earliest, _, _ in last_of.values())  # who lost it before was only cut off
+    if following is None:
+        return LastSign(at)
+    by = min((latest for _, latest, closed in last_of.values() if closed), default=following)
+    return LastSign(min(at, by, following), min(by, following))
+
+
+def _replaced(every: Sequence[Fact], source: str, last_line: int, clocks: Clocks) -> int | None:
+    """When, at the earliest on its own clock, a leader was replaced after its last line: it need not have led on."""
+    led = [fact for fact in every if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None]
+    open_ended = [
+        f for f in led if f.source_node == source and f.result in (None, DIED) and f.since <= last_line + SECOND
+    ]
+    if not open_ended:
+        return None
+    term = max(fact.term or 0 for fact in open_ended)
+    since = min(fact.since for fact in open_ended if fact.term == term)
+    begins = [_on_clock_of(source, f, clocks) for f in led if f.source_node != source and (f.term or 0) > term]
+    replaced = min((at for at, by in begins if at is not None and by is not None and by > last_line), default=None)
+    followed_after = any(at > (replaced or 0) for at in _followed(every, source, (since, last_line), clocks))
+    return None if followed_after else replaced
+
+
+def _followed(every: Sequence[Fact], source: str, between: tuple[int, int], clocks: Clocks) -> list[int]:
+    """When others began to follow what one log's process led in a time: they had just heard of it.
+
+    On its clock, at the earliest.
+    """
+    roles = [fact for fact in every if fact.kind == facts.ROLE and fact.term is not None]
+    own = [f for f in roles if f.role == LEADER and f.source_node == source]
+    led = {(f.node, f.term) for f in own if between[0] <= f.since <= between[1] + SECOND}
+    followers = [f for f in roles if f.role == FOLLOWER and f.source_node != source and (f.peer, f.term) in led]
+    return [at for at, _ in (_on_clock_of(source, fact, clocks) for fact in followers) if at is not None]
+
+
+def _on_clock_of(source: str, fact: Fact, clocks: Clocks) -> tuple[int | None, int | None]:
+    """The earliest and latest reading of a process's clock when something was noticed on another machine."""
+    ahead, behind = clocks.most_ahead(fact.source_node, source), clocks.most_ahead(source, fact.source_node)
+    return (
+        None if ahead >= UNBOUNDED else fact.since - ahead,
+        None if behind >= UNBOUNDED else fact.since_by + behind,
+    )
+
+
+def _alive(every: Iterable[Fact]) -> Iterator[Fact]:
+    return (fact for fact in every if fact.kind == facts.ALIVE)
+
+
+def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | None:
+    """The end of the group's logs, on one machine's clock."""
+    ends = [
+        fact.until - clocks.most_ahead(fact.source_node, source)
+        for fact in _alive(every)
+        if fact.until is not None and clocks.most_ahead(fact.source_node, source) < UNBOUNDED
+    ]
+    return LastSign(max(ends)) if ends else None
+
+
+def _moved(fact: Fact, last_signs: dict[int, LastSign]) -> Fact:
+    """A fact that ended, or began, with the last line of a process whose last sign of life came later."""
+    if fact.kind == facts.ALIVE and fact.until in last_signs and not fact.flag:
+        seen = last_signs[fact.until].at
+        return replace(fact, until=seen, until_by=seen + SECOND)
+    if fact.kind != facts.ROLE or DIED not in (fact.result, fact.cause):
+        return fact
+    if fact.role == DOWN:
+        sign = _sign_after(fact.since, last_signs)
+        since = max(sign.at, fact.since)
+        return replace(fact, since=since, since_by=max(since, sign.by or fact.since_by))
+    if fact.result != DIED or fact.until is None:
+        return fact
+    sign = _sign_after(fact.until, last_signs)
+    until = max(sign.at, fact.until)
+    return replace(fact, until=until, until_by=max(until, sign.by or fact.until_by or until))
+
+
+def _sign_after(end: int, last_signs: dict[int, LastSign]) -> LastSign:
+    """The last sign of a life whose last role ended at ``end``: at its last line, or within the second of that."""
+    return next((sign for line, sign in last_signs.items() if line <= end < line + SECOND), LastSign(end))
+
+
+def _counts(hole: Fact, led: Sequence[Fact], sure: Sequence[Fact], clocks: Clocks) -> bool:
+    """Whether a hole in a quiet log tells anything; one that the process noticed itself tells it better."""
+    if hole.flag:
+        return True
+    if any(one.source_node == hole.source_node and _within(one, hole) for one in sure):
+        return False
+    term = max((f.term or 0 for f in led if f.source_node == hole.source_node and _within(hole, f)), default=None)
+    return term is not None and any(
+        f.source_node != hole.source_node and (f.term or 0) > term and _during(f, hole, clocks) for f in led
+    )
+
+
+def _within(inner: Fact, outer: Fact) -> bool:
+    """Whether one span of one log lies inside of another, give or take the second of a line."""
+    ends = inner.until is None or outer.until is None or inner.until <= outer.until + SECOND
+    return outer.since <= inner.since + SECOND and ends
+
+
+def _during(role: Fact, hole: Fact, clocks: Clocks) -> bool:
+    """Whether a role surely began while another log was silent, and that log stayed so."""
+    begin = Moment(role.since, role.since_by, role.source_node)
+    before = Moment(hole.since, hole.since_by, hole.source_node)
+    after = Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
+    return clocks.elapsed(before, begin)[0] > 0 and clocks.elapsed(begin, after)[0] > FROZEN

@@ -1,0 +1,370 @@
+"""What the controllers' decisions must satisfy, one against another and against what the brokers say of them.
+
+An epoch has one winner; a recorded master is not elected again; a set is not changed into itself; all JRaft
+controllers come to the same decision at the same entry (``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``,
+``JRaftControllerStateMachine#onApply``).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told
+from election_core.judge.group import Group, since
+from election_core.model import facts
+from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
+from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED, WRONG_ELECTION, WRONG_SET_CHANGE
+from election_core.protocols.controller.log import IDS_CLEANED, POLL, SET_CHANGED
+from election_core.protocols.controller.tables import (
+    ALTER_FAILED,
+    FENCED_MASTER_EPOCH,
+    FENCED_SET_EPOCH,
+    INVALID_MASTER,
+)
+
+CONTROLLERS_DISAGREE = "CONTROLLERS_DISAGREE"
+
+
+@dataclass(frozen=True, slots=True)
+class SetVersion:
+    """One value of the SyncStateSet; ``epoch`` is the syncStateSetEpoch, which orders them without any clock."""
+
+    epoch: int
+    master_epoch: int | None
+    master: str | None
+    members: tuple[str, ...]
+    decision: Fact
+
+
+def cleaned(group: Group) -> list[Fact]:
+    """When an operator removed the whole broker set from the controllers, after which its epochs begin anew."""
+    return [fact for fact in group.of(facts.DECISION) if fact.result == IDS_CLEANED and fact.members is None]
+
+
+# -- elections -------------------------------------------------------------------------------------------------
+
+
+def wrong_elections(group: Group, decided: Iterable[Fact], split: list[Finding]) -> Iterator[Finding]:
+    """``WRONG_ELECTION`` among committed elections: an epoch for two brokers, or the recorded master elected again."""
+    if cleaned(group):
+        return
+    winners = _winners(decided)
+    for epoch, by_node in sorted(winners.items()):
+        if len(by_node) > 1:
+            names = sorted(by_node)
+            implied = next((found.finding_id for found in split if epoch in found.terms), None)
+            what = f"The controllers gave master epoch {epoch} to {' and to '.join(names)}"
+            yield _wrong(group, WRONG_ELECTION, ("twice", epoch), CRITICAL, by_node.values(), what, implied)
+    for epoch, by_node in sorted(winners.items()):
+        again = winners.get(epoch - 1, {}).keys() & by_node.keys()
+        for node in sorted(again):
+            both = (winners[epoch - 1][node], by_node[node])
+            what = (
+                f"The controllers elected {node} for epoch {epoch} although it was the recorded master of {epoch - 1}"
+            )
+            yield _wrong(group, WRONG_ELECTION, ("again", epoch, node), WARNING, both, what)
+
+
+def _winners(decided: Iterable[Fact]) -> dict[int, dict[str, Fact]]:
+    """``epoch -> winner -> committed election``."""
+    winners: dict[int, dict[str, Fact]] = {}
+    for fact in decided:
+        if fact.result == ELECTED and fact.flag and fact.term is not None and fact.node is not None:
+            winners.setdefault(fact.term, {}).setdefault(fact.node, fact)
+    return winners
+
+
+def elections_told(group: Group, decided: Iterable[Fact]) -> Iterator[Told]:
+    """The verdicts about elections, one for each that can be compared."""
+    decided = list(decided)
+    winners = _winners(decided)
+    if cleaned(group):
+        yield WRONG_ELECTION, UNDECIDABLE, "an operator removed the broker set: its epochs began anew", len(winners)
+        return
+    wrong = {finding.terms[0] for finding in wrong_elections(group, decided, [])}
+    for epoch in winners:
+        yield WRONG_ELECTION, VIOLATES if epoch in wrong else CONFORMS, None, 1
+
+
+def _wrong(
+    group: Group,
+    rule: str,
+    what: tuple[object, ...],
+    severity: str,
+    proof: Iterable[Fact],
+    summary: str,
+    implied_by: str | None = None,
+) -> Finding:
+    proof = sorted(proof, key=lambda fact: (fact.since, fact.source_node))
+    term = max((fact.term for fact in proof if fact.term is not None), default=None)
+    return group.finding(
+        rule,
+        what,
+        severity=severity,
+        certainty=PROVEN,
+        nodes=tuple(sorted({fact.node for fact in proof if fact.node})),
+        terms=(term,) if term is not None else (),
+        start_time=proof[0].since,
+        end_time=proof[-1].since,
+        summary=f"{summary}.",
+        evidence=tuple(dict.fromkeys(fact.since_event for fact in proof if fact.since_event)),
+        implied_by=implied_by,
+    )
+
+
+def sets_before(decided: Iterable[Fact], sets: Iterable[SetVersion]) -> dict[Fact, SetVersion]:
+    """The set that was on record when a decision was made, for each for which the logs show it.
+
+    The epoch of a set names it, unless the controllers lost a part of their record and count on from an earlier one:
+    then it must be the decision that the same controller printed last.
+    """
+    decided = [fact for fact in decided if fact.set_epoch is not None]
+    if not record_lost(decided):
+        by_epoch = {version.epoch: version for version in sets}
+        return {fact: by_epoch[at] for fact in decided if (at := (fact.set_epoch or 0) - 1) in by_epoch}
+    found: dict[Fact, SetVersion] = {}
+    for own in by_source(decided).values():
+        for last, fact in pairwise(own):
+            members = (last.node,) if last.result == ELECTED and last.node else last.members
+            if members is not None and (last.set_epoch or 0) + 1 == fact.set_epoch:
+                found[fact] = SetVersion(last.set_epoch or 0, last.term, last.node, tuple(sorted(members)), last)
+    return found
+
+
+def record_lost(decided: Iterable[Fact]) -> bool:
+    """Whether a controller printed a set epoch that is not beyond the one before. JRaft controllers print again."""
+    return any(
+        last.raft_index is None and (fact.set_epoch or 0) <= (last.set_epoch or 0)
+        for own in by_source(fact for fact in decided if fact.set_epoch is not None).values()
+        for last, fact in pairwise(own)
+    )
+
+
+def by_source(decided: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """The decisions of each controller, as it printed them."""
+    found: dict[str, list[Fact]] = {}
+    for fact in sorted(decided, key=lambda fact: (fact.source_node, fact.ordinal)):
+        found.setdefault(fact.source_node, []).append(fact)
+    return found
+
+
+# -- JRaft: the same entry, the same decision ---------------------------------------------------------------------
+
+
+def said(fact: Fact) -> tuple[object, ...]:
+    """What a decision says; the epoch of an election without winner is not printed."""
+    term = None if fact.result == NOBODY_ELECTED else fact.term
+    return (fact.result, fact.node, term, fact.set_epoch, fact.members)
+
+
+def _by_index(group: Group) -> dict[int, list[Fact]] | None:
+    """``index in the Raft log -> decisions``; ``None`` where one controller itself printed two at one index.
+
+    Then its log was removed in between, and indexes of before and after are not the same.
+    """
+    by_index: dict[int, list[Fact]] = {}
+    own: dict[tuple[str, int], tuple[object, ...]] = {}
+    for fact in group.of(facts.DECISION):
+        if fact.raft_index is None:
+            continue
+        if own.setdefault((fact.source_node, fact.raft_index), said(fact)) != said(fact):
+            return None
+        by_index.setdefault(fact.raft_index, []).append(fact)
+    return by_index
+
+
+def disagreements(group: Group) -> Iterator[Finding]:
+    """``CONTROLLERS_DISAGREE``: two controllers applied one entry of their log and decided differently."""
+    for index, same in sorted((_by_index(group) or {}).items()):
+        if len({said(fact) for fact in same}) > 1:
+            sources = " and ".join(sorted({fact.source_node for fact in same}))
+            what = f"At entry {index} of their log {sources} came to different decisions"
+            yield _wrong(group, CONTROLLERS_DISAGREE, (index,), CRITICAL, same, what)
+
+
+def disagreements_told(group: Group) -> Iterator[Told]:
+    """How many entries were compared."""
+    by_index = _by_index(group)
+    if by_index is not None and not by_index:
+        return  # controllers on DLedger
+    if by_index is None:
+        yield CONTROLLERS_DISAGREE, UNDECIDABLE, "a controller's log was removed: its indexes began anew", 1
+        return
+    wrong = sum(1 for _ in disagreements(group))
+    seen_twice = sum(1 for same in by_index.values() if len({fact.source_node for fact in same}) > 1)
+    yield CONTROLLERS_DISAGREE, CONFORMS, None, seen_twice - wrong
+    yield CONTROLLERS_DISAGREE, VIOLATES, None, wrong
+
+
+# -- SyncStateSets -----------------------------------------------------------------------------------------------
+
+
+def wrong_sets(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
+    """``WRONG_SET_CHANGE``: one epoch for two sets, a set changed into itself, a master refused as none."""
+    if not cleaned(group):
+        yield from _sets_of_one_epoch(group, decided)
+        yield from _unchanged(group, sets)
+        yield from _masters_refused(group, decided, sets)
+
+
+def sets_twice(group: Group, decided: Iterable[Fact]) -> dict[int, dict[tuple[str, ...], Fact]]:
+    """``epoch -> members -> decision`` of the epochs for which more than one set is recorded."""
+    if cleaned(group):
+        return {}
+    by_epoch: dict[int, dict[tuple[str, ...], Fact]] = {}
+    for fact in decided:
+        members = (fact.node,) if fact.result == ELECTED and fact.node else fact.members
+        if fact.flag and fact.set_epoch is not None and members is not None:
+            by_epoch.setdefault(fact.set_epoch, {}).setdefault(members, fact)
+    return {epoch: by_members for epoch, by_members in by_epoch.items() if len(by_members) > 1}
+
+
+def _sets_of_one_epoch(group: Group, decided: Iterable[Fact]) -> Iterator[Finding]:
+    for epoch, by_members in sorted(sets_twice(group, decided).items()):
+        shown = " and ".join(f"{{{', '.join(members)}}}" for members in sorted(by_members))
+        what = f"The controllers recorded SyncStateSet {epoch} as {shown}"
+        yield _wrong(group, WRONG_SET_CHANGE, ("twice", epoch), WARNING, by_members.values(), what)
+
+
+def _unchanged(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
+    for before, version in pairwise(sets):
+        if _is_next(before, version) and version.members == before.members:
+            what = f"SyncStateSet {version.epoch} is the one before it, {{{', '.join(version.members)}}}, unchanged"
+            proof = (before.decision, version.decision)
+            yield _wrong(group, WRONG_SET_CHANGE, ("unchanged", version.epoch), WARNING, proof, what)
+
+
+def _is_next(before: SetVersion, version: SetVersion) -> bool:
+    """Whether a set was changed, by a committed decision, right after another one."""
+    changed = version.decision.result == SET_CHANGED
+    return changed and version.epoch == before.epoch + 1 and bool(version.decision.flag and before.decision.flag)
+
+
+def _masters_refused(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
+    if record_lost(decided):
+        return
+    for fact in group.of(facts.SET_REFUSED):
+        between = _record_around(group, sets, fact)
+        if fact.count in (INVALID_MASTER, FENCED_MASTER_EPOCH) and between is not None:
+            yield group.finding(
+                WRONG_SET_CHANGE,
+                ("refused", fact.source_node, fact.since_event),
+                severity=WARNING,
+                certainty=DEFINITE,
+                nodes=(fact.node or fact.source_node,),
+                terms=(fact.term,) if fact.term is not None else (),
+                start_time=fact.since,
+                end_time=fact.since,
+                summary=f"{fact.node or fact.source_node} was refused as a master of another epoch (code {fact.count}) "
+                f"while it was the recorded master of epoch {fact.term}.",
+                evidence=tuple(e for e in (between[0].since_event, fact.since_event, between[1].since_event) if e),
+            )
+
+
+def _record_around(group: Group, sets: list[SetVersion], refused: Fact) -> tuple[Fact, Fact] | None:
+    """Two changes of the set by the very master, one certainly before a refusal of it and one certainly after.
+
+    The refusal's line says the epoch of the moment in which it is written, which may be later than the request: the
+    master must have led it for longer than a request lasts.
+    """
+    led = [t for t in group.tenures if t.source == refused.source_node and t.term == refused.term]
+    if not any(group.clocks.elapsed(tenure.begin, since(refused))[0] > POLL for tenure in led):
+        return None
+    own = [version.decision for version in sets if version.master_epoch == refused.term]
+    before = [fact for fact in own if group.clocks.elapsed(since(fact), since(refused))[0] > POLL]
+    after = [fact for fact in own if group.clocks.elapsed(since(refused), since(fact))[0] > 0]
+    return (before[-1], after[0]) if before and after else None
+
+
+def sets_told(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Told]:
+    """The verdicts about set changes, and about refusals by what was recorded."""
+    decided = list(decided)
+    wrong = list(wrong_sets(group, decided, sets))
+    if wrong:
+        yield WRONG_SET_CHANGE, VIOLATES, None, len(wrong)
+    right = sum(1 for before, version in pairwise(sets) if _is_next(before, version)) - len(wrong)
+    if right > 0:
+        yield WRONG_SET_CHANGE, CONFORMS, None, right
+    for fact in group.of(facts.SET_REFUSED):
+        if fact.count is None or _record_around(group, sets, fact) is not None:
+            continue
+        if _rightly_refused(fact, decided, sets):
+            yield WRONG_SET_CHANGE, CONFORMS, None, 1
+        else:
+            why = "what the controllers had recorded, and who was alive then, is not in the logs"
+            yield WRONG_SET_CHANGE, UNDECIDABLE, why, 1
+
+
+def _rightly_refused(fact: Fact, decided: Iterable[Fact], sets: list[SetVersion]) -> bool:
+    """Whether the reason of a refusal is in the record, at whatever time."""
+    if fact.count in (INVALID_MASTER, FENCED_MASTER_EPOCH):
+        return any((one.term or 0) > (fact.term or 0) for one in decided if one.result in (ELECTED, NOBODY_ELECTED))
+    if fact.count == FENCED_SET_EPOCH:
+        return any(version.epoch > (fact.set_epoch or 0) for version in sets)
+    if fact.count == ALTER_FAILED:
+        wanted = tuple(sorted(fact.members or ()))
+        return any(version.members == wanted for version in sets)
+    return False
+
+
+# -- single lines ------------------------------------------------------------------------------------------------
+
+_BROKEN = {
+    "JR_ELECT": "The election of epoch {term} does not follow from its request: {peer} won, {asked} had asked",
+    NOBODY_ELECTED: "A request of broker {asked} left the set without a master, which only the controllers' own may do",
+    "CTL_SSS_NOT_MASTER": "A wanted SyncStateSet was refused because {peer} was not the master, which it was",
+    "CTL_SSS_MASTER_EPOCH": "A wanted SyncStateSet was refused for another master epoch, although it had {term}",
+    "CTL_SSS_EPOCH": "A wanted SyncStateSet was refused for another epoch of the set, although it had the recorded one",
+    "HA_CAUGHT_UP": "Master {name} called slave {peer} caught up at {end}, below its confirm offset or the start "
+    "{start} of its epoch",
+    "HA_SSS_WANTED": "Master {name} wanted a SyncStateSet without the slave that it had just called caught up",
+    "EPOCH_APPEND_ERR": "{name} left epoch {term} out of its epochs, although it is beyond the last one",
+    "HA_CLIENT_CUT_AT": "{name} parts its log from its master's at {start}, which is not where their epochs part",
+    "HA_MASTER_STALE": "{name} refused the role of master of epoch {term}, although its store knows no later one",
+    "HA_SLAVE_STALE": "{name} refused the role of slave in epoch {term}, although its store knows no later one",
+    "HA_ACK_TIMEOUT": "{name} waited for {count} acknowledgements (-1: all of the set), against allAckInSyncStateSet",
+}
+
+_LOSES_DATA = frozenset({"HA_CLIENT_CUT_AT"})
+
+
+def broken_lines(group: Group) -> Iterator[Finding]:
+    """Rules that a single line breaks, each once; JRaft controllers print a line on every node, and again."""
+    seen: set[tuple[object, ...]] = set()
+    for fact in group.of(facts.VIOLATION):
+        kind = fact.value or ""
+        what = (kind, fact.term, fact.peer) if kind == "JR_ELECT" else (kind, fact.since_event)
+        if what in seen:
+            continue
+        seen.add(what)
+        name = fact.node or fact.source_node
+        words = _BROKEN[NOBODY_ELECTED if fact.result == NOBODY_ELECTED else kind].format(
+            name=name,
+            term=fact.term,
+            peer=fact.peer,
+            asked=fact.address or "nobody",
+            start=fact.start_offset,
+            end=fact.end_offset,
+            count=fact.count,
+        )
+        severity = CRITICAL if kind in _LOSES_DATA else WARNING
+        yield _wrong(group, fact.cause or "", what, severity, (fact,), words)
+
+
+def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
+    """``EPOCH_REGRESSION``: a store refused a role since its epoch file knows a later epoch.
+
+    The controllers gave out an epoch that they had given before: their state was lost, or an operator removed the set.
+    """
+    seen: set[tuple[str, int | None]] = set()
+    for fact in group.of(facts.EPOCH_AHEAD):
+        name = fact.node or fact.source_node
+        if (name, fact.term) in seen or (fact.term or 0) >= (fact.end_offset or 0):
+            continue
+        seen.add((name, fact.term))
+        why = ", after an operator had removed the broker set from the controllers" if cleaned(group) else ""
+        what = f"The store of {name} knows epoch {fact.end_offset} and refused a role of epoch {fact.term}{why}"
+        severity = WARNING if why else CRITICAL
+        yield _wrong(group, "EPOCH_REGRESSION", ("ahead", name, fact.term), severity, (fact,), what, implied_by)

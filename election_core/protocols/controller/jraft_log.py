@@ -1,0 +1,73 @@
+"""JRaft controllers: who leads the controllers' own Raft group (RocketMQ 5.2.0 and later).
+
+Source: RocketMQ ``JRaftControllerStateMachine#onLeaderStart``, ``#onLeaderStop``, ``#onStartFollowing``. Votes are
+printed by the JRaft library in a file of its own and are not read here; the state machine's lines tell who led
+which term on its own machine, which is what a leader's own word is needed for. The rules are those of ``raft``.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from election_core.fold.fact_writer import CONTROLLER_GROUP, Witness
+from election_core.fold.process_runs import Life
+from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.protocols.raft.log import PROTOCOL
+
+
+@dataclass(slots=True)
+class JraftLog:
+    """The state machine of one JRaft controller's log. ``on`` takes its events in program order."""
+
+    node: str | None = None
+    steps: list[Step] = field(default_factory=list)
+
+    def on(self, event: Logged) -> None:
+        """Take the next line of this controller's log."""
+        if event.node is not None and event.kind in _NAMES_SELF:
+            self.node = event.node
+        _HANDLERS[event.kind](self, event)
+
+    def role_spans(self, lives: list[Life]) -> Iterator[Span]:
+        """Role spans; until its first line a JRaft node's role is not known."""
+        return spans(self.steps, lives, UNKNOWN)
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What this log proves about the controllers' own group."""
+        told = witness.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
+        yield from told.roles(self.role_spans(told.lives))
+        yield from told.life()
+
+    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str) -> None:
+        self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
+
+    def _on_leader(self, event: Logged) -> None:
+        self._step(event, LEADER, event.term, event.node, "elected")
+
+    def _on_leader_end(self, event: Logged) -> None:
+        self._step(event, CANDIDATE, self.steps[-1].term if self.steps else None, None, "stepped_down")
+
+    def _on_follow(self, event: Logged) -> None:
+        self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
+
+    def _on_unfollow(self, event: Logged) -> None:
+        self._step(event, CANDIDATE, event.term, None, "leader_lost")
+
+    def _on_self(self, event: Logged) -> None:
+        """The line only names this node."""
+
+
+_HANDLERS: dict[str, Callable[[JraftLog, Logged], None]] = {
+    "JR_NODE_LEADER": JraftLog._on_leader,
+    "JR_NODE_LEADER_END": JraftLog._on_leader_end,
+    "JR_FOLLOW": JraftLog._on_follow,
+    "JR_UNFOLLOW": JraftLog._on_unfollow,
+    "JR_STARTED": JraftLog._on_self,
+    "JR_STOPPED": JraftLog._on_self,
+}
+
+KINDS = frozenset(_HANDLERS)
+"""The events that the fold of a JRaft controller's log reads."""
+
+_NAMES_SELF = frozenset({"JR_NODE_LEADER", "JR_NODE_LEADER_END", "JR_STARTED", "JR_STOPPED"})

@@ -1,0 +1,1 @@
+"""What Bully and ring elections share: the highest id of those that live leads."""

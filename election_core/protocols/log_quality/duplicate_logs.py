@@ -1,0 +1,126 @@
+"""One log that was shipped under two folders: it says everything twice, and is to be judged once.
+
+A host gets another name, a log folder is restored beside the old one, a collector ships a machine under two names: the
+folders then hold the same lines. Two members never agree like that: what one log says about its own member it says at
+the very second at which the other does, all the way through the time that both cover.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+from election_core.fold.process_runs import SECOND, SILENCE
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.protocols.log_quality.log import PROTOCOL
+
+ENOUGH = 3
+"""So many facts must begin alike, and none may differ. Fewer could be chance: two processes under one name that were
+started together and told of the same election in the same second."""
+
+_START_UP = SILENCE
+"""What a log says that begins in the middle is not the first line about it; a status line comes every few seconds."""
+_COUNTS = {facts.CHECKED, facts.COMMITTED, facts.KEPT_ROLE, facts.PERMISSION, facts.ALIVE, facts.SILENCE}
+"""Facts that sum up a log; they depend on where it begins and ends."""
+_BEGINNING = (
+    *("protocol", "kind", "node", "since", "since_by", "role", "term", "peer", "address", "cause"),
+    *("set_epoch", "raft_index", "consumer_group", "topic", "queue_id"),
+)
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """What one folder says about one group, by the beginnings of its facts; microseconds on its own clock."""
+
+    source: str
+    own: tuple[Fact, ...]
+
+    @cached_property
+    def first(self) -> int:
+        """The first sign of life."""
+        return min((fact.since for fact in self.own if fact.kind == facts.ALIVE), default=0)
+
+    @cached_property
+    def last(self) -> int:
+        """The last sign of life."""
+        return max((fact.until or fact.since for fact in self.own if fact.kind == facts.ALIVE), default=0)
+
+    @cached_property
+    def member(self) -> frozenset[str]:
+        """The names of the member whose log it is."""
+        return frozenset(fact.node for fact in self.own if fact.kind == facts.ROLE and fact.node is not None)
+
+    def began(self, begin: int, end: int) -> frozenset[tuple[object, ...]]:
+        """What began in ``[begin, end)``, by whatever name the log calls its own member."""
+        selves = self.member | {self.source}
+        return frozenset(
+            tuple(None if value in selves else value for value in _key(fact))
+            for fact in self.own
+            if fact.kind not in _COUNTS and begin <= fact.since < end
+        )
+
+
+def judged_once(of_group: Iterable[Fact]) -> list[Fact]:
+    """The facts of one group, each log once, and a ``COPIED`` fact for each folder that holds another one's log.
+
+    Where the copy goes on after its original ends, as after a change of the host's name, its later facts are kept
+    as the original's: it is one log.
+    """
+    by_source: dict[str, list[Fact]] = {}
+    for fact in of_group:
+        by_source.setdefault(fact.source_node, []).append(fact)
+    logs = {source: Shipped(source, tuple(own)) for source, own in by_source.items()}
+    copied: list[Fact] = []
+    for one, other in combinations(sorted(logs.values(), key=lambda log: (log.first, -log.last, log.source)), 2):
+        if one.source in logs and other.source in logs and _same_log(logs[one.source], other):
+            copied.append(_copied(logs[one.source], other))
+            logs[one.source] = _joined(logs[one.source], logs.pop(other.source))
+    return [fact for log in logs.values() for fact in log.own] + copied
+
+
+def _copied(original: Shipped, copy: Shipped) -> Fact:
+    first = min((fact for fact in copy.own if fact.kind == facts.ROLE), key=lambda fact: (fact.since, fact.ordinal))
+    return Fact(
+        cluster=first.cluster,
+        replica_group=first.replica_group,
+        protocol=PROTOCOL,
+        kind=facts.COPIED,
+        node=first.node,
+        source_node=copy.source,
+        since=copy.first,
+        since_by=copy.first + SECOND,
+        since_event=first.since_event,
+        bound_ms=first.bound_ms,
+        peer=original.source,
+        evidence=tuple(line for line in (first.since_event,) if line),
+    )
+
+
+def _key(fact: Fact) -> tuple[object, ...]:
+    """What a fact says and when it began."""
+    return tuple(getattr(fact, name) for name in _BEGINNING)
+
+
+def _same_log(one: Shipped, other: Shipped) -> bool:
+    if not one.member & other.member:
+        return False
+    begin = one.first if one.first == other.first else max(one.first, other.first) + _START_UP
+    end = min(one.last, other.last)
+    shared = one.began(begin, end)
+    return len(shared) >= ENOUGH and shared == other.began(begin, end)
+
+
+def _joined(original: Shipped, copy: Shipped) -> Shipped:
+    """The original until it ends, the copy from there on."""
+    if copy.last <= original.last:
+        return original
+    going_on = {_key(fact): fact for fact in copy.own if (fact.until or copy.last) >= original.last}
+    own = [going_on.pop(_key(fact), fact) for fact in original.own]
+    own += [fact for fact in going_on.values() if fact.since > original.last]
+    return Shipped(original.source, tuple(_spoken_by(original.source, fact) for fact in own))
+
+
+def _spoken_by(source: str, fact: Fact) -> Fact:
+    node = source if fact.node == fact.source_node else fact.node
+    return replace(fact, source_node=source, node=node)

@@ -1,0 +1,258 @@
+"""What one source's logs say about themselves: the release that wrote them, the clock, and whom they speak for.
+
+A source is judged in the group of which its process is a member, as the facts of the other protocols show; a name
+server, which is a member of none, and a process whose group nothing tells, only where there is something to say.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from election_core.fold.fact_writer import (
+    BROKER,
+    CONTROLLER,
+    ETCD,
+    NAMESERVER,
+    UNIDENTIFIED,
+    ZOOKEEPER,
+    Testimony,
+    Witness,
+    process_of,
+)
+from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
+from election_core.fold.versions import SAID, release_said
+from election_core.model import facts
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+
+PROTOCOL = "sources"
+
+STEPPED_LINES = 3
+"""A step shows in at least so many lines that go on from the earlier time. A single old line is one that its thread had
+begun before the process was frozen."""
+ONE_STEP = 60 * SECOND
+"""Several files of a machine show one step; their lines around it are no further apart than this."""
+
+BROKER_SET, DLEDGER_GROUP, DLEDGER_MEMBER, SERVER = "broker set", "DLedger group", "DLedger member", "server id"
+_IDENTITY_SETTINGS = {
+    "brokerName": BROKER_SET,
+    "controllerDLegerSelfId": DLEDGER_MEMBER,
+    "dLegerGroup": DLEDGER_GROUP,
+    "dLegerSelfId": DLEDGER_MEMBER,
+}
+
+CLAIMS: Mapping[str, Callable[[Logged], tuple[str | None, str | None]]] = {
+    "CFG_ITEM": lambda event: (_IDENTITY_SETTINGS.get(event.setting or ""), event.value),
+    "BRK_BOOT": lambda event: (BROKER_SET, event.replica_group),
+    **dict.fromkeys(("DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"), lambda event: (DLEDGER_MEMBER, event.node)),
+    "ZK_START": lambda event: (SERVER, event.node),
+}
+"""Lines in which a process names itself, and by what. An etcd member that is added anew gets another id, and a broker
+under controllers may: those are no contradictions."""
+
+KINDS = frozenset(SAID) | frozenset(CLAIMS)
+"""The events that this fold reads."""
+
+STREAM_OF = {
+    BROKER: "broker.log",
+    CONTROLLER: "controller.log",
+    NAMESERVER: "namesrv.log",
+    ETCD: "etcd.log",
+    ZOOKEEPER: "zookeeper.log",
+}
+"""A file of each process."""
+
+NAMED_BY_OTHERS = frozenset({"controller", "metadata", "order_lock"})
+"""Protocols whose members bear a broker id, which ``BROKER_ID_CONFLICT`` judges, or for want of one their folder's
+name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockStep:
+    """The clock went back by ``size`` microseconds between two lines of one file."""
+
+    size: int
+    at: int
+    by: int
+    event_id: str
+    before: str
+    stream: str
+
+
+@dataclass(slots=True)
+class FileClock:
+    """The times of one file, line by line: finds where its clock was put back."""
+
+    high: int | None = None
+    high_event: str = ""
+    _lower: list[tuple[int, str]] = field(default_factory=list)
+
+    def seen(self, time: int, event_id: str, stream: str) -> ClockStep | None:
+        """The step that this line proves, if it does."""
+        if self.high is None or time >= self.high:
+            self.high, self.high_event = time, event_id
+        if time > self.high - REORDERED:
+            if self._lower:
+                self._lower.clear()
+            return None
+        self._lower.append((time, event_id))
+        first, first_event = self._lower[0]
+        if len(self._lower) < STEPPED_LINES or time - first < STEPPED_FOR:
+            return None
+        step = ClockStep(self.high - first, first, first + SECOND, first_event, self.high_event, stream)
+        self.high, self.high_event = time, event_id
+        self._lower.clear()
+        return step
+
+
+@dataclass(slots=True)
+class SourcesLog:
+    """The fold of one source about itself. Feed ``seen`` and ``on`` in program order, then take ``facts``."""
+
+    releases: dict[tuple[str, str, str], Logged] = field(default_factory=dict)
+    claims: list[tuple[str, str, str, Logged]] = field(default_factory=list)
+    steps: list[ClockStep] = field(default_factory=list)
+    _stream: str = ""
+    _file: str = ""
+    _clock: FileClock = field(default_factory=FileClock)
+
+    def seen(self, stream: str, file: str, time: int, event_id: str) -> bool:
+        """A line was written; ``file`` tells the files of a stream apart. Whether the clock just went on."""
+        if self._file != file or self._stream != stream:
+            self._stream, self._file, self._clock = stream, file, FileClock()
+        step = self._clock.seen(time, event_id, stream)
+        if step is not None:
+            self.steps.append(step)
+        return step is None and time == self._clock.high
+
+    def on(self, event: Logged) -> None:
+        """Take an event of one of :data:`KINDS`."""
+        process = process_of(event.stream)
+        said = release_said(event)
+        if said is not None:
+            self.releases.setdefault((process, *said), event)
+        if event.kind in CLAIMS:
+            what, value = CLAIMS[event.kind](event)
+            if what is not None and value is not None:
+                self._claim(process, what, value, event)
+
+    def _claim(self, process: str, what: str, value: str, event: Logged) -> None:
+        last = next((claim for claim in reversed(self.claims) if claim[:2] == (process, what)), None)
+        if last is None or last[2] != value:
+            self.claims.append((process, what, value, event))
+
+    def facts(self, witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+        """What this source is worth. ``told`` is all that it says otherwise, each fact with its stream."""
+        homes = _homes(told)
+        for process in STREAM_OF:
+            yield from self._of_process(process, homes.get(process), witness)
+        yield from self._steps(witness, homes, {fact.replica_group for _, fact in told})
+        yield from _members(witness, told)
+        yield from _listed(witness, told)
+
+    def _of_process(self, process: str, home: Fact | None, witness: Witness) -> Iterator[Fact]:
+        own = [(key[1:], event) for key, event in self.releases.items() if key[0] == process]
+        group = _group_of(process, home, witness)
+        about = _about(witness, process, group, home)
+        for (system, release), event in own:
+            yield about.saw(facts.RELEASE, event, cause=system, value=release, evidence=(event.event_id,))
+        if home is not None and not own:
+            yield about.fact(facts.RELEASE, home.since, home.since_by, None, node=home.node)
+        for number, (_, what, value, event) in enumerate(claim for claim in self.claims if claim[0] == process):
+            yield about.saw(
+                facts.CLAIM, event, cause=what, value=value, ordinal=number, evidence=(event.event_id,), role=process
+            )
+
+    def _steps(self, witness: Witness, homes: Mapping[str, Fact], groups: set[str]) -> Iterator[Fact]:
+        """Each step of the clock, in every group that the source speaks of; ``flag``: as its member."""
+        own = {home.replica_group for home in homes.values()}
+        for step in _distinct(self.steps):
+            for group in sorted(groups | own) or [_group_of(process_of(step.stream), None, witness)]:
+                member = group in own or not own
+                yield _about(witness, process_of(step.stream), group, homes.get(process_of(step.stream))).saw(
+                    facts.CLOCK_STEP,
+                    step,
+                    count=step.size // 1000,
+                    value=step.stream,
+                    flag=member,
+                    evidence=(step.before, step.event_id),
+                )
+
+
+def _homes(told: Iterable[tuple[str, Fact]]) -> dict[str, Fact]:
+    """The first life of each process as a member of its group."""
+    homes: dict[str, Fact] = {}
+    for stream, fact in told:
+        if fact.kind == facts.ALIVE:
+            homes.setdefault(process_of(stream), fact)
+    return homes
+
+
+def _group_of(process: str, home: Fact | None, witness: Witness) -> str:
+    if home is not None:
+        return home.replica_group
+    return witness.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
+
+
+def _about(witness: Witness, process: str, group: str, home: Fact | None) -> Testimony:
+    return witness.about(group, PROTOCOL, STREAM_OF.get(process, ""), lambda _: home.node if home else None)
+
+
+def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
+    """The steps of a machine's clock; of the files that show one, that which was being written closest to it."""
+    found: list[ClockStep] = []
+    for step in sorted(steps, key=lambda step: (step.at, -step.size, step.event_id)):
+        if found and step.at - found[-1].at <= ONE_STEP:
+            found[-1] = max(found[-1], step, key=lambda one: (one.size, -one.at, one.event_id))
+        else:
+            found.append(step)
+    return found
+
+
+def _members(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+    """The lives of members as whom the source speaks by a name that only one of its group may bear."""
+    for stream, life in told:
+        if life.kind != facts.ALIVE or life.node is None or life.replica_group == UNIDENTIFIED:
+            continue
+        if life.protocol not in NAMED_BY_OTHERS:
+            yield witness.about(life.replica_group, PROTOCOL, stream, lambda _: None).fact(
+                facts.SPEAKS_FOR,
+                life.since,
+                life.since_by,
+                life.since_event,
+                node=life.node,
+                until=life.until,
+                until_by=life.until_by,
+                until_event=life.until_event,
+                cause=life.protocol,
+                evidence=_shown_by(life, told),
+            )
+
+
+def _listed(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+    """Whether the log agrees with the inventory, where both say whom it speaks for."""
+    listed = witness.listed
+    lives = [fact for _, fact in told if fact.kind == facts.ALIVE and fact.replica_group != UNIDENTIFIED]
+    if not lives or listed.replica_group is None:
+        return
+    own = [life for life in lives if life.replica_group == listed.replica_group]
+    names = {life.node for life in own if life.node is not None}
+    agrees = bool(own) and (listed.member is None or not names or listed.member in names)
+    shown = next((life for life in own or lives if life.node is not None), (own or lives)[0])
+    yield witness.about(shown.replica_group, PROTOCOL, "", lambda _: None).fact(
+        facts.LISTED,
+        shown.since,
+        shown.since_by,
+        shown.since_event,
+        node=shown.node,
+        result=listed.replica_group,
+        peer=listed.member,
+        flag=agrees,
+        evidence=_shown_by(shown, told),
+    )
+
+
+def _shown_by(life: Fact, told: list[tuple[str, Fact]]) -> tuple[str, ...]:
+    """The first line on which what the source says of that group rests."""
+    about = (life.replica_group, life.protocol)
+    lines = (fact.since_event for _, fact in told if (fact.replica_group, fact.protocol) == about)
+    return tuple(line for line in [next((line for line in lines if line), None)] if line)

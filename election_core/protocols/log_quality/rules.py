@@ -1,0 +1,231 @@
+"""What limits the verdicts on a group: unknown releases, clocks that were put back, logs of doubtful origin.
+
+Nothing here is an incident of the system. It says how far the logs can be trusted, and why.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from election_core.fold.process_runs import REORDERED, SECOND
+from election_core.fold.versions import Said, range_of
+from election_core.judge.clock import Clocks
+from election_core.judge.group import Group, group_of, since, until
+from election_core.judge.leadership import coverage
+from election_core.model import facts
+from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, seconds
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, Row
+from election_core.protocols.log_quality.log import PROTOCOL
+
+__all__ = ["PROTOCOL", "judge", "stepped"]
+
+
+def stepped(all_facts: Iterable[Fact]) -> dict[str, int]:
+    """The sources whose clock was put back further than its bound allows, and how far, in microseconds."""
+    found: dict[str, int] = {}
+    for fact in all_facts:
+        if fact.protocol == PROTOCOL and fact.kind == facts.CLOCK_STEP and _beyond_bound(fact):
+            found[fact.source_node] = max(found.get(fact.source_node, 0), (fact.count or 0) * 1000)
+    return found
+
+
+def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """All rows about the sources of one group."""
+    group = group_of(own, clocks)
+    yield from _unknown_releases(group)
+    yield from _steps(group)
+    yield from _identities(group)
+
+
+def _name(fact: Fact) -> str:
+    return fact.source_node if fact.node in (None, fact.source_node) else f"{fact.node} ({fact.source_node})"
+
+
+# -- releases -------------------------------------------------------------------------------------------------------
+
+
+def _unknown_releases(group: Group) -> Iterator[Row]:
+    """``UNKNOWN_VERSION``: nodes that say to be a release whose texts and rules were not read."""
+    by_source: dict[str, list[Fact]] = {}
+    for fact in group.of(facts.RELEASE):
+        by_source.setdefault(fact.source_node, []).append(fact)
+    said = {source: [fact for fact in own if fact.value] for source, own in by_source.items()}
+    unknown = {source: [fact for fact in own if not _is_known(fact)] for source, own in said.items()}
+    for own in unknown.values():
+        if own:
+            yield _unknown_release(group, own)
+    strange = sum(1 for own in unknown.values() if own)
+    silent = sum(1 for own in said.values() if not own)
+    yield coverage(
+        group,
+        "UNKNOWN_VERSION",
+        len(said) - silent - strange,
+        strange,
+        silent,
+        "the log never says which release wrote it",
+    )
+
+
+def _is_known(fact: Fact) -> bool:
+    return Said(fact.cause or "", fact.value or "").known
+
+
+def _unknown_release(group: Group, own: list[Fact]) -> Finding:
+    first = own[0]
+    system = first.cause or ""
+    releases = " and ".join(sorted({fact.value or "" for fact in own}))
+    return group.finding(
+        "UNKNOWN_VERSION",
+        (first.source_node, releases),
+        severity=INFO,
+        certainty=PROVEN,
+        nodes=(first.node or first.source_node,),
+        terms=(),
+        start_time=first.since,
+        end_time=None,
+        summary=f"{_name(first)} says to be {system} {releases}; the releases {range_of(system)} are known. What it "
+        "words differently is not understood.",
+        evidence=tuple(line for fact in own for line in fact.evidence),
+    )
+
+
+# -- clocks ---------------------------------------------------------------------------------------------------------
+
+
+def _beyond_bound(step: Fact) -> bool:
+    return (step.count or 0) * 1000 > 2 * step.bound_ms * 1000 + REORDERED
+
+
+def _steps(group: Group) -> Iterator[Row]:
+    """``CLOCK_SKEW``: clocks that were put back between two lines of one file."""
+    steps = [fact for fact in group.of(facts.CLOCK_STEP) if fact.flag]
+    for step in steps:
+        size = (step.count or 0) * 1000
+        beyond = _beyond_bound(step)
+        yield group.finding(
+            "CLOCK_SKEW",
+            (step.source_node, step.since),
+            severity=WARNING if beyond else INFO,
+            certainty=PROVEN,
+            nodes=(step.node or step.source_node,),
+            terms=(),
+            start_time=step.since,
+            end_time=step.since + size,
+            summary=f"The clock of {_name(step)} went back by {seconds(size)} between two lines of {step.value}. "
+            + (_DOUBTED if beyond else _WITHIN),
+            evidence=step.evidence,
+            duration_min_ms=max(size - SECOND, 0) // 1000,
+            duration_max_ms=(size + SECOND) // 1000,
+        )
+    sources = {fact.source_node for fact in group.facts}
+    moved = {step.source_node for step in steps}
+    yield coverage(group, "CLOCK_SKEW", len(sources - moved), len(moved))
+
+
+_DOUBTED = "Nothing is concluded from comparing its times with those of others."
+_WITHIN = "That is inside its configured bound."
+
+
+# -- identities -----------------------------------------------------------------------------------------------------
+
+
+def _identities(group: Group) -> Iterator[Row]:
+    """``IDENTITY_CONTRADICTION``: logs of which it is not clear for whom they speak."""
+    found = [*_against_inventory(group), *_changed_names(group), *_same_member(group)]
+    yield from found
+    yield from _copies(group)
+    checked = {fact.source_node for kind in _CHECKED for fact in group.of(kind)}
+    doubtful = {node for finding in found for node in finding.nodes}
+    yield coverage(group, "IDENTITY_CONTRADICTION", len(checked - doubtful), len(found))
+
+
+_CHECKED = (facts.LISTED, facts.CLAIM, facts.SPEAKS_FOR)
+
+
+def _contradiction(group: Group, what: tuple[object, ...], first: Fact, summary: str, *others: Fact) -> Finding:
+    own = (first, *others)
+    return group.finding(
+        "IDENTITY_CONTRADICTION",
+        what,
+        severity=WARNING,
+        certainty=DEFINITE if first.kind == facts.SPEAKS_FOR else PROVEN,
+        nodes=tuple(sorted({fact.source_node for fact in own})),
+        terms=(),
+        start_time=max(fact.since for fact in own),
+        end_time=None,
+        summary=summary,
+        evidence=tuple(dict.fromkeys(line for fact in own for line in fact.evidence)),
+    )
+
+
+def _against_inventory(group: Group) -> Iterator[Finding]:
+    for fact in group.of(facts.LISTED):
+        if fact.flag:
+            continue
+        listed = f"member {fact.peer} of {fact.result}" if fact.peer else f"a member of {fact.result}"
+        said = f"member {fact.node} of {group.replica_group}" if fact.node else f"a member of {group.replica_group}"
+        summary = f"The inventory lists {fact.source_node} as {listed}; its own log speaks for {said}, which counts."
+        yield _contradiction(group, (fact.source_node, fact.result, fact.peer), fact, summary)
+
+
+def _changed_names(group: Group) -> Iterator[Finding]:
+    by_name: dict[tuple[str, str, str], list[Fact]] = {}
+    for fact in group.of(facts.CLAIM):
+        by_name.setdefault((fact.source_node, fact.role or "", fact.cause or ""), []).append(fact)
+    for (source, process, what), own in sorted(by_name.items()):
+        in_order = sorted(own, key=lambda fact: fact.ordinal)
+        names = list(dict.fromkeys(fact.value or "" for fact in in_order))
+        if len(names) > 1:
+            summary = (
+                f"The {process} in {source} calls itself {what} {', then '.join(names)}: logs of several members in "
+                "one folder, or a machine that was given to another one."
+            )
+            yield _contradiction(group, (source, process, what, *names), in_order[0], summary, *in_order[1:])
+
+
+def _same_member(group: Group) -> Iterator[Finding]:
+    by_member: dict[tuple[str, str], list[Fact]] = {}
+    for fact in group.of(facts.SPEAKS_FOR):
+        by_member.setdefault((fact.cause or "", fact.node or ""), []).append(fact)
+    seen: set[tuple[str, ...]] = set()
+    for (_, member), lives in sorted(by_member.items()):
+        if len({life.source_node for life in lives}) == 1:
+            continue
+        for one, other in combinations(lives, 2):
+            who = (member, *sorted((one.source_node, other.source_node)))
+            if one.source_node == other.source_node or who in seen:
+                continue
+            together = _together(group, one, other)
+            if together <= 0:
+                continue
+            seen.add(who)
+            summary = (
+                f"{who[1]} and {who[2]} both speak for {member}, for at least {seconds(together)} at once: one log in "
+                "two folders, or two machines with one identity."
+            )
+            yield _contradiction(group, who, one, summary, other)
+
+
+def _copies(group: Group) -> Iterator[Finding]:
+    for fact in group.of(facts.COPIED):
+        yield group.finding(
+            "IDENTITY_CONTRADICTION",
+            (fact.source_node, fact.peer, "copy"),
+            severity=INFO,
+            certainty=PROVEN,
+            nodes=tuple(sorted({fact.source_node, fact.peer or ""})),
+            terms=(),
+            start_time=fact.since,
+            end_time=None,
+            summary=f"{fact.source_node} holds the same log of {fact.node} as {fact.peer}: it is judged once.",
+            evidence=fact.evidence,
+        )
+
+
+def _together(group: Group, one: Fact, other: Fact) -> int:
+    """The least time for which both were alive, in microseconds."""
+    one_end, other_end = until(one), until(other)
+    if one_end is None or other_end is None:
+        return 0
+    pairs = ((one, one_end), (one, other_end), (other, one_end), (other, other_end))
+    return min(group.clocks.elapsed(since(begin), end)[0] for begin, end in pairs)

@@ -1,0 +1,286 @@
+"""Replay: events in, rows out. The one place where Arrow meets the core.
+
+Two passes, each over sorted batches and each a plain generator, so that any engine can drive them:
+
+``fold``   events of one source after the other (program order inside a stream) -> facts
+``judge``  facts of one replica group after the other -> rows of the gold tables
+
+Both carry their state across batches: a batch boundary falls wherever it likes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby, repeat
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from election_core.fold.fact_writer import NOT_LISTED, UNIDENTIFIED, Listed
+from election_core.fold.process_runs import Segment
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.model.rows import Row
+from election_core.replay import group_judge as _judge
+from election_core.replay.checkpoint import FAILED, LIVED, Added, Memory
+from election_core.replay.group_judge import failed
+from election_core.replay.source_fold import INTERESTING, SourceLog
+
+_LOGGED_ONLY = tuple(
+    name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
+)
+
+FOLD_COLUMNS: tuple[str, ...] = (
+    "cluster",
+    "source_node",
+    "stream",
+    "file_time",
+    "fingerprint",
+    "line_no",
+    "clock_bound_ms",
+    "event_time",
+    "time_resolution_ms",
+    "event_id",
+    "kind",
+    *_LOGGED_ONLY,
+)
+"""The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
+
+
+STATE_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_event")
+"""The columns of a state, see :mod:`election_core.replay.checkpoint`."""
+REMEMBERED = "remembered"
+"""The column that tells rows of the state (true) from new events."""
+
+Inventory = Mapping[tuple[str, str], Listed]
+"""What the inventory says of a source, by cluster and source node."""
+
+
+def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) -> Iterator[Fact | pa.RecordBatch]:
+    """Facts of all sources in ``batches``; ``inventory`` decides whom a source speaks for where its log does not say.
+
+    The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
+    snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
+    stand together. With the columns :data:`STATE_COLUMNS` and :data:`REMEMBERED` they also hold the states that former
+    folds gave; then record batches come between the facts: the rows that new events add to the states.
+    A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
+    """
+    current: _Folding | None = None
+    for batch in batches:
+        lines, added = _lines(batch), Added()
+        for cluster, source_node, rows in _sources(batch):
+            if current is None or not current.is_of(cluster, source_node):
+                if current is not None:
+                    yield from current.told(added)
+                listed = (inventory or {}).get((cluster, source_node), NOT_LISTED)
+                current = _Folding(SourceLog(cluster, source_node, 0, listed), remembers=lines.old is not None)
+            current.feed(lines, rows)
+        if current is not None:
+            current.turn(batch)
+        yield from added.batches(batch)
+    if current is not None:
+        added = Added()
+        yield from current.told(added)
+        yield from added.batches(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The rows of a batch as Python values: each column is converted once, for all sources in it.
+
+    ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of states, ``None``
+    where there are no states.
+    """
+
+    batch: pa.RecordBatch
+    kinds: list[str]
+    streams: list[str]
+    files: list[str]
+    times: list[int]
+    ids: list[str]
+    bounds: list[int]
+    events: list[Logged | None]
+    old: list[bool] | None
+
+
+class _Folding:
+    """The fold of one source, which may fail on its own."""
+
+    def __init__(self, source: SourceLog, *, remembers: bool) -> None:
+        self._source = source
+        self._memory = Memory() if remembers else None
+        self._error: str | None = None
+        self._failed_before = False
+
+    def is_of(self, cluster: str, source_node: str) -> bool:
+        return self._source.source_node == source_node and self._source.cluster == cluster
+
+    def feed(self, lines: _Lines, rows: range) -> None:
+        """Take the source's rows of a batch."""
+        if self._error is None:
+            try:
+                self._feed(lines, rows)
+            except Exception as error:  # noqa: BLE001 - a fault in one source must not stop the night
+                self._error = said(error)
+
+    def turn(self, batch: pa.RecordBatch) -> None:
+        """The batch ends, and another may go on with this source."""
+        if self._memory is not None:
+            self._memory.turn(batch)
+
+    def told(self, added: Added) -> Iterator[Fact]:
+        """The facts of the source; what is new in its state goes to ``added``."""
+        facts: list[Fact] = []
+        if self._error is None:
+            try:
+                facts = list(self._source.facts())
+            except Exception as error:  # noqa: BLE001 - the same
+                self._error = said(error)
+        cluster, source_node = self._source.cluster, self._source.source_node
+        if self._error is not None:
+            yield failed(cluster, UNIDENTIFIED, source_node, self._error)
+        yield from facts
+        if self._memory is not None and self._error is None:
+            added.take(self._memory, cluster, source_node, self._source.bound_ms, self._source.digest())
+        elif self._memory is not None and self._error is not None and not self._failed_before:
+            added.failure(cluster, source_node, self._error)
+
+    def _feed(self, lines: _Lines, rows: range) -> None:
+        source, memory = self._source, self._memory
+        source.bound_ms = max(source.bound_ms, *lines.bounds[rows.start : rows.stop])
+        kinds, streams, files, times, ids = lines.kinds, lines.streams, lines.files, lines.times, lines.ids
+        old, events = lines.old, lines.events
+        for number in rows:
+            stream, file, time, event = streams[number], files[number], times[number], events[number]
+            if old is not None and old[number]:
+                if kinds[number] in _OF_STATE:
+                    self._recall(lines, number)
+                    continue
+                source.remembered(stream, time, ids[number], file)
+            else:
+                steady = source.seen(stream, time, ids[number], file)
+                if memory is not None:
+                    memory.line(number, (stream, file), time, event, steady=steady)
+            if event is not None:
+                source.on(event)
+
+    def _recall(self, lines: _Lines, number: int) -> None:
+        """A row of the state that is no event."""
+        row = lines.batch
+        if lines.kinds[number] == FAILED:
+            self._failed_before = True
+            self._error = row.column("value")[number].as_py()
+            return
+        until = row.column("until")[number].cast(pa.int64()).as_py()
+        last_event = row.column("until_event")[number].as_py()
+        segment = Segment(lines.times[number], until, lines.ids[number] or None, last_event or None)
+        self._source.lived(lines.streams[number], segment)
+
+
+_OF_STATE = frozenset({LIVED, FAILED})
+
+
+def said(error: Exception) -> str:
+    """A fault of this software in words."""
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    """Rows of all gold tables for all groups in ``batches``.
+
+    The batches hold the columns of :class:`~election_core.model.facts.Fact`, sorted by cluster and replica_group.
+    The rows do not depend on the order of facts inside a group. A group on which a rule fails gives one
+    ``NOT_JUDGED`` finding; it does not stop the others.
+    """
+    for (cluster, group), facts in groupby(_facts(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
+        own = list(facts)
+        try:
+            rows = list(_judge.rows_of_group(own))
+        except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
+            rows = list(_judge.rows_of_group([failed(cluster, group, "", said(error))]))
+        yield from rows
+
+
+def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
+    """The runs of rows of one source in a batch."""
+    keys = list(zip(_texts(batch, "cluster"), _texts(batch, "source_node"), strict=True))
+    begin = 0
+    for (cluster, source_node), own in groupby(keys):
+        end = begin + sum(1 for _ in own)
+        yield cluster, source_node, range(begin, end)
+        begin = end
+
+
+def _lines(batch: pa.RecordBatch) -> _Lines:
+    kinds, streams = _texts(batch, "kind"), _texts(batch, "stream")
+    times = batch.column("event_time").cast(pa.int64()).to_pylist()
+    wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
+    events: list[Logged | None] = [None] * len(kinds)
+    for number, event in zip(wanted, _logged(batch, wanted, kinds, streams, times), strict=True):
+        events[number] = event
+    return _Lines(
+        batch=batch,
+        kinds=kinds,
+        streams=streams,
+        files=_texts(batch, "fingerprint"),
+        times=times,
+        ids=batch.column("event_id").to_pylist(),
+        bounds=pc.fill_null(batch.column("clock_bound_ms"), 0).to_pylist(),
+        events=events,
+        old=batch.column(REMEMBERED).to_pylist() if REMEMBERED in batch.schema.names else None,
+    )
+
+
+def _logged(
+    batch: pa.RecordBatch, wanted: list[int], kinds: list[str], streams: list[str], times: list[int]
+) -> Iterator[Logged]:
+    """The rows of these numbers as events."""
+    here = [name for name in ("event_id", "time_resolution_ms", *_LOGGED_ONLY) if name in batch.schema.names]
+    chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
+    ids = chosen.column("event_id").to_pylist()
+    resolutions = pc.fill_null(chosen.column("time_resolution_ms"), 0).to_pylist()
+    at = [times[number] for number in wanted]
+    by = [time + resolution * 1000 for time, resolution in zip(at, resolutions, strict=True)]
+    more = [_plain(chosen, name) for name in _LOGGED_ONLY]
+    return map(Logged, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
+
+
+def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
+    """A column as Python values that cannot change; nulls where the batch has no such column."""
+    if name not in batch.schema.names:
+        return repeat(None)
+    column = batch.column(name)
+    if not pa.types.is_list(column.type) or column.null_count == len(column):
+        values: list[Any] = column.to_pylist()
+        return values
+    if name == "epoch_entries":
+        return (
+            None if told is None else tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in told)
+            for told in column.to_pylist()
+        )
+    return (None if value is None else tuple(value) for value in column.to_pylist())
+
+
+def _texts(batch: pa.RecordBatch, name: str) -> list[str]:
+    """A column of strings as Python values, null as an empty one; each distinct string is made once."""
+    encoded = batch.column(name).fill_null("").dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    return [words[number] for number in encoded.indices.to_pylist()]
+
+
+_TIMES = ("since", "since_by", "until", "until_by", "sure_until")
+_TUPLES = ("members", "evidence")
+
+
+def _facts(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
+    for batch in batches:
+        columns = []
+        for name in Fact.__dataclass_fields__:
+            column = batch.column(name)
+            if name in _TIMES and not pa.types.is_integer(column.type):
+                column = column.cast(pa.int64())
+            values: Iterable[Any] = column.to_pylist()
+            if name in _TUPLES:
+                values = (None if value is None else tuple(value) for value in values)
+            columns.append(values)
+        yield from map(Fact, *columns)

@@ -1,0 +1,192 @@
+"""What the fold of a source must keep of its events to go on another night: its state.
+
+The state is rows of the same form as events: those events that a later fold still reads, word for word, and ``LIVED``
+rows that sum up the signs of life of all others. It is gathered night by night and never rewritten: a fold of the rows
+of all nights, together with the events of a new one, gives exactly the facts that a fold of all events gives.
+
+One thing cannot be said from the state: where a process began that an event of a later landing shows to have been
+started long before (:data:`~election_core.fold.process_runs.LATE`). Such a source is folded from its events again.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from election_core.fold.periodic import Periodic
+from election_core.fold.process_runs import Segment
+from election_core.model.fold_event import Logged
+from election_core.replay.source_fold import PERIODIC
+
+LIVED = "LIVED"
+"""A row that stands for lines of one process: the first at ``event_time`` (``event_id``), the last at ``until``
+(``until_event``), with no silence between them."""
+FAILED = "FAILED"
+"""A row that says that the fold of this source failed, by the error ``value``; it stays failed under these rules."""
+
+
+@dataclass(slots=True)
+class _Row:
+    """A line whose fate is open: row ``number`` of the present batch, or the only row of ``former``."""
+
+    number: int
+    former: pa.RecordBatch | None = None
+    kept: bool = False
+
+
+@dataclass(slots=True)
+class _Run:
+    """Periodic lines of one kind that say the same; until one is written at ``settled`` or later, each is kept."""
+
+    saying: Hashable
+    settled: int | None
+    count: int | None
+    last: _Row
+    grew: tuple[_Row, ...] = ()
+
+    def open_rows(self) -> tuple[_Row, ...]:
+        """The rows that are kept if the run ends here."""
+        return *self.grew, self.last
+
+
+class Memory:
+    """Chooses, line by line, which events of one source its state keeps.
+
+    Kept is what a protocol reads, and what shows a clock that does not just go on: a line may be forgotten where the
+    lines of its file before and after it are in order. Of periodic lines the few that say something are kept.
+    """
+
+    def __init__(self) -> None:
+        self._former: list[pa.RecordBatch] = []
+        self._chosen: list[int] = []
+        self._sign: _Row | None = None
+        self._runs: dict[str, _Run] = {}
+        self._file = ("", "")
+        self._time = 0
+
+    def line(self, number: int, file: tuple[str, str], time: int, event: Logged | None, *, steady: bool) -> None:
+        """The row ``number`` of the batch is a new line of ``file``.
+
+        ``event`` is what the protocols read, ``None``: nothing. ``steady``: the clock just went on.
+        """
+        in_order = time >= self._time and file == self._file
+        self._file, self._time = file, time
+        if self._sign is not None:
+            if not in_order:
+                self._keep(self._sign)
+            self._sign = None
+        periodic = PERIODIC.get(event.kind) if event is not None else None
+        if self._runs and not (in_order and steady and (event is None or periodic is not None)):
+            self._end_runs()
+        if not steady or (event is not None and periodic is None):
+            self._chosen.append(number)
+        elif event is None or periodic is None:
+            self._sign = _Row(number)
+        else:
+            self._again(_Row(number), time, event, periodic)
+
+    def turn(self, batch: pa.RecordBatch) -> None:
+        """The batch ends; a line that waits for the next ones of its file waits for the next batch."""
+        if self._chosen:
+            self._former.append(batch.take(pa.array(self._chosen)))
+            self._chosen = []
+        waiting = [row for run in self._runs.values() for row in run.open_rows()]
+        for row in [*waiting, *([self._sign] if self._sign is not None else [])]:
+            if row.former is None and not row.kept:
+                row.former = batch.take(pa.array([row.number]))
+
+    def kept(self) -> tuple[list[pa.RecordBatch], list[int]]:
+        """All that is kept after the last line: rows of former batches, and the numbers of rows of this one."""
+        if self._sign is not None:
+            self._keep(self._sign)
+            self._sign = None
+        self._end_runs()
+        return self._former, self._chosen
+
+    def _again(self, row: _Row, time: int, event: Logged, periodic: Periodic) -> None:
+        """A periodic line."""
+        saying, count = periodic.says(event), periodic.counts(event)
+        run = self._runs.get(event.kind)
+        if run is None or run.saying != saying:
+            if run is not None:
+                self._end_runs()
+            self._keep(row)
+            self._runs[event.kind] = _Run(saying, time + periodic.settles if periodic.settles else None, count, row)
+            return
+        if run.count is not None and count is not None and count > run.count:
+            run.grew = (run.last, row)
+        if run.settled is not None:
+            self._keep(row)
+            run.settled = run.settled if time < run.settled else None
+        run.count, run.last = count, row
+
+    def _end_runs(self) -> None:
+        """What comes next is something else, or unknown."""
+        for run in self._runs.values():
+            for row in run.open_rows():
+                self._keep(row)
+        self._runs.clear()
+
+    def _keep(self, row: _Row) -> None:
+        """Keep a line, once."""
+        if row.kept:
+            return
+        row.kept = True
+        if row.former is None:
+            self._chosen.append(row.number)
+        else:
+            self._former.append(row.former)
+
+
+class Added:
+    """What the sources that are done add to their states, gathered for many short ones at once."""
+
+    def __init__(self) -> None:
+        self._former: list[pa.RecordBatch] = []
+        self._numbers: list[int] = []
+        self._signs: list[tuple[str | int | None, ...]] = []
+
+    def take(
+        self, memory: Memory, cluster: str, source_node: str, bound_ms: int, digest: Iterable[tuple[str, Segment]]
+    ) -> None:
+        """The rows that ``memory`` kept, and ``LIVED`` rows of the ``digest``: streams, and when they were written."""
+        former, numbers = memory.kept()
+        self._former.extend(former)
+        self._numbers.extend(numbers)
+        for stream, lived in digest:
+            first, last = lived.first_event or "", lived.last_event or ""
+            self._signs.append(
+                (cluster, source_node, stream, "", 0, bound_ms, lived.first, 0, first, LIVED, None, lived.last, last)
+            )
+
+    def failure(self, cluster: str, source_node: str, error: str) -> None:
+        """The ``FAILED`` row of a source."""
+        self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, error, None, None))
+
+    def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
+        """All of it; ``batch`` is the one whose rows the memories numbered last, ``None`` after the last."""
+        yield from self._former
+        if batch is not None and self._numbers:
+            yield batch.take(pa.array(self._numbers))
+        if self._signs:
+            columns = zip(zip(*self._signs, strict=True), _SIGN, strict=True)
+            yield pa.RecordBatch.from_arrays([pa.array(values, one.type) for values, one in columns], schema=_SIGN)
+
+
+_SIGN = pa.schema(
+    {
+        "cluster": pa.string(),
+        "source_node": pa.string(),
+        "stream": pa.string(),
+        "fingerprint": pa.string(),
+        "line_no": pa.int64(),
+        "clock_bound_ms": pa.int64(),
+        "event_time": pa.int64(),
+        "time_resolution_ms": pa.int64(),
+        "event_id": pa.string(),
+        "kind": pa.string(),
+        "value": pa.string(),
+        "until": pa.int64(),
+        "until_event": pa.string(),
+    }
+)

@@ -1,0 +1,207 @@
+"""One source: the logs of one folder, folded into facts.
+
+Lines of one stream are in program order; two streams of a machine share its clock and nothing else. Streams of
+different processes on one machine (a name server beside a broker) have lives of their own. Each protocol has a
+state machine of its own for the lines it knows; :data:`FOLDS` lists them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from election_core.fold.fact_writer import (
+    BROKER,
+    IDENTITY_KINDS,
+    NOT_LISTED,
+    SNAPSHOTS,
+    Identity,
+    Listed,
+    Witness,
+    process_of,
+)
+from election_core.fold.periodic import Periodic
+from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Life, Segment
+from election_core.model.facts import Fact
+from election_core.model.fold_event import Logged
+from election_core.protocols.acting_master import log as acting_master
+from election_core.protocols.broker_identity import log as broker_identity
+from election_core.protocols.bully import log as bully
+from election_core.protocols.controller import jraft_log as jraft
+from election_core.protocols.controller import log as controller
+from election_core.protocols.dledger import log as dledger
+from election_core.protocols.log_quality import log as sources
+from election_core.protocols.metadata import log as metadata
+from election_core.protocols.order_lock import log as order_lock
+from election_core.protocols.raft import log as raft
+from election_core.protocols.token_ring import log as token_ring
+from election_core.protocols.zab import log as zab
+
+
+class ProtocolLog(Protocol):
+    """The state machine of one protocol for the lines of one log, one process or one source."""
+
+    def on(self, event: Logged) -> None:
+        """Take the next line; lines of one stream come in program order."""
+
+    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+        """What the lines prove, after the last of them."""
+
+
+@runtime_checkable
+class ReadsSnapshots(Protocol):
+    """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs."""
+
+    def after_logs(self, lives: list[Life]) -> None:
+        """All lines of the broker are taken, whose ``lives`` these are; snapshots follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A state machine, the kinds of events that it reads, and which streams share one instance of it.
+
+    ``scope`` maps a stream to the name of its instance; ``None``: the protocol does not read that stream.
+    """
+
+    make: Callable[[], ProtocolLog]
+    kinds: frozenset[str]
+    scope: Callable[[str], str | None]
+
+
+def _each_stream(stream: str) -> str | None:
+    return stream
+
+
+def _whole_broker(stream: str) -> str | None:
+    return "broker.log" if process_of(stream) == BROKER else None
+
+
+def _broker_or_stream(stream: str) -> str | None:
+    return _whole_broker(stream) or stream
+
+
+def _broker_and_snapshots(stream: str) -> str | None:
+    return "metadata" if process_of(stream) in {BROKER, SNAPSHOTS} else None
+
+
+FOLDS: tuple[Fold, ...] = (
+    Fold(dledger.DledgerLog, dledger.KINDS, _broker_or_stream),
+    Fold(jraft.JraftLog, jraft.KINDS, _each_stream),
+    Fold(raft.RaftLog, raft.KINDS, _each_stream),
+    Fold(zab.ZabLog, zab.KINDS, _each_stream),
+    Fold(bully.bully_log, bully.KINDS, _each_stream),
+    Fold(token_ring.ring_log, token_ring.KINDS, _each_stream),
+    Fold(controller.BrokerLog, controller.BROKER_KINDS, _whole_broker),
+    Fold(controller.ControllerLog, controller.CONTROLLER_KINDS, _each_stream),
+    Fold(metadata.MetadataLog, metadata.KINDS, _broker_and_snapshots),
+    Fold(order_lock.LockLog, order_lock.KINDS, _whole_broker),
+    Fold(broker_identity.BrokerLog, broker_identity.BROKER_KINDS, _whole_broker),
+    Fold(broker_identity.ControllerLog, broker_identity.CONTROLLER_KINDS, _each_stream),
+    Fold(acting_master.BrokerLog, acting_master.BROKER_KINDS, _whole_broker),
+    Fold(acting_master.NameServerLog, acting_master.NAME_SERVER_KINDS, _each_stream),
+)
+"""The state machines of all protocols; a new protocol adds its line here."""
+
+PERIODIC: Mapping[str, Periodic] = {**dledger.PERIODIC, **acting_master.PERIODIC}
+"""Kinds of lines that come again and again while nothing happens."""
+
+_LIFE_KINDS = START_KINDS | STOP_KINDS
+INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, sources.KINDS, *(fold.kinds for fold in FOLDS))
+"""The kinds of events that the fold reads; all others are signs of life only."""
+
+
+@dataclass(slots=True)
+class SourceLog:
+    """Everything that one source's logs say. Feed ``seen`` and ``on``, then take ``facts`` once.
+
+    The snapshots of the source's metadata files come after its logs.
+    """
+
+    cluster: str
+    source_node: str
+    bound_ms: int
+    listed: Listed = NOT_LISTED
+    activity: dict[str, Activity] = field(default_factory=dict)
+    identity: Identity = field(default_factory=Identity)
+    logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
+    itself: sources.SourcesLog = field(default_factory=sources.SourcesLog)
+    _stream_of: dict[str, str] = field(default_factory=dict)
+    _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
+    _snapshots: bool = False
+
+    def seen(self, stream: str, time: int, event_id: str | None = None, file: str = "") -> bool:
+        """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock) into one of its files.
+
+        Whether the clock just went on from the line before it in this file.
+        """
+        self._activity(stream).seen(time, event_id)
+        return self.itself.seen(stream, file, time, event_id or "")
+
+    def remembered(self, stream: str, time: int, event_id: str, file: str) -> None:
+        """A line of a former night, whose signs of life :meth:`lived` tells."""
+        self.itself.seen(stream, file, time, event_id)
+
+    def lived(self, stream: str, segment: Segment) -> None:
+        """Lines of former nights were written through ``segment`` by the process that writes ``stream``."""
+        self._activity(stream).covered.append(segment)
+
+    def digest(self) -> Iterator[tuple[str, Segment]]:
+        """The signs of life of the lines that were ``seen``, each with a stream of its process."""
+        for process, activity in sorted(self.activity.items()):
+            for segment in activity.digest():
+                yield self._stream_of[process], segment
+
+    def on(self, event: Logged) -> None:
+        """Take an event of one of :data:`INTERESTING`."""
+        kind = event.kind
+        if kind in _LIFE_KINDS:
+            self._note_life(event)
+        if kind in IDENTITY_KINDS:
+            self.identity.on(event)
+        if kind in sources.KINDS:
+            self.itself.on(event)
+        readers = self._readers.get((kind, event.stream))
+        if readers is None:
+            readers = self._readers[kind, event.stream] = tuple(self._new_readers(kind, event.stream))
+        for log in readers:
+            log.on(event)
+
+    def facts(self) -> Iterator[Fact]:
+        """All facts of this source, after its last event."""
+        lives = {process: activity.lives() for process, activity in self.activity.items()}
+        witness = Witness(self.cluster, self.source_node, self.bound_ms, self.identity, lives, self.listed)
+        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(witness, stream)]
+        yield from (fact for _, fact in told)
+        yield from self.itself.facts(witness, told)
+
+    def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
+        """The state machines that read lines of this kind in this stream."""
+        for number, fold in enumerate(FOLDS):
+            scope = fold.scope(stream) if kind in fold.kinds else None
+            if scope is not None:
+                log = self._log(number, scope)
+                if not self._snapshots and process_of(stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
+                    self._snapshots = True
+                    log.after_logs(self._activity("broker.log").lives())
+                yield log
+
+    def _log(self, number: int, scope: str) -> ProtocolLog:
+        key = (number, scope)
+        if key not in self.logs:
+            self.logs[key] = FOLDS[number].make()
+        return self.logs[key]
+
+    def _activity(self, stream: str) -> Activity:
+        process = process_of(stream)
+        if process not in self.activity:
+            self.activity[process], self._stream_of[process] = Activity(), stream
+        return self.activity[process]
+
+    def _note_life(self, event: Logged) -> None:
+        activity = self._activity(event.stream)
+        if event.kind in STOP_KINDS:
+            activity.stopping(event.at, event.event_id)
+        elif event.kind == "CFG_ITEM":
+            if event.setting in START_SETTINGS:
+                activity.marker(event.at, f"{event.stream} {event.setting}", event.event_id)
+        elif event.kind in START_KINDS:
+            activity.marker(event.at, f"{event.stream} {event.kind}", event.event_id)

@@ -1,0 +1,32 @@
+"""The controller mode as a machine that runs: a controller and the brokers of one set.
+
+Source: apache/rocketmq 5.3.3; the rules stand in :mod:`.decisions`, the controller in :mod:`.deciding`, the broker in
+:mod:`.replica`, its registration in :mod:`election_core.simulate.broker_identity.machine`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from election_core.simulate.controller import broker_machine as replica
+from election_core.simulate.controller import controller_machine as deciding
+from election_core.simulate.controller.messages import Broker, Controller
+from election_core.simulate.machine import Act, Told
+
+Member = Broker | Controller
+State = replica.State | deciding.State
+
+
+def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> tuple[State, tuple[Act, ...]]:
+    """A process begins."""
+    if isinstance(member, Controller):
+        return deciding.start(member, stored, now_ms)
+    return replica.start(member, stored, now_ms)
+
+
+def step(member: Member, state: State, now_ms: int, told: Told) -> tuple[State, tuple[Act, ...]]:
+    """One thing happens to a process."""
+    if isinstance(member, Controller) and isinstance(state, deciding.State):
+        return deciding.step(member, state, now_ms, told)
+    if isinstance(member, Broker) and isinstance(state, replica.State):
+        return replica.step(member, state, now_ms, told)
+    raise TypeError(f"{member.name} cannot be in the state {state}")

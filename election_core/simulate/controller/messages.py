@@ -1,0 +1,202 @@
+"""What brokers, controller and operators tell one another in the controller mode, and how their members are set up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from election_core.protocols.controller.tables import (
+    SET_CHECKS,
+    EpochEntries,
+    SetCheck,
+    Wanted,
+    common_point,
+    has_caught_up,
+    needed_acks,
+)
+
+MASTER, SLAVE = "SYNC_MASTER", "SLAVE"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What members decide by. A broken world bends one of these; the defaults are RocketMQ's, and ``all_ack`` an
+    operator's who wants no acknowledged message to be lost.
+
+    ``unclean`` is enableElectUncleanMaster, ``all_ack`` allAckInSyncStateSet.
+    """
+
+    unclean: bool = False
+    all_ack: bool = True
+    set_checks: tuple[SetCheck, ...] = SET_CHECKS
+    keeps_master: bool = True
+    elects_alone: bool = True
+    checks_code: bool = True
+    knows_ids: bool = True
+    takes: Callable[[int, int], bool] = lambda epoch, own: epoch > own
+    wants: Callable[[tuple[int, ...], int], tuple[int, ...]] = lambda members, _: members
+    repeats_set: bool = False
+    caught_up: Callable[[int, int, int], bool] = has_caught_up
+    cut_at: Callable[[EpochEntries, EpochEntries], int | None] = common_point
+    acks: Callable[[bool], int] = needed_acks
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A controller, alone in its group."""
+
+    name: str
+    group: str
+    cluster: str
+    address: str
+    rules: Rules = field(default_factory=Rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker, as its configuration says; ``hosts`` are the processes behind the addresses of its set."""
+
+    name: str
+    group: str
+    cluster: str
+    address: str
+    controller: str
+    controller_address: str
+    hosts: tuple[tuple[str, str], ...]
+    rules: Rules = field(default_factory=Rules)
+
+
+# -- broker and controller ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WhoLeads:
+    """A broker asks which controller leads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """The controller that answers leads."""
+
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A broker lives; the last epoch of its epoch file and the end of its log are compared in elections."""
+
+    broker_id: int
+    address: str
+    epoch: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class GetReplicaInfo:
+    """A broker asks who is master."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mastery:
+    """Who is master of which epoch, with the SyncStateSet: an answer, with its code."""
+
+    code: int
+    master: int | None = None
+    address: str | None = None
+    epoch: int = 0
+    members: tuple[int, ...] = ()
+    set_epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """The controller tells a broker that the master changed."""
+
+    mastery: Mastery
+
+
+@dataclass(frozen=True, slots=True)
+class Elect:
+    """A broker asks for an election, or names a master for an operator."""
+
+    broker_id: int
+    designated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Elected:
+    """The answer to :class:`Elect`."""
+
+    mastery: Mastery
+
+
+@dataclass(frozen=True, slots=True)
+class AlterSet:
+    """A master wants another SyncStateSet."""
+
+    wanted: Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """The new set; or the code of the refusal, with the line that says why."""
+
+    code: int
+    members: tuple[int, ...] = ()
+    set_epoch: int = 0
+    why: tuple[str, tuple[tuple[str, object], ...]] | None = None
+
+
+# -- master and slave ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A slave that holds the log up to ``end`` asks for more; ``fresh``: over a new connection."""
+
+    broker_id: int
+    end: int
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """The master's epochs and the end of its log, for a new connection."""
+
+    epochs: tuple[tuple[int, int], ...]
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """The master's log up to ``end``, with its epochs."""
+
+    epochs: tuple[tuple[int, int], ...]
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotServed:
+    """Who is asked is no master, or does not know the connection."""
+
+
+# -- clients and operators -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A producer sends so many messages."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ElectMaster:
+    """An operator names a new master."""
+
+    broker_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class CleanBrokers:
+    """An operator removes ids from the controllers."""
+
+    broker_ids: tuple[int, ...]

@@ -1,0 +1,755 @@
+"""DLedger as a machine that runs: the elector of one member, one function a message.
+
+Source: openmessaging/dledger 0.3.1.2, ``DLedgerLeaderElector``; its decisions stand in :mod:`.decisions`.
+
+The member's work is done by one loop every 10 ms (``StateMaintainer``), except that requests are answered at once by
+other threads. Here the loop is a timer that is set when there is something to do. Left out are the bytes of entries:
+a push carries the whole ledger as stretches, and comparing, cutting and appending are one step. A round of heartbeats
+that is still open when its leader steps down is dropped.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from election_core.model.quorum import majority
+from election_core.protocols.dledger.tables import (
+    ACCEPT,
+    EXPIRED,
+    HEARTBEAT_INTERVAL_MS,
+    NOT_READY,
+    OTHER_LEADER,
+    PASSED,
+    ROUND_RESULTS,
+    SILENCE_MS,
+    SUCCESS,
+    TERM_BELOW_LEDGER,
+    TERM_NOT_READY,
+    UNKNOWN,
+    VOTE_CHECKS,
+    WAIT_TO_REVOTE,
+    WAIT_TO_VOTE_NEXT,
+    Ballot,
+    Beat,
+    RoundResult,
+    Tally,
+    VoteCheck,
+    beat_answer,
+    round_outcome,
+    vote_answer,
+)
+from election_core.simulate.ledger import ENTRY_BYTES, Ledger, appended, committed_index, common_end, end_of, term_at
+from election_core.simulate.machine import Act, Answer, Asked, Fired, Heard, Say, Send, Store, Told, Unanswered, Wait
+
+CANDIDATE, LEADER, FOLLOWER = "CANDIDATE", "LEADER", "FOLLOWER"
+
+RPC_TIMEOUT_MS = 3000
+ROUND_WAIT_MS = (2000, 3000)
+PAUSE_MS = (300, 1000)
+TAKING_PAUSE_MS = (30, 100)
+LOOP_MS = (0, 10)
+PUSH_MS = 1000
+STATUS_MS = 3000
+
+MAINTAIN, PAUSE, ROUND, SILENCE, BEAT, BEATS, PUSH, STATUS = (
+    *("maintain", "pause", "round", "silence", "beat", "beats", "push", "status"),
+)
+"""The timers: the loop, the pause between rounds, the wait for votes, the follower's patience, the next round of
+heartbeats and the wait for it, the next push of entries, the status line."""
+
+TERM_FILE, LEDGER_FILE = "currterm", "ledger"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a member decides by. A broken world bends one of these; the defaults are DLedger's.
+
+    ``next_term``: to what a term is raised, by the own one and the largest that was heard of; ``taken_over``: what a
+    transferee says of the end of a transfer.
+    """
+
+    vote_checks: tuple[VoteCheck, ...] = VOTE_CHECKS
+    round_results: tuple[RoundResult, ...] = ROUND_RESULTS
+    quorum: Callable[[int], int] = majority
+    commit_quorum: Callable[[int], int] = majority
+    silence_ms: int = SILENCE_MS
+    leader_gives_up: bool = True
+    next_term: Callable[[int, int], int] = lambda own, heard: max(own + 1, heard)
+    taken_over: Callable[[int], int] = lambda code: code
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a group, as its configuration says."""
+
+    name: str
+    group: str
+    peers: tuple[str, ...]
+    rules: Rules = field(default_factory=Rules)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """All members but this one."""
+        return tuple(peer for peer in self.peers if peer != self.name)
+
+
+# -- messages ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRequest:
+    """``end`` is the end of the candidate's ledger, ``round`` the candidate's count of its rounds."""
+
+    term: int
+    end: tuple[int, int]
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoteReply:
+    """``term`` is the voter's."""
+
+    term: int
+    answer: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Of the leader of ``term``; ``beat`` is its count of its rounds of heartbeats."""
+
+    term: int
+    beat: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatReply:
+    """``term`` is the receiver's."""
+
+    code: int
+    term: int
+    beat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """The leader's ledger, and how far it is committed."""
+
+    term: int
+    ledger: Ledger
+    committed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushReply:
+    """Up to which index the follower's ledger is the leader's; ``None``: it does not follow."""
+
+    term: int
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TakeLeadership:
+    """The leader asks a member that holds its ledger up to ``last`` to stand for the next term."""
+
+    term: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakeReply:
+    """200, or why not."""
+
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A client appends entries."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """An operator asks the leader to hand over."""
+
+    to: str
+
+
+# -- state ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Voting:
+    """The round of voting under way; ``waiting`` are the members whose answers are still to come."""
+
+    number: int
+    tally: Tally
+    began_ms: int
+    waiting: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Beating:
+    """The round of heartbeats under way, as :class:`Voting`; the leader itself counts as one success."""
+
+    number: int
+    began_ms: int
+    waiting: frozenset[str]
+    answered: int = 1
+    succeeded: int = 1
+    not_ready: int = 0
+    max_term: int = -1
+    other_leader: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a member knows. ``term``, ``vote`` and ``ledger`` are on disk, the rest dies with the process."""
+
+    term: int = 0
+    vote: str | None = None
+    ledger: Ledger = ()
+    role: str = CANDIDATE
+    leader: str | None = None
+    largest_heard: int = -1
+    raise_at_once: bool = False
+    last_result: str = WAIT_TO_REVOTE
+    pausing: bool = False
+    rounds: int = 0
+    voting: Voting | None = None
+    beats: int = 0
+    beating: Beating | None = None
+    heard_ms: int = -1
+    quorum_ms: int = -1
+    committed: int = -1
+    watermarks: tuple[tuple[str, int], ...] = ()
+    taking_term: int | None = None
+    handing_to: str | None = None
+
+
+Step = tuple[State, tuple[Act, ...]]
+
+
+class _Turn:
+    """One step in the making: the state so far, and the acts so far."""
+
+    def __init__(self, member: Member, state: State, now_ms: int, by: str) -> None:
+        self.member = member
+        self.state = state
+        self.now_ms = now_ms
+        self.by = by
+        self.acts: list[Act] = []
+
+    def change(self, **values: Any) -> None:
+        self.state = replace(self.state, **values)
+
+    def wait(self, timer: str, at_least_ms: int, below_ms: int) -> None:
+        self.acts.append(Wait(timer, at_least_ms, below_ms))
+
+    def say(self, kind: str, by: str | None = None, **values: Any) -> None:
+        self.acts.append(Say(kind, by or self.by, (("node", self.member.name), *values.items())))
+
+    def ask(self, to: str, message: Hashable) -> None:
+        self.acts.append(Send(to, message, RPC_TIMEOUT_MS))
+
+    def answer(self, message: Hashable) -> None:
+        self.acts.append(Answer(message))
+
+    def store_term(self) -> None:
+        self.acts.append(Store(TERM_FILE, (self.state.term, self.state.vote)))
+
+    def store_ledger(self) -> None:
+        self.acts.append(Store(LEDGER_FILE, self.state.ledger))
+
+    @property
+    def quorum(self) -> int:
+        return self.member.rules.quorum(len(self.member.peers))
+
+    def done(self) -> Step:
+        return self.state, tuple(self.acts)
+
+
+def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
+    """A member's process begins: always as candidate, in the term of its file."""
+    term, vote = stored.get(TERM_FILE, (0, None))
+    ledger = stored.get(LEDGER_FILE, ())
+    turn = _Turn(member, State(term=term, vote=vote, ledger=ledger), now_ms, "main")
+    turn.say("DL_LISTEN")
+    turn.wait(STATUS, 0, 1000)
+    _maintain(turn)
+    return turn.done()
+
+
+def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+    """One thing happens to a member."""
+    turn = _Turn(member, state, now_ms, _speaker(told))
+    match told:
+        case Heard(sender, message):
+            _HEARD[type(message)](turn, sender, message)
+        case Unanswered(to, message, refused):
+            _unanswered(turn, to, message, refused)
+        case Fired(timer):
+            _FIRED[timer](turn)
+        case Asked(request):
+            _ASKED[type(request)](turn, request)
+    return turn.done()
+
+
+def _speaker(told: Told) -> str:
+    """Which threads of the process handle what: their names stand in the log."""
+    if isinstance(told, Heard) and isinstance(told.message, VoteReply | HeartbeatReply | PushReply | TakeReply):
+        return "client"
+    return "maintainer" if isinstance(told, Fired) else "client" if isinstance(told, Unanswered) else "server"
+
+
+# -- changes of role ----------------------------------------------------------------------------------------------
+
+
+def _become_candidate(turn: _Turn, term: int) -> None:
+    """``changeRoleToCandidate``: the term and the vote stay as they are."""
+    if term < turn.state.term:
+        turn.say("DL_TO_CANDIDATE_SKIPPED", from_term=term, term=turn.state.term)
+        return
+    turn.change(role=CANDIDATE, leader=None, beating=None, handing_to=None)
+    turn.change(largest_heard=max(turn.state.largest_heard, term))
+    turn.say("DL_TO_CANDIDATE", from_term=term, term=turn.state.term)
+    _maintain(turn)
+
+
+def _become_leader(turn: _Turn, term: int) -> None:
+    """``changeRoleToLeader``: void when the term has moved on since the votes were counted."""
+    if term != turn.state.term:
+        turn.say("DL_TO_LEADER_SKIPPED", from_term=term, term=turn.state.term)
+        return
+    name = turn.member.name
+    watermarks = tuple((peer, end_of(turn.state.ledger)[1] if peer == name else -1) for peer in turn.member.peers)
+    _took_leadership(turn, SUCCESS)
+    turn.change(role=LEADER, leader=name, watermarks=watermarks, taking_term=None)
+    turn.say("DL_TO_LEADER", from_term=term, term=term)
+    turn.say("DL_PENDING_INIT", "acks", term=term)
+    turn.say("DL_WATERMARK_INIT", "acks", term=term)
+    turn.wait(BEAT, *LOOP_MS)
+    turn.wait(PUSH, *LOOP_MS)
+
+
+def _become_follower(turn: _Turn, leader: str) -> None:
+    """``changeRoleToFollower``: on the first heartbeat of a leader of the own term."""
+    term = turn.state.term
+    turn.say("DL_TO_FOLLOWER", from_term=term, peer=leader, term=term)
+    if turn.state.taking_term is not None and turn.state.taking_term <= term:
+        _took_leadership(turn, 418)
+    turn.change(role=FOLLOWER, leader=leader, beating=None, last_result=WAIT_TO_REVOTE)
+
+
+# -- candidates ---------------------------------------------------------------------------------------------------
+
+
+def _maintain(turn: _Turn) -> None:
+    """Let the loop look at a candidate that has something to do."""
+    state = turn.state
+    if state.role == CANDIDATE and state.voting is None and (state.raise_at_once or not state.pausing):
+        turn.wait(MAINTAIN, *LOOP_MS)
+
+
+def _on_maintain(turn: _Turn) -> None:
+    """``maintainAsCandidate``: raise the term where that is due, then ask for votes."""
+    state = turn.state
+    if state.role != CANDIDATE or state.voting is not None or (state.pausing and not state.raise_at_once):
+        return
+    heard_larger = state.raise_at_once
+    if state.last_result == WAIT_TO_VOTE_NEXT or heard_larger:
+        _raise_term(turn)
+    if heard_larger:
+        # No vote in this pass: whoever raised the larger term asks first.
+        turn.change(raise_at_once=False)
+        _pause(turn, 0)
+    else:
+        _ask_for_votes(turn)
+
+
+def _raise_term(turn: _Turn) -> None:
+    """``MemberState#nextTerm``: the only place where a term grows and a vote is forgotten."""
+    before = turn.state.term
+    term = turn.member.rules.next_term(before, turn.state.largest_heard)
+    turn.change(term=term, vote=None, largest_heard=-1, last_result=WAIT_TO_REVOTE)
+    turn.say("DL_TERM_UP", from_term=before, term=term)
+    turn.store_term()
+
+
+def _pause(turn: _Turn, more_ms: int) -> None:
+    """Let a random time pass before the next round; less of it while taking leadership over."""
+    taking = turn.state.taking_term is not None and turn.state.taking_term == turn.state.term
+    at_least, below = TAKING_PAUSE_MS if taking else PAUSE_MS
+    turn.change(pausing=True)
+    turn.wait(PAUSE, at_least + more_ms, below + more_ms)
+
+
+def _on_pause(turn: _Turn) -> None:
+    turn.change(pausing=False)
+    _maintain(turn)
+
+
+def _ask_for_votes(turn: _Turn) -> None:
+    """A round of voting begins, in the term that the candidate has: it may be an old one."""
+    state, member = turn.state, turn.member
+    request = VoteRequest(state.term, end_of(state.ledger), state.rounds + 1)
+    tally = Tally(len(member.peers), state.term, state.term)
+    voting = Voting(request.round, tally, turn.now_ms, frozenset(member.peers))
+    turn.change(rounds=request.round, voting=voting)
+    turn.wait(ROUND, *ROUND_WAIT_MS)
+    own = _vote(turn, member.name, request)
+    _say_reply(turn, member.name, own)
+    for peer in member.others:
+        turn.ask(peer, request)
+    _count_vote(turn, member.name, own)
+
+
+def _on_vote_request(turn: _Turn, candidate: str, request: VoteRequest) -> None:
+    turn.answer(_vote(turn, candidate, request))
+
+
+def _vote(turn: _Turn, candidate: str, request: VoteRequest) -> VoteReply:
+    """``handleVote``, of another member or of the candidate itself."""
+    state, member = turn.state, turn.member
+    taking_over = state.taking_term is not None and state.taking_term == state.term
+    ballot = Ballot(
+        *(member.name, candidate, member.peers, request.term, request.end),
+        *(state.term, end_of(state.ledger), state.vote, state.leader, taking_over),
+    )
+    answer = vote_answer(member.rules.vote_checks, ballot)
+    if answer == ACCEPT:
+        turn.change(vote=candidate)
+        turn.store_term()
+    elif answer == TERM_NOT_READY:
+        turn.change(raise_at_once=True)
+        _become_candidate(turn, request.term)
+    said_term = end_of(state.ledger)[0] if answer == TERM_BELOW_LEDGER else state.term
+    return VoteReply(said_term, answer, request.round)
+
+
+def _on_vote_reply(turn: _Turn, voter: str, reply: VoteReply) -> None:
+    _say_reply(turn, voter, reply)
+    _count_vote(turn, voter, reply)
+
+
+def _say_reply(turn: _Turn, voter: str, reply: VoteReply) -> None:
+    turn.say(
+        "DL_VOTE_REPLY", group=turn.member.group, candidate=turn.member.name, voter=voter, term=reply.term,
+        answer=reply.answer,
+    )  # fmt: skip
+
+
+def _count_vote(turn: _Turn, voter: str, reply: VoteReply) -> None:
+    """An answer counts in the round in which it was asked for, once."""
+    voting = turn.state.voting
+    if voting is None or voting.number != reply.round or voter not in voting.waiting:
+        return
+    tally = voting.tally.counting(reply.answer, reply.term)
+    turn.change(voting=replace(voting, tally=tally, waiting=voting.waiting - {voter}))
+    if tally.is_over(turn.quorum):
+        _close_round(turn)
+
+
+def _on_round_over(turn: _Turn) -> None:
+    if turn.state.voting is not None:
+        _close_round(turn)
+
+
+def _close_round(turn: _Turn) -> None:
+    """The result of a round; it is stored even when the member has become follower meanwhile."""
+    voting = turn.state.voting
+    if voting is None:
+        return
+    tally = voting.tally
+    row = round_outcome(turn.member.rules.round_results, tally, turn.quorum)
+    turn.change(voting=None, last_result=row.result)
+    if row.more_pause_ms is not None:
+        _pause(turn, row.more_pause_ms)
+    if tally.max_term > tally.term:
+        _become_candidate(turn, tally.max_term)
+    turn.by = "maintainer"
+    turn.say(
+        "DL_VOTE_PARSED", duration_ms=turn.now_ms - voting.began_ms, term=tally.term, member_count=tally.members,
+        answered=tally.answered, accepted=tally.accepted, not_ready=tally.not_ready,
+        bigger_ledger=tally.bigger_ledger, has_leader=tally.has_leader, max_term=tally.max_term, result=row.result,
+    )  # fmt: skip
+    if row.result == PASSED:
+        turn.say("DL_ELECTED", term=tally.term)
+        _become_leader(turn, tally.term)
+    _maintain(turn)
+
+
+# -- followers ---------------------------------------------------------------------------------------------------
+
+
+def _on_heartbeat(turn: _Turn, sender: str, beat: Heartbeat) -> None:
+    """``handleHeartBeat``."""
+    state = turn.state
+    code = beat_answer(Beat(sender, turn.member.peers, beat.term, state.term, state.leader))
+    if code == SUCCESS:
+        if state.leader is None:
+            _become_follower(turn, sender)
+        turn.change(heard_ms=turn.now_ms)
+        silence_ms = turn.member.rules.silence_ms
+        turn.wait(SILENCE, silence_ms, silence_ms + LOOP_MS[1])
+    elif code == OTHER_LEADER:
+        turn.say("DL_TWO_LEADERS", term=state.term, value=state.leader, peer=sender)
+    elif code == NOT_READY:
+        turn.change(raise_at_once=True)
+        _become_candidate(turn, beat.term)
+    turn.answer(HeartbeatReply(code, state.term, beat.beat))
+
+
+def _on_silence(turn: _Turn) -> None:
+    """``maintainAsFollower``: perhaps nothing was heard of the leader for too long, by the own clock."""
+    state = turn.state
+    if state.role != FOLLOWER:
+        return
+    left_ms = state.heard_ms + turn.member.rules.silence_ms - turn.now_ms
+    if left_ms >= 0:
+        turn.wait(SILENCE, left_ms, left_ms + LOOP_MS[1])
+        return
+    turn.say("DL_HB_TIMEOUT", last_heartbeat_ms=state.heard_ms, duration_ms=HEARTBEAT_INTERVAL_MS, peer=state.leader)
+    _become_candidate(turn, state.term)
+
+
+# -- leaders -------------------------------------------------------------------------------------------------------
+
+
+def _on_beat(turn: _Turn) -> None:
+    """``maintainAsLeader``: a round of heartbeats begins."""
+    state = turn.state
+    if state.role != LEADER or state.beating is not None:
+        return
+    number = state.beats + 1
+    turn.change(beats=number, beating=Beating(number, turn.now_ms, frozenset(turn.member.others)))
+    turn.wait(BEATS, HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS + LOOP_MS[1])
+    turn.wait(BEAT, HEARTBEAT_INTERVAL_MS, HEARTBEAT_INTERVAL_MS + LOOP_MS[1])
+    for peer in turn.member.others:
+        turn.ask(peer, Heartbeat(state.term, number))
+    _close_beats_if_over(turn)
+
+
+def _on_heartbeat_reply(turn: _Turn, sender: str, reply: HeartbeatReply) -> None:
+    beating = turn.state.beating
+    if beating is None or beating.number != reply.beat or sender not in beating.waiting:
+        return
+    counted = replace(
+        beating,
+        waiting=beating.waiting - {sender},
+        answered=beating.answered + 1,
+        succeeded=beating.succeeded + (reply.code == SUCCESS),
+        not_ready=beating.not_ready + (reply.code == NOT_READY),
+        max_term=reply.term if reply.code == EXPIRED else beating.max_term,
+        other_leader=beating.other_leader or reply.code == OTHER_LEADER,
+    )
+    turn.change(beating=counted)
+    _close_beats_if_over(turn)
+
+
+def _close_beats_if_over(turn: _Turn) -> None:
+    beating, quorum = turn.state.beating, turn.quorum
+    if beating is None:
+        return
+    enough = beating.succeeded >= quorum or beating.succeeded + beating.not_ready >= quorum
+    if enough or beating.answered == len(turn.member.peers):
+        _close_beats(turn, beating)
+
+
+def _on_beats_over(turn: _Turn) -> None:
+    if turn.state.beating is not None:
+        _close_beats(turn, turn.state.beating)
+
+
+def _close_beats(turn: _Turn, beating: Beating) -> None:
+    """``sendHeartbeats``: with a quorum nothing else is looked at, not even a larger term."""
+    state, quorum = turn.state, turn.quorum
+    turn.change(beating=None)
+    turn.by = "maintainer"
+    if turn.now_ms - beating.began_ms >= HEARTBEAT_INTERVAL_MS:
+        turn.wait(BEAT, *LOOP_MS)
+    if beating.succeeded >= quorum:
+        turn.change(quorum_ms=turn.now_ms)
+        return
+    turn.say(
+        "DL_HB_PARSED", duration_ms=turn.now_ms - beating.began_ms, term=state.term, answered=beating.answered,
+        accepted=beating.succeeded, not_ready=beating.not_ready, has_leader=beating.other_leader,
+        max_term=beating.max_term, member_count=len(turn.member.peers), last_heartbeat_ms=state.quorum_ms,
+    )  # fmt: skip
+    if beating.succeeded + beating.not_ready >= quorum:
+        turn.wait(BEAT, *LOOP_MS)
+    elif beating.max_term > state.term:
+        _become_candidate(turn, beating.max_term)
+    elif turn.member.rules.leader_gives_up and (
+        beating.other_leader or turn.now_ms - state.quorum_ms > turn.member.rules.silence_ms
+    ):
+        _become_candidate(turn, state.term)
+
+
+# -- entries -----------------------------------------------------------------------------------------------------
+
+
+def _on_push_time(turn: _Turn) -> None:
+    state = turn.state
+    if state.role == LEADER:
+        for peer in turn.member.others:
+            turn.acts.append(Send(peer, Push(state.term, state.ledger, state.committed)))
+        turn.wait(PUSH, PUSH_MS, PUSH_MS + LOOP_MS[1])
+
+
+def _on_push(turn: _Turn, sender: str, push: Push) -> None:
+    """A follower takes its leader's ledger over, and cuts off what the leader does not have."""
+    state = turn.state
+    if (state.role, state.leader, state.term) != (FOLLOWER, sender, push.term):
+        turn.answer(PushReply(state.term, None))
+        return
+    common, own = common_end(state.ledger, push.ledger), end_of(state.ledger)[1]
+    if common < own:
+        turn.say(
+            "DL_STORE_TRUNCATE", "entries", peer=sender, ledger_end=common + 1,
+            start_offset=(common + 1) * ENTRY_BYTES, max_offset=(own + 1) * ENTRY_BYTES,
+        )  # fmt: skip
+    last = end_of(push.ledger)[1]
+    if state.ledger != push.ledger:
+        turn.change(ledger=push.ledger)
+        turn.store_ledger()
+    turn.change(committed=max(min(push.committed, last), min(state.committed, common)))
+    turn.answer(PushReply(state.term, last))
+
+
+def _on_push_reply(turn: _Turn, sender: str, reply: PushReply) -> None:
+    state = turn.state
+    if state.role != LEADER or reply.term != state.term or reply.last is None:
+        return
+    watermarks = tuple((peer, reply.last if peer == sender else last) for peer, last in state.watermarks)
+    turn.change(watermarks=watermarks)
+    _commit(turn)
+
+
+def _on_write(turn: _Turn, write: Write) -> None:
+    state, name = turn.state, turn.member.name
+    if state.role != LEADER or state.handing_to is not None:
+        return
+    ledger = appended(state.ledger, state.term, name, write.count)
+    last = end_of(ledger)[1]
+    watermarks = tuple((peer, last if peer == name else mark) for peer, mark in state.watermarks)
+    turn.change(ledger=ledger, watermarks=watermarks)
+    turn.store_ledger()
+    _commit(turn)
+
+
+def _commit(turn: _Turn) -> None:
+    """Entries of the own term that a quorum holds are committed."""
+    state = turn.state
+    quorum = turn.member.rules.commit_quorum(len(turn.member.peers))
+    index = committed_index((last for _, last in state.watermarks), quorum)
+    if index > state.committed and term_at(state.ledger, index) == state.term:
+        turn.change(committed=index)
+
+
+def _on_status(turn: _Turn) -> None:
+    state = turn.state
+    marks = state.watermarks if state.role == LEADER else ()
+    turn.say(
+        "DL_STATUS", "acks", role=state.role, term=state.term, ledger_begin=0 if state.ledger else -1,
+        ledger_end=end_of(state.ledger)[1], committed=state.committed, watermarks=marks,
+    )  # fmt: skip
+    turn.wait(STATUS, STATUS_MS, STATUS_MS + LOOP_MS[1])
+
+
+# -- handing over --------------------------------------------------------------------------------------------------
+
+
+def _on_transfer(turn: _Turn, request: Transfer) -> None:
+    """``handleLeadershipTransfer``: from now on the leader takes no entries."""
+    state = turn.state
+    if state.role != LEADER or state.handing_to is not None or request.to not in turn.member.others:
+        return
+    last = end_of(state.ledger)[1]
+    turn.say("DL_TRANSFER_REQ", transfer=_transfer(turn, request.to, turn.member.name, state.term, last))
+    turn.change(handing_to=request.to)
+    turn.ask(request.to, TakeLeadership(state.term, last))
+
+
+def _transfer(turn: _Turn, to: str, leader: str, term: int, last: int) -> tuple[tuple[str, Any], ...]:
+    return (("group", turn.member.group), ("leader", leader), ("to", to), ("term", term), ("last", last))
+
+
+def _on_take_leadership(turn: _Turn, sender: str, request: TakeLeadership) -> None:
+    """``handleTakeLeadership``: the transferee stands for the next term, with short pauses."""
+    state = turn.state
+    follows = (state.role, state.leader, state.term) == (FOLLOWER, sender, request.term)
+    if not follows or end_of(state.ledger)[1] < request.last:
+        turn.answer(TakeReply(418))
+        return
+    turn.change(taking_term=state.term + 1, handing_to=sender, raise_at_once=True)
+    _become_candidate(turn, state.term + 1)
+    turn.change(handing_to=sender)
+    turn.answer(TakeReply(SUCCESS))
+
+
+def _took_leadership(turn: _Turn, code: int) -> None:
+    """The end of a transfer, at the one who was to take over."""
+    state = turn.state
+    if state.taking_term is None or state.handing_to is None:
+        return
+    last = end_of(state.ledger)[1]
+    turn.say(
+        "DL_TAKE_DONE", code=turn.member.rules.taken_over(code), term=state.term, role=state.role,
+        transfer=_transfer(turn, turn.member.name, state.handing_to, state.taking_term - 1, last),
+    )  # fmt: skip
+    turn.change(taking_term=None, handing_to=None)
+
+
+def _on_take_reply(turn: _Turn, _: str, reply: TakeReply) -> None:
+    if reply.code != SUCCESS and turn.state.handing_to is not None and turn.state.role == LEADER:
+        turn.say("DL_TRANSFER_FAILED")
+        turn.change(handing_to=None)
+
+
+# -- no answer -----------------------------------------------------------------------------------------------------
+
+
+def _unanswered(turn: _Turn, to: str, message: Hashable, refused: bool) -> None:
+    """A call failed: it counts as an answer that says nothing."""
+    if isinstance(message, VoteRequest):
+        kind = "DL_RPC_VOTE_SEND_ERR" if refused else "DL_RPC_VOTE_TIMEOUT"
+        _say_failed(turn, kind, to, message.term)
+        turn.say("DL_VOTE_REPLY", term=-1, answer=UNKNOWN)
+        _count_vote(turn, to, VoteReply(-1, UNKNOWN, message.round))
+    elif isinstance(message, Heartbeat):
+        _say_failed(turn, "DL_RPC_HB_SEND_ERR" if refused else "DL_RPC_HB_TIMEOUT", to, message.term)
+        _on_heartbeat_reply(turn, to, HeartbeatReply(302, -1, message.beat))
+    elif isinstance(message, TakeLeadership):
+        _on_take_reply(turn, to, TakeReply(302))
+
+
+def _say_failed(turn: _Turn, kind: str, to: str, term: int) -> None:
+    turn.say(kind, group=turn.member.group, term=term, peer=to)
+
+
+_HEARD: dict[type, Callable[[_Turn, str, Any], None]] = {
+    VoteRequest: _on_vote_request,
+    VoteReply: _on_vote_reply,
+    Heartbeat: _on_heartbeat,
+    HeartbeatReply: _on_heartbeat_reply,
+    Push: _on_push,
+    PushReply: _on_push_reply,
+    TakeLeadership: _on_take_leadership,
+    TakeReply: _on_take_reply,
+}
+
+_FIRED: dict[str, Callable[[_Turn], None]] = {
+    MAINTAIN: _on_maintain,
+    PAUSE: _on_pause,
+    ROUND: _on_round_over,
+    SILENCE: _on_silence,
+    BEAT: _on_beat,
+    BEATS: _on_beats_over,
+    PUSH: _on_push_time,
+    STATUS: _on_status,
+}
+
+_ASKED: dict[type, Callable[[_Turn, Any], None]] = {Write: _on_write, Transfer: _on_transfer}

@@ -1,0 +1,256 @@
+"""Order locks that run: the table of one broker as pure functions, and a consumer that asks for locks.
+
+Sources: RocketMQ ``RebalanceLockManager`` (the table), ``RebalanceImpl`` and ``ConsumeMessageOrderlyService`` (the
+client).
+What a broker makes of a request, alone or with a quorum, stands in :mod:`..acting_master.machine`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from election_core.fold.process_runs import SECOND
+from election_core.model.quorum import majority
+from election_core.protocols.order_lock.log import LOCK_LIFE
+from election_core.simulate.machine import Act, Asked, Fired, Heard, Say, Send, Told, Unanswered, Wait
+
+RENEW_MS, ROUTE_MS = 20_000, 30_000
+FIRST_MS = 1000
+RPC_TIMEOUT_MS = 3000
+PEER_TIMEOUT_MS = 1000
+_LIFE_MS = LOCK_LIFE * 1000 // SECOND
+
+RENEW, ROUTE = "renew", "route"
+"""The timers of a client: the next request for all its locks, the next look who is master."""
+
+Key = tuple[str, str, int]
+"""Consumer group, topic, queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockRules:
+    """``strict``: a majority of all ``replicas`` must grant (``lockInStrictMode``, ``totalReplicas``)."""
+
+    strict: bool = False
+    replicas: int = 3
+
+    @property
+    def quorum(self) -> int:
+        """How many brokers must grant."""
+        return majority(self.replicas) if self.strict else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One lock: who has it, and when it was last renewed (ms, the broker's clock)."""
+
+    client: str
+    renewed_ms: int
+
+    def is_expired(self, now_ms: int) -> bool:
+        """Whether anybody may take it."""
+        return now_ms - self.renewed_ms > _LIFE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class LockTable:
+    """All locks of one broker, and the consumer groups that ever asked its process for one."""
+
+    entries: tuple[tuple[Key, Entry], ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+Line = tuple[str, dict[str, Any]]
+"""A line of the log: its kind and what it says."""
+
+
+def locked(
+    table: LockTable, keys: Iterable[Key], client: str, now_ms: int
+) -> tuple[LockTable, tuple[Key, ...], list[Line]]:
+    """``tryLockBatch``: the table afterwards, what was granted or renewed, and what is printed; a renewal is not."""
+    entries, granted = dict(table.entries), []
+    lines: list[Line] = []
+    groups = set(table.groups)
+    for key in keys:
+        groups.add(key[0])
+        entry = entries.get(key)
+        of = {"key": key, "client_id": client}
+        if entry is None:
+            lines.append(("LOCK_NEW", of))
+        elif entry.client == client and not entry.is_expired(now_ms):
+            lines.append(("LOCK_RENEWED", of))
+        elif entry.is_expired(now_ms):
+            lines.append(("LOCK_TAKEN_EXPIRED", {**of, "peer_client_id": entry.client}))
+        else:
+            lines.append(("LOCK_REFUSED", {**of, "peer_client_id": entry.client}))
+            continue
+        entries[key] = Entry(client, now_ms)
+        granted.append(key)
+    return LockTable(tuple(sorted(entries.items())), tuple(sorted(groups))), tuple(granted), lines
+
+
+def unlocked(table: LockTable, keys: tuple[Key, ...], client: str) -> tuple[LockTable, list[Line]]:
+    """``unlockBatch``: an own entry goes, also an expired one."""
+    entries = dict(table.entries)
+    lines: list[Line] = []
+    if keys and keys[0][0] not in table.groups:
+        return table, [("LOCK_RELEASE_NO_GROUP", {"keys": keys, "client_id": client})]
+    for key in keys:
+        entry = entries.get(key)
+        of = {"key": key, "client_id": client}
+        if entry is None:
+            lines.append(("LOCK_RELEASE_NONE", of))
+        elif entry.client == client:
+            lines.append(("LOCK_RELEASED", of))
+            del entries[key]
+        else:
+            lines.append(("LOCK_RELEASE_REFUSED", {**of, "peer_client_id": entry.client}))
+    return replace(table, entries=tuple(sorted(entries.items()))), lines
+
+
+# -- messages ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A client wants locks; ``only_this``: the asker is another broker that counts the grants."""
+
+    keys: tuple[Key, ...]
+    client: str
+    number: int
+    only_this: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What was granted of the request with this number."""
+
+    keys: tuple[Key, ...]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unlock:
+    """A client gives locks back; ``only_this`` as in :class:`Lock`."""
+
+    keys: tuple[Key, ...]
+    client: str
+    only_this: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WhoIsMaster:
+    """A client asks a name server for its broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The master, or the slave that acts for it; ``None``: nobody."""
+
+    broker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Rebalancing: from now on these queues are the client's."""
+
+    keys: tuple[Key, ...]
+
+
+# -- clients ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A consumer that reads in order; it knows these name servers."""
+
+    name: str
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientState:
+    """``broker`` is whom it takes for the master; ``held`` are the locks that it believes in, with their time."""
+
+    assigned: tuple[Key, ...] = ()
+    broker: str | None = None
+    server: int = 0
+    number: int = 0
+    held: tuple[tuple[Key, int], ...] = ()
+
+
+Step = tuple[ClientState, tuple[Act, ...]]
+
+
+@dataclass(slots=True)
+class _Turn:
+    member: Client
+    state: ClientState
+    now_ms: int
+    acts: list[Act] = field(default_factory=list)
+
+    def change(self, **values: Any) -> None:
+        self.state = replace(self.state, **values)
+
+    def wait(self, timer: str, after_ms: int) -> None:
+        self.acts.append(Wait(timer, after_ms, after_ms + 10, by_clock=False))
+
+
+def start(member: Client, _: Mapping[str, Any], now_ms: int) -> Step:
+    """A client begins: it looks who is master, and then asks for the locks of its queues."""
+    turn = _Turn(member, ClientState(), now_ms)
+    _look(turn)
+    turn.wait(RENEW, FIRST_MS)
+    return turn.state, tuple(turn.acts)
+
+
+def step(member: Client, state: ClientState, now_ms: int, told: Told) -> Step:
+    """One thing happens to a client."""
+    turn = _Turn(member, state, now_ms)
+    match told:
+        case Fired(timer):
+            _renew(turn) if timer == RENEW else _look(turn)
+        case Heard(_, Route(broker)):
+            turn.change(broker=broker)
+        case Heard(_, Granted(keys)):
+            _believe(turn, keys)
+        case Unanswered(_, WhoIsMaster(), _):
+            turn.change(server=state.server + 1)
+        case Asked(Assign(keys)):
+            _rebalance(turn, keys)
+    return turn.state, tuple(turn.acts)
+
+
+def _look(turn: _Turn) -> None:
+    server = turn.member.servers[turn.state.server % len(turn.member.servers)]
+    turn.acts.append(Send(server, WhoIsMaster(), RPC_TIMEOUT_MS))
+    turn.wait(ROUTE, ROUTE_MS)
+
+
+def _renew(turn: _Turn) -> None:
+    """``lockMQPeriodically``: all queues, whether held or not."""
+    turn.wait(RENEW, RENEW_MS)
+    _ask(turn, turn.state.assigned)
+
+
+def _ask(turn: _Turn, keys: tuple[Key, ...]) -> None:
+    if keys and turn.state.broker is not None:
+        turn.change(number=turn.state.number + 1)
+        turn.acts.append(Send(turn.state.broker, Lock(keys, turn.member.name, turn.state.number)))
+
+
+def _believe(turn: _Turn, keys: tuple[Key, ...]) -> None:
+    held = {**dict(turn.state.held), **dict.fromkeys(keys, turn.now_ms)}
+    own = tuple(sorted((key, since) for key, since in held.items() if key in turn.state.assigned))
+    turn.change(held=own)
+    turn.acts.append(Say("CLIENT_HOLDS", "client", (("keys", tuple(key for key, _ in own)),)))
+
+
+def _rebalance(turn: _Turn, keys: tuple[Key, ...]) -> None:
+    """``updateProcessQueueTableInRebalance``: queues that went to others are given back, new ones are locked."""
+    gone = tuple(key for key in turn.state.assigned if key not in keys)
+    new = tuple(key for key in keys if key not in turn.state.assigned)
+    turn.change(assigned=keys, held=tuple(item for item in turn.state.held if item[0] in keys))
+    if gone and turn.state.broker is not None:
+        turn.acts.append(Send(turn.state.broker, Unlock(gone, turn.member.name)))
+    _ask(turn, new)

@@ -1,0 +1,691 @@
+"""Raft as a machine that runs: one etcd member, one function a message.
+
+Source: etcd-io/raft ``raft.go``, ``node.go``; etcd ``etcdserver``, ``rafthttp``, 3.4 and 3.5. A member's rules of
+voting stand in :mod:`.decisions`. All messages are notices: an answer is a message of its own. Left out are the bytes
+of entries: an append carries the whole log as stretches, and comparing, cutting and appending are one step.
+
+Members keep connections to each other: one that hears nothing for five seconds, or that the other end closes, is lost,
+and nothing but an attempt to connect goes to a peer without a connection.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from election_core.model.quorum import majority
+from election_core.protocols.raft.tables import (
+    ELECTION_MS,
+    HEARTBEAT_MS,
+    LOST,
+    PENDING,
+    PRE_VOTE,
+    VOTE,
+    WON,
+    Ballot,
+    count,
+    is_granted,
+)
+from election_core.simulate.ledger import Ledger, Stretch, appended, committed_index, common_end, end_of, term_at
+from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Store, Told, Turn
+
+FOLLOWER, PRE_CANDIDATE, CANDIDATE, LEADER = "FOLLOWER", "PRE_CANDIDATE", "CANDIDATE", "LEADER"
+
+READ_TIMEOUT_MS = 5000
+LINK_MS = 1667
+"""How often rafthttp sends something over an idle connection: a third of the time after which it is given up."""
+BOOT_TICKS = 8
+"""So many of its ten ticks a member that starts has waited already (``advanceTicks``)."""
+
+ELECTION, BEAT, CHECK, LINK, READ = "election", "beat", "check", "link", "read"
+"""The timers: patience without a leader, next heartbeats, check for a quorum, idle traffic, silent connections."""
+
+STATE_FILE, LOG_FILE = "hardstate", "log"
+BOOTSTRAP = "bootstrap"
+"""Who wrote the first entries, which add the members, in term 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a member decides by. A broken world bends one of these; the defaults are etcd's."""
+
+    granted: Callable[[Ballot], bool] = is_granted
+    count: Callable[[Iterable[bool], int], str] = count
+    pre_vote: bool = True
+    check_quorum: bool = True
+    lease_ms: int = ELECTION_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a cluster. Without ``connections`` everything is sent, and no silence is noticed."""
+
+    name: str
+    peers: tuple[str, ...]
+    rules: Rules = field(default_factory=Rules)
+    connections: bool = True
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """All members but this one."""
+        return tuple(peer for peer in self.peers if peer != self.name)
+
+
+# -- messages ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """``MsgVote`` or ``MsgPreVote``; ``end`` is that of the candidate's log, ``transfer`` overrides leases."""
+
+    request: str
+    term: int
+    end: tuple[int, int]
+    transfer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VoteAnswer:
+    """``MsgVoteResp`` or ``MsgPreVoteResp``; ``request`` is what it answers."""
+
+    request: str
+    term: int
+    granted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """``MsgApp``: the leader's log, and how far it is committed."""
+
+    term: int
+    log: Ledger
+    committed: int
+
+
+@dataclass(frozen=True, slots=True)
+class AppendAnswer:
+    """``MsgAppResp``: up to which index the follower's log is the leader's; ``None`` tells only the term."""
+
+    term: int
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """``MsgHeartbeat``."""
+
+    term: int
+    committed: int
+
+
+@dataclass(frozen=True, slots=True)
+class BeatAnswer:
+    """``MsgHeartbeatResp``."""
+
+    term: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimeoutNow:
+    """``MsgTimeoutNow``: the leader asks a member that holds its log to stand for election at once."""
+
+    term: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What keeps an idle connection alive, or makes a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A client appends entries."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """An operator asks the leader to hand over."""
+
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The process was told to stop: a leader hands over first."""
+
+
+_TYPES: dict[type, str] = {
+    Append: "MsgApp", AppendAnswer: "MsgAppResp", Beat: "MsgHeartbeat", BeatAnswer: "MsgHeartbeatResp",
+    TimeoutNow: "MsgTimeoutNow",
+}  # fmt: skip
+
+
+def type_of(message: Any) -> str:
+    """The type of a message as etcd prints it."""
+    if isinstance(message, Vote):
+        return message.request
+    return f"{message.request}Resp" if isinstance(message, VoteAnswer) else _TYPES[type(message)]
+
+
+# -- state ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a member knows. ``term``, ``vote``, ``committed`` and ``log`` are on disk, the rest dies with the process.
+
+    ``reset_ms`` is when the election clock began anew, ``marks`` are how far the leader's log is known to have come,
+    ``active`` are those that the leader heard since its last check, ``heard`` the connections and when each was
+    last used.
+    """
+
+    term: int = 0
+    vote: str | None = None
+    log: Ledger = ()
+    committed: int = -1
+    role: str = FOLLOWER
+    leader: str | None = None
+    reset_ms: int = 0
+    votes: tuple[tuple[str, bool], ...] = ()
+    marks: tuple[tuple[str, int], ...] = ()
+    active: frozenset[str] = frozenset()
+    beat_ms: int = 0
+    handing_to: str | None = None
+    heard: tuple[tuple[str, int], ...] = ()
+    reading: bool = False
+    named: bool = False
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Term and index of the last entry."""
+        return end_of(self.log)
+
+
+Step = tuple[State, tuple[Act, ...]]
+
+
+class _Turn(Turn[Member, State]):
+    """One step of a member."""
+
+    def __init__(self, member: Member, state: State, now_ms: int) -> None:
+        super().__init__(member, state, now_ms, "raft")
+        self.before = state
+
+    def wait(self, timer: str, at_least_ms: int, below_ms: int | None = None) -> None:
+        super().wait(timer, at_least_ms, below_ms or at_least_ms + 10)
+
+    def say(self, kind: str, by: str | None = None, **values: Any) -> None:
+        super().say(kind, by, node=self.member.name, **values)
+
+    def send(self, to: str, message: Hashable, answer_within_ms: int | None = None) -> None:
+        connected = any(peer == to for peer, _ in self.state.heard)
+        if connected or isinstance(message, Link) or not self.member.connections:
+            super().send(to, message, answer_within_ms)
+
+    def done(self) -> Step:
+        self._tell_leader()
+        return self.state, (*self._stores(), *self.acts)
+
+    def _stores(self) -> Iterable[Store]:
+        """A log and a vote are on disk before any message that rests on them is sent."""
+        now, before = self.state, self.before
+        if now.log != before.log:
+            yield Store(LOG_FILE, now.log)
+        if (now.term, now.vote, now.committed) != (before.term, before.vote, before.committed):
+            yield Store(STATE_FILE, (now.term, now.vote, now.committed))
+
+    def _tell_leader(self) -> None:
+        """``node.run``: the member's view of who leads, once for each turn that changes it."""
+        now, before = self.state, self.before.leader
+        if now.leader == before:
+            return
+        if now.leader is None:
+            self.say("RAFT_LEADER_LOST", peer=before, term=now.term)
+        elif before is None:
+            self.say("RAFT_LEADER_KNOWN", peer=now.leader, term=now.term)
+        else:
+            self.say("RAFT_LEADER_CHANGED", value_before=before, peer=now.leader, term=now.term)
+        if now.leader is not None and not now.named:
+            self.change(named=True)
+            self.say("ETCD_MEMBER_NAMED")
+
+
+def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
+    """A member's process begins: always as follower; a new member begins with the entries that add all members."""
+    term, vote, committed = stored.get(STATE_FILE, (0, None, -1))
+    log = stored.get(LOG_FILE, ())
+    turn = _Turn(member, State(term=term, vote=vote, committed=committed, log=log, reset_ms=now_ms), now_ms)
+    if LOG_FILE in stored:
+        turn.say("ETCD_MEMBER_RESTARTS", committed=committed + 1)
+    else:
+        turn.say("ETCD_MEMBER_STARTS")
+    turn.say("RAFT_MEMBERS", members=())
+    turn.say("RAFT_TO_FOLLOWER", term=term)
+    last_term, last = end_of(log)
+    turn.say(
+        "RAFT_START", members=(), term=term, committed=committed + 1, raft_index=0, ledger_end=last + 1,
+        ledger_end_term=max(last_term, 0),
+    )  # fmt: skip
+    if LOG_FILE not in stored:
+        first = (Stretch(1, BOOTSTRAP, len(member.peers) - 1),)
+        turn.change(term=1, log=first, committed=len(member.peers) - 1)
+        turn.say("RAFT_TO_FOLLOWER", term=1)
+    for number, peer in enumerate(member.peers, 1):
+        turn.say("RAFT_MEMBERS", members=member.peers[:number])
+        turn.say("ETCD_MEMBER_ADDED", peer=peer)
+    turn.wait(ELECTION, ELECTION_MS - BOOT_TICKS * HEARTBEAT_MS, 2 * ELECTION_MS - BOOT_TICKS * HEARTBEAT_MS)
+    turn.wait(LINK, 0, 50)
+    return turn.done()
+
+
+def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+    """One thing happens to a member."""
+    turn = _Turn(member, state, now_ms)
+    match told:
+        case Heard(sender, message):
+            _heard_of(turn, sender)
+            if not isinstance(message, Link):
+                _on_message(turn, sender, message)
+        case Fired(timer):
+            _FIRED[timer](turn)
+        case Closed(peer):
+            _lost(turn, peer, "unexpected EOF")
+        case Asked(request):
+            _ASKED[type(request)](turn, request)
+    return turn.done()
+
+
+# -- roles --------------------------------------------------------------------------------------------------------
+
+
+def _reset(turn: _Turn, role: str, term: int) -> None:
+    """``reset``: what every change of role forgets; only a new term forgets the vote."""
+    vote = turn.state.vote if term == turn.state.term else None
+    turn.change(role=role, term=term, vote=vote, leader=None, votes=(), handing_to=None, reset_ms=turn.now_ms)
+    turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+
+
+def _become_follower(turn: _Turn, term: int, leader: str | None) -> None:
+    _reset(turn, FOLLOWER, term)
+    turn.change(leader=leader)
+    turn.say("RAFT_TO_FOLLOWER", term=term)
+
+
+def _become_leader(turn: _Turn) -> None:
+    """``becomeLeader``: with an empty entry of the new term, since only entries of the own term are committed."""
+    term, name = turn.state.term, turn.member.name
+    _reset(turn, LEADER, term)
+    log = appended(turn.state.log, term, name, 1)
+    marks = tuple((peer, end_of(log)[1] if peer == name else -1) for peer in turn.member.peers)
+    turn.change(leader=name, log=log, marks=marks, active=frozenset(turn.member.peers), beat_ms=turn.now_ms)
+    turn.say("RAFT_TO_LEADER", term=term)
+    turn.wait(BEAT, HEARTBEAT_MS)
+    turn.wait(CHECK, ELECTION_MS)
+    _send_log(turn)
+    _commit(turn)
+
+
+# -- candidates ---------------------------------------------------------------------------------------------------
+
+
+def _on_election(turn: _Turn) -> None:
+    """``hup``: no leader was heard of for too long."""
+    if turn.state.role == LEADER:
+        return
+    turn.say("RAFT_ELECTION", term=turn.state.term)
+    turn.change(reset_ms=turn.now_ms)
+    turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+    _campaign(turn, PRE_VOTE if turn.member.rules.pre_vote else VOTE)
+
+
+def _campaign(turn: _Turn, request: str, *, transfer: bool = False) -> None:
+    """Ask for votes; in the round before an election the term stays as it is."""
+    if request == PRE_VOTE:
+        turn.change(role=PRE_CANDIDATE, leader=None, votes=())
+        turn.say("RAFT_TO_PRE_CANDIDATE", term=turn.state.term)
+    else:
+        _reset(turn, CANDIDATE, turn.state.term + 1)
+        turn.change(vote=turn.member.name)
+        turn.say("RAFT_TO_CANDIDATE", term=turn.state.term)
+    result = _counted(turn, turn.member.name, request, granted=True)
+    if result == WON:
+        _won(turn, request)
+        return
+    term, end = turn.state.term, turn.state.end
+    asked = Vote(request, term + (request == PRE_VOTE), end, transfer)
+    for peer in turn.member.others:
+        turn.say("RAFT_VOTE_SENT", request=request, peer=peer, term=term, **_end(end))
+        turn.send(peer, asked)
+
+
+def _counted(turn: _Turn, voter: str, request: str, *, granted: bool) -> str:
+    """``poll``: the first answer of each voter counts."""
+    kind = "RAFT_VOTE_GRANTED" if granted else "RAFT_VOTE_REFUSED"
+    turn.say(kind, request=f"{request}Resp", peer=voter, term=turn.state.term)
+    if voter not in dict(turn.state.votes):
+        turn.change(votes=tuple(sorted((*turn.state.votes, (voter, granted)))))
+    return turn.member.rules.count((vote for _, vote in turn.state.votes), len(turn.member.peers))
+
+
+def _won(turn: _Turn, request: str) -> None:
+    if request == PRE_VOTE:
+        _campaign(turn, VOTE)
+    else:
+        _become_leader(turn)
+
+
+def _on_vote_answer(turn: _Turn, voter: str, answer: VoteAnswer) -> None:
+    asks = {PRE_CANDIDATE: PRE_VOTE, CANDIDATE: VOTE}.get(turn.state.role)
+    if asks != answer.request:
+        return
+    result = _counted(turn, voter, answer.request, granted=answer.granted)
+    votes = [vote for _, vote in turn.state.votes]
+    turn.say("RAFT_TALLY", request=f"{answer.request}Resp", accepted=sum(votes), count=len(votes) - sum(votes))
+    if result == WON:
+        _won(turn, answer.request)
+    elif result == LOST:
+        _become_follower(turn, turn.state.term, None)
+
+
+# -- terms and votes ----------------------------------------------------------------------------------------------
+
+
+def _on_message(turn: _Turn, sender: str, message: Any) -> None:
+    """``Step``: first the terms, then what the message says."""
+    if message.term > turn.state.term and not _enter(turn, sender, message):
+        return
+    if message.term < turn.state.term:
+        _on_old_term(turn, sender, message)
+    else:
+        _HEARD[type(message)](turn, sender, message)
+
+
+def _enter(turn: _Turn, sender: str, message: Any) -> bool:
+    """A message of a larger term: take the term, unless its leader's lease protects the own one. False: no more."""
+    state = turn.state
+    if isinstance(message, Vote):
+        if not message.transfer and _has_lease(turn):
+            left_ms = ELECTION_MS - (turn.now_ms - state.reset_ms)
+            _say_vote(turn, "RAFT_VOTE_IGNORED", sender, message, count=max(left_ms // HEARTBEAT_MS, 0))
+            return False
+        if message.request == PRE_VOTE:
+            return True
+    if isinstance(message, VoteAnswer) and message.request == PRE_VOTE and message.granted:
+        return True
+    kind = type_of(message)
+    turn.say("RAFT_TERM_HIGHER", from_term=state.term, request=kind, peer=sender, term=message.term)
+    _become_follower(turn, message.term, sender if isinstance(message, Append | Beat) else None)
+    return True
+
+
+def _has_lease(turn: _Turn) -> bool:
+    """Whether the member has heard its leader, or is one, within an election timeout."""
+    rules, state = turn.member.rules, turn.state
+    return rules.check_quorum and state.leader is not None and turn.now_ms - state.reset_ms < rules.lease_ms
+
+
+def _on_old_term(turn: _Turn, sender: str, message: Any) -> None:
+    """A granted answer to a round before a vote bears the next term: what comes here is really old."""
+    state, rules = turn.state, turn.member.rules
+    if isinstance(message, Append | Beat) and (rules.check_quorum or rules.pre_vote):
+        turn.send(sender, AppendAnswer(state.term, None))
+    elif isinstance(message, Vote) and message.request == PRE_VOTE:
+        _say_vote(turn, "RAFT_VOTE_REJECTED", sender, message)
+        turn.send(sender, VoteAnswer(PRE_VOTE, state.term, granted=False))
+    else:
+        kind = type_of(message)
+        turn.say("RAFT_TERM_LOWER", term=state.term, request=kind, peer=sender, from_term=message.term)
+
+
+def _on_vote(turn: _Turn, candidate: str, asked: Vote) -> None:
+    state = turn.state
+    ballot = Ballot(
+        *(asked.request, candidate, asked.term, asked.end, state.term, state.end, state.vote, state.leader)
+    )  # fmt: skip
+    if not turn.member.rules.granted(ballot):
+        _say_vote(turn, "RAFT_VOTE_REJECTED", candidate, asked)
+        turn.send(candidate, VoteAnswer(asked.request, state.term, granted=False))
+        return
+    _say_vote(turn, "RAFT_VOTE_CAST", candidate, asked)
+    turn.send(candidate, VoteAnswer(asked.request, asked.term, granted=True))
+    if asked.request == VOTE:
+        turn.change(vote=candidate, reset_ms=turn.now_ms)
+        turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+
+
+def _say_vote(turn: _Turn, kind: str, candidate: str, asked: Vote, **more: Any) -> None:
+    state = turn.state
+    theirs = {f"peer_{name}": value for name, value in _end(asked.end).items()}
+    turn.say(
+        kind, **_end(state.end), value_before=state.vote, request=asked.request, peer=candidate, **theirs,
+        term=state.term, **more,
+    )  # fmt: skip
+
+
+def _end(end: tuple[int, int]) -> dict[str, Any]:
+    """The end of a log as etcd prints it, whose first entry has index 1."""
+    return {"ledger_end_term": max(end[0], 0), "ledger_end": end[1] + 1}
+
+
+# -- followers ----------------------------------------------------------------------------------------------------
+
+
+def _follow(turn: _Turn, leader: str) -> bool:
+    """A sign of life of the leader of the own term; False where the member leads that term itself."""
+    if turn.state.role == LEADER:
+        return False
+    if turn.state.role != FOLLOWER:
+        _become_follower(turn, turn.state.term, leader)
+        return True
+    turn.change(leader=leader, reset_ms=turn.now_ms)
+    turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+    return True
+
+
+def _on_beat(turn: _Turn, sender: str, beat: Beat) -> None:
+    if _follow(turn, sender):
+        _note_committed(turn, beat.committed)
+        turn.send(sender, BeatAnswer(turn.state.term))
+
+
+def _on_append(turn: _Turn, sender: str, append: Append) -> None:
+    """Take the leader's entries over; only what contradicts them is cut off."""
+    if not _follow(turn, sender):
+        return
+    common, (_, last) = common_end(turn.state.log, append.log), end_of(append.log)
+    if common < last:
+        if common < turn.state.end[1]:
+            existing = term_at(turn.state.log, common + 1)
+            conflicting = term_at(append.log, common + 1)
+            turn.say("RAFT_CONFLICT", raft_index=common + 2, from_term=existing, term=conflicting)
+        turn.change(log=append.log)
+    _note_committed(turn, min(append.committed, last))
+    turn.send(sender, AppendAnswer(turn.state.term, last))
+
+
+def _note_committed(turn: _Turn, committed: int) -> None:
+    known = min(committed, turn.state.end[1])
+    if known > turn.state.committed:
+        turn.change(committed=known)
+
+
+# -- leaders ------------------------------------------------------------------------------------------------------
+
+
+def _on_beat_time(turn: _Turn) -> None:
+    """Heartbeats; a leader that did not run for a while notices."""
+    state = turn.state
+    if state.role != LEADER:
+        return
+    late_ms = turn.now_ms - state.beat_ms - 2 * HEARTBEAT_MS
+    for peer in turn.member.others:
+        if late_ms > 0:
+            turn.say("ETCD_HEARTBEAT_LATE", peer=peer, duration_ms=late_ms)
+        mark = dict(state.marks)[peer]
+        turn.send(peer, Beat(state.term, min(mark, state.committed)))
+    turn.change(beat_ms=turn.now_ms)
+    turn.wait(BEAT, HEARTBEAT_MS)
+
+
+def _on_check(turn: _Turn) -> None:
+    """``MsgCheckQuorum``: once in an election timeout a majority must have been heard of."""
+    state = turn.state
+    if state.role != LEADER:
+        return
+    if turn.member.rules.check_quorum and len(state.active | {turn.member.name}) < majority(len(turn.member.peers)):
+        turn.say("RAFT_NO_QUORUM")
+        _become_follower(turn, state.term, None)
+        return
+    turn.change(active=frozenset(), handing_to=None, reset_ms=turn.now_ms)
+    turn.wait(CHECK, ELECTION_MS)
+
+
+def _on_beat_answer(turn: _Turn, sender: str, _: BeatAnswer) -> None:
+    if turn.state.role != LEADER:
+        return
+    turn.change(active=turn.state.active | {sender})
+    if dict(turn.state.marks)[sender] < turn.state.end[1]:
+        turn.send(sender, Append(turn.state.term, turn.state.log, turn.state.committed))
+
+
+def _on_append_answer(turn: _Turn, sender: str, answer: AppendAnswer) -> None:
+    state = turn.state
+    if state.role != LEADER:
+        return
+    turn.change(active=state.active | {sender})
+    if answer.last is None or answer.last <= dict(state.marks)[sender]:
+        return
+    turn.change(marks=_marked(state.marks, sender, answer.last))
+    _commit(turn)
+    if state.handing_to == sender and answer.last >= turn.state.end[1]:
+        turn.say("RAFT_TRANSFER_SENT", peer=sender, by_answer=True)
+        turn.send(sender, TimeoutNow(state.term))
+
+
+def _marked(marks: tuple[tuple[str, int], ...], name: str, last: int) -> tuple[tuple[str, int], ...]:
+    return tuple((peer, last if peer == name else mark) for peer, mark in marks)
+
+
+def _send_log(turn: _Turn) -> None:
+    for peer in turn.member.others:
+        turn.send(peer, Append(turn.state.term, turn.state.log, turn.state.committed))
+
+
+def _commit(turn: _Turn) -> None:
+    """Entries of the own term that a majority holds are committed."""
+    state = turn.state
+    index = committed_index((mark for _, mark in state.marks), majority(len(turn.member.peers)))
+    if index > state.committed and term_at(state.log, index) == state.term:
+        turn.change(committed=index)
+
+
+def _on_write(turn: _Turn, write: Write) -> None:
+    state, name = turn.state, turn.member.name
+    if state.role == LEADER and state.handing_to is None:
+        log = appended(state.log, state.term, name, write.count)
+        turn.change(log=log, marks=_marked(state.marks, name, end_of(log)[1]))
+        _send_log(turn)
+        _commit(turn)
+
+
+# -- handing over -------------------------------------------------------------------------------------------------
+
+
+def _on_transfer(turn: _Turn, request: Transfer) -> None:
+    """``MsgTransferLeader``: from now on the leader takes no entries."""
+    state, to = turn.state, request.to
+    if state.role != LEADER or state.handing_to is not None or to not in turn.member.others:
+        return
+    turn.say("ETCD_TRANSFER", value_before=turn.member.name, peer=to)
+    turn.say("RAFT_TRANSFER", term=state.term, peer=to)
+    turn.change(handing_to=to, reset_ms=turn.now_ms)
+    if dict(state.marks)[to] == state.end[1]:
+        turn.say("RAFT_TRANSFER_SENT", peer=to, by_answer=False)
+        turn.send(to, TimeoutNow(state.term))
+    else:
+        turn.send(to, Append(state.term, state.log, state.committed))
+
+
+def _on_leave(turn: _Turn, _: Leave) -> None:
+    """``TransferLeadership`` of a server that stops: to a member with a connection."""
+    connected = [peer for peer, _ in turn.state.heard]
+    if turn.state.role == LEADER and connected:
+        _on_transfer(turn, Transfer(min(connected)))
+    else:
+        turn.say("ETCD_TRANSFER_SKIPPED", value_before=turn.state.leader)
+
+
+def _on_timeout_now(turn: _Turn, sender: str, _: TimeoutNow) -> None:
+    if turn.state.role == FOLLOWER:
+        turn.say("RAFT_TRANSFER_TAKEN", term=turn.state.term, peer=sender)
+        _campaign(turn, VOTE, transfer=True)
+
+
+# -- connections --------------------------------------------------------------------------------------------------
+
+
+def _heard_of(turn: _Turn, sender: str) -> None:
+    """Anything that arrives shows that the connection works."""
+    if not turn.member.connections:
+        return
+    rest = tuple(one for one in turn.state.heard if one[0] != sender)
+    if len(rest) == len(turn.state.heard):
+        turn.say("ETCD_PEER_ACTIVE", peer=sender)
+        turn.send(sender, Link())
+    if not turn.state.reading:
+        turn.wait(READ, READ_TIMEOUT_MS)
+    turn.change(heard=(*rest, (sender, turn.now_ms)), reading=True)
+
+
+def _on_read(turn: _Turn) -> None:
+    """Connections that were silent for too long are given up."""
+    for peer, heard_ms in turn.state.heard:
+        if turn.now_ms - heard_ms >= READ_TIMEOUT_MS:
+            _lost(turn, peer, "i/o timeout")
+    left = [READ_TIMEOUT_MS - (turn.now_ms - heard_ms) for _, heard_ms in turn.state.heard]
+    turn.change(reading=bool(left))
+    if left:
+        turn.wait(READ, max(min(left), 0))
+
+
+def _lost(turn: _Turn, peer: str, why: str) -> None:
+    rest = tuple(one for one in turn.state.heard if one[0] != peer)
+    if len(rest) < len(turn.state.heard):
+        turn.change(heard=rest)
+        turn.say("ETCD_PEER_LOST", peer=peer, result=why)
+        turn.say("ETCD_PEER_INACTIVE", peer=peer, result=why)
+
+
+def _on_link(turn: _Turn) -> None:
+    """Keep the connections alive that carry nothing else, and try to make those that are missing."""
+    busy = {turn.state.leader} if turn.state.role == FOLLOWER else set()
+    connected = {peer for peer, _ in turn.state.heard}
+    for peer in turn.member.others:
+        leads_here = turn.state.role == LEADER or peer in busy
+        if peer not in connected or not leads_here:
+            turn.send(peer, Link())
+    turn.wait(LINK, LINK_MS)
+
+
+_HEARD: dict[type, Callable[[_Turn, str, Any], None]] = {
+    Vote: _on_vote,
+    VoteAnswer: _on_vote_answer,
+    Append: _on_append,
+    AppendAnswer: _on_append_answer,
+    Beat: _on_beat,
+    BeatAnswer: _on_beat_answer,
+    TimeoutNow: _on_timeout_now,
+}
+
+_FIRED: dict[str, Callable[[_Turn], None]] = {
+    ELECTION: _on_election,
+    BEAT: _on_beat_time,
+    CHECK: _on_check,
+    LINK: _on_link,
+    READ: _on_read,
+}
+
+_ASKED: dict[type, Callable[[_Turn, Any], None]] = {Write: _on_write, Transfer: _on_transfer, Leave: _on_leave}
+
+__all__ = ["CANDIDATE", "FOLLOWER", "LEADER", "PENDING", "PRE_CANDIDATE", "Member", "Rules", "State", "start", "step"]

@@ -1,0 +1,1 @@
+"""The command line: commands, progress, messages, and the summary of a run."""

@@ -1,0 +1,70 @@
+"""Progress on long work: a line a stage, and on a terminal a bar while the stage runs."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any, Protocol
+
+from pyspark.sql import SparkSession
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from jobs.cli.log import OUT, for_machines, tell
+
+POLL_SECONDS = 0.3
+
+
+class Report(Protocol):
+    """Takes what the stage did, as words and as numbers; they are told with the seconds it took."""
+
+    def __call__(self, text: str, **fields: Any) -> None:
+        """Remember it."""
+
+
+@contextmanager
+def stage(title: str, spark: SparkSession | None = None) -> Iterator[Report]:
+    """Run a stage and tell what it reports, with the time it took."""
+    started = time.monotonic()
+    said: list[str] = []
+    numbers: dict[str, Any] = {}
+
+    def report(text: str, **fields: Any) -> None:
+        said.append(text)
+        numbers.update(fields)
+
+    watched = OUT.is_terminal and not for_machines()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=OUT, transient=True, disable=not watched) as bar:
+        task = bar.add_task(title, total=None)
+        done = Event()
+        watch = Thread(target=follow, args=(bar, task, spark, done), daemon=True)
+        if spark is not None and watched:
+            watch.start()
+        try:
+            yield report
+        finally:
+            done.set()
+            if watch.is_alive():
+                watch.join()
+    seconds = time.monotonic() - started
+    words = "; ".join(said) or "done"
+    tell(f"{title:<8} {words} ({seconds:.1f} s)", stage=title, seconds=round(seconds, 1), **numbers)
+
+
+def follow(bar: Progress, task: int, spark: SparkSession, done: Event) -> None:
+    """Show how many tasks of the running Spark stages are done."""
+    tracker = spark.sparkContext.statusTracker()
+    while not done.wait(POLL_SECONDS):
+        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        running = [one for one in stages if one is not None]
+        if running:
+            bar.update(
+                task,  # type: ignore[arg-type]
+                completed=sum(one.numCompletedTasks for one in running),
+                total=sum(one.numTasks for one in running),
+            )
+
+
+def rate(count: int, seconds: float, what: str) -> str:
+    """``count`` with how many a second."""
+    return f"{count:,} {what}" + (f", {count / seconds:,.0f} a second" if seconds > 0 else "")

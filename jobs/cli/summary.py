@@ -1,0 +1,93 @@
+"""What a person wants to know after a run."""
+
+from collections.abc import Iterator
+from shlex import quote
+
+from jobs.reading.published import Published
+
+SEVERITIES = ("critical", "warning", "info")
+ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
+SHOWN = 10
+"""Findings and unreadable files that are listed; the rest is counted."""
+
+
+def summary(published: Published, warehouse: str) -> Iterator[str]:
+    """The lines of the summary of the last published run."""
+    yield ""
+    yield f"Published: run {published.run['run_id']}"
+    yield from numbers(published)
+    yield from findings(published)
+    yield from unreadable(published)
+    yield from next_commands(published, warehouse)
+
+
+def numbers(published: Published) -> Iterator[str]:
+    """How much was read and found."""
+    files = published.rows(
+        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) AS files, sum(lines_total) AS lines, "
+        "sum(lines_event) AS events, sum(lines_ignored) AS ignored, sum(lines_quarantined) AS quarantined "
+        "FROM landed_files"
+    )[0]
+    found = published.rows(
+        "SELECT count(DISTINCT cluster) AS clusters, count(DISTINCT (cluster, replica_group)) AS groups FROM ("
+        "SELECT cluster, replica_group FROM terms UNION SELECT cluster, replica_group FROM role_intervals)"
+    )[0]
+    terms = published.rows("SELECT count(*) AS terms, count(leader) AS led FROM terms")[0]
+    yield (
+        f"  {files['files']:,} files, {files['lines']:,} lines = {files['events']:,} events "
+        f"+ {files['ignored']:,} ignored + {files['quarantined']:,} in quarantine"
+    )
+    yield f"  {found['clusters']:,} clusters, {found['groups']:,} replica groups"
+    yield f"  {terms['terms']:,} terms, {terms['led']:,} of them with a leader"
+
+
+def findings(published: Published) -> Iterator[str]:
+    """Findings by severity, and the worst of them; what follows from another one is only counted there."""
+    counts = {
+        row["severity"]: row["n"]
+        for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
+    }
+    yield "  findings: " + ", ".join(f"{counts.get(one, 0):,} {one}" for one in SEVERITIES)
+    worst = published.rows(
+        "SELECT severity, rule, cluster, replica_group, summary, "
+        "(SELECT count(*) FROM findings AS echo WHERE echo.implied_by = root.finding_id) AS echoes "
+        "FROM findings AS root WHERE severity <> 'info' AND implied_by IS NULL "
+        "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id"
+    )
+    for row in worst[:SHOWN]:
+        follow = f"  (+{row['echoes']} that follow from it)" if row["echoes"] else ""
+        yield f"    {row['severity']:<8} {row['rule']}  {row['cluster']} / {row['replica_group']}{follow}"
+        yield f"             {row['summary']}"
+    if len(worst) > SHOWN:
+        yield f"    and {len(worst) - SHOWN:,} more"
+
+
+def unreadable(published: Published) -> Iterator[str]:
+    """Which files could not be read in full, and why."""
+    rows = published.rows(
+        "SELECT path, reason, count(*) AS n, min(line_no) AS line_no FROM quarantine "
+        "GROUP BY path, reason ORDER BY path, line_no"
+    )
+    if rows:
+        yield "  not readable (table quarantine):"
+    for row in rows[:SHOWN]:
+        yield f"    {row['path']}:{row['line_no']}  {row['reason']}" + (
+            f" ({row['n']:,} lines)" if row["n"] > 1 else ""
+        )
+    if len(rows) > SHOWN:
+        yield f"    and {len(rows) - SHOWN:,} more"
+
+
+def next_commands(published: Published, warehouse: str) -> Iterator[str]:
+    """What to type next."""
+    worst = published.rows(
+        "SELECT cluster, replica_group FROM findings "
+        "ORDER BY severity = 'critical' DESC, severity = 'warning' DESC, cluster, replica_group, start_time LIMIT 1"
+    ) or published.rows("SELECT cluster, replica_group FROM terms ORDER BY ALL LIMIT 1")
+    base = f"--warehouse {quote(warehouse)}"
+    yield "Next:"
+    yield f'  election-replay sql {base} "{ALL_FINDINGS}"'
+    for row in worst:
+        yield (
+            f"  election-replay incident {base} --cluster {quote(row['cluster'])} --group {quote(row['replica_group'])}"
+        )

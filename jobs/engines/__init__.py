@@ -1,0 +1,1 @@
+"""What moves batches: the Spark session, and the place where Spark hands rows to Python."""

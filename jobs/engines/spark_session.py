@@ -1,0 +1,138 @@
+"""The one Spark session builder."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from delta import configure_spark_with_delta_pip
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.conf import SparkConf
+from pyspark.core.context import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from jobs import JobError
+
+JAVA_WANTED = 17
+PYTHON_PACKAGES = (".zip", ".egg")
+"""What Spark puts on Python's path. It would add the jars that it fetches, and then every task of a Python worker reads
+the directories of all of them anew: a third of a second each."""
+
+LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
+INSTALL_JAVA = (
+    f"install a JDK {JAVA_WANTED} or newer (for example `apt install openjdk-17-jdk-headless` "
+    "or `brew install openjdk@17`) or point JAVA_HOME at one"
+)
+
+
+def spark_session(
+    name: str,
+    *,
+    master: str | None = None,
+    shuffle_partitions: int = 8,
+    quiet: bool = False,
+    more: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """A session that reads and writes Delta tables, in UTC.
+
+    ``master`` applies unless one is configured already, by ``spark-submit`` say; the default is this machine.
+    ``more`` are settings of one job alone. ``quiet`` keeps what the JVM prints off the terminal. Raises
+    :class:`JobError` when Java is missing or too old, or when no session can be started.
+    """
+    require_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    configured = submitted()
+    chosen = configured.get("spark.master", None) or master or "local[*]"
+    if chosen.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName(name).master(chosen)
+    for key, value in (settings(shuffle_partitions, configured) | dict(more or {})).items():
+        builder = builder.config(key, value)
+    try:
+        SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
+        with jvm_output(quiet):
+            return configure_spark_with_delta_pip(builder).getOrCreate()
+    except (PySparkException, Py4JError, OSError) as error:
+        raise JobError(f"Spark did not start with master {chosen}; --debug shows why") from error
+
+
+@contextmanager
+def jvm_output(quiet: bool) -> Iterator[None]:
+    """Start the JVM with its standard error led nowhere, for as long as it lives: what counts, it throws."""
+    if not quiet:
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def submitted() -> SparkConf:
+    """What ``spark-submit`` was given, if it started this process; it is known to its JVM alone."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()
+    return SparkConf()
+
+
+def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
+    """Spark's settings, each with the reason where it is not plain; what is ``configured`` goes first."""
+    chosen = {
+        "spark.driver.memory": "3g",  # Spark's 1 GB is little for two sorts at once
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # A limit in bytes makes Spark size up a whole batch after each of its rows; rows alone bound a batch.
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+        "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if LOG4J.is_file():
+        chosen["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={LOG4J.as_uri()}"
+    return {key: configured.get(key, value) or value for key, value in chosen.items()}
+
+
+def require_java() -> None:
+    """Raise :class:`JobError`, saying what to install, unless a new enough Java is there."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    if java is None:
+        place = f"JAVA_HOME is {home}, but there is no Java" if home else "there is no Java on this machine"
+        raise JobError(f"{place}: {INSTALL_JAVA}")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    found = java_version(said.stderr + said.stdout)
+    if found is None or found < JAVA_WANTED:
+        raise JobError(f"{java} is Java {found or 'of an unknown version'}: {INSTALL_JAVA}")
+
+
+def java_version(said: str) -> int | None:
+    """The major version in what ``java -version`` says; ``1.8.0`` is 8."""
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(match[1]) if match else None
+
+
+def code_version() -> str:
+    """The version of this software."""
+    try:
+        return version("election-replay")
+    except PackageNotFoundError:
+        return "unknown"

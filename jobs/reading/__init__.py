@@ -1,0 +1,1 @@
+"""What is published, read without Spark: tables, views, incidents, explanations."""

@@ -1,0 +1,147 @@
+"""One finding explained: what it rests on, what would refute it, and what limits it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from election_core.model.catalogue import RULES, Rule
+from jobs import JobError
+from jobs.reading.published import Published
+from jobs.showing.words import Row, certainty, measures, paragraph, spoken, undecidable, when
+
+LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKNOWN_VERSION")
+"""Rules whose findings limit every other verdict on the same group."""
+
+FINDING_SHAPE = "SELECT * FROM findings WHERE starts_with(finding_id, ?) ORDER BY finding_id LIMIT 6"
+ECHOES = "SELECT finding_id, rule, summary FROM findings WHERE implied_by = ? ORDER BY start_time, finding_id"
+EVIDENCE = "SELECT path, line_no, text, event_id FROM evidence_lines WHERE finding_id = ? ORDER BY position"
+COVERAGE = "SELECT * FROM rule_coverage WHERE cluster = ? AND replica_group = ? AND rule = ? ORDER BY protocol"
+LIMITING = (
+    "SELECT rule, summary, start_time, end_time FROM findings WHERE cluster = ? AND replica_group = ? "
+    "AND rule IN (SELECT unnest(?)) AND finding_id <> ? AND start_time <= coalesce(?, start_time) "
+    "AND coalesce(end_time >= ?, true) ORDER BY start_time, finding_id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A finding with all that a reviewer asks about it."""
+
+    finding: Row
+    evidence: list[Row]
+    coverage: list[Row]
+    limits: list[Row]
+    implied_by: Row | None
+    echoes: list[Row]
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of the finding."""
+        return RULES[self.finding["rule"]]
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        rule = self.rule
+        return {
+            "finding": self.finding,
+            "certainty": certainty(self.finding),
+            "rule": {
+                "meaning": rule.meaning,
+                "severity": rule.severity,
+                "needs": rule.needs,
+                "source": rule.source,
+                "refuted_by": rule.refuted_by,
+            },
+            "evidence": self.evidence,
+            "coverage": self.coverage,
+            "limits": self.limits,
+            "implied_by": self.implied_by,
+            "implies": self.echoes,
+        }
+
+
+def explain(published: Published, finding_id: str) -> Explanation:
+    """The explanation of a finding, which the beginning of its id names if only one begins so.
+
+    Raises :class:`JobError`, saying what to do next, when none or several do.
+    """
+    finding = the_finding(published, finding_id.strip().lower())
+    group = [finding["cluster"], finding["replica_group"]]
+    cause = published.rows(FINDING_SHAPE, [finding["implied_by"]]) if finding["implied_by"] else []
+    return Explanation(
+        finding=finding,
+        evidence=published.rows(EVIDENCE, [finding["finding_id"]]),
+        coverage=published.rows(COVERAGE, [*group, finding["rule"]]),
+        limits=published.rows(
+            LIMITING, [*group, list(LIMITS), finding["finding_id"], finding["end_time"], finding["start_time"]]
+        ),
+        implied_by=cause[0] if cause else None,
+        echoes=published.rows(ECHOES, [finding["finding_id"]]),
+    )
+
+
+def the_finding(published: Published, beginning: str) -> Row:
+    """The one finding whose id begins so."""
+    found = published.rows(FINDING_SHAPE, [beginning]) if beginning else []
+    if not found:
+        raise JobError(
+            f"no finding has an id that begins with {beginning or 'nothing'}: list them with "
+            '`election-replay sql --warehouse DIR "SELECT finding_id, rule, cluster, summary FROM findings"`'
+        )
+    if len(found) > 1:
+        known = ", ".join(f"{row['finding_id'][: len(beginning) + 4]} ({row['rule']})" for row in found)
+        raise JobError(f"several findings begin with {beginning}: give more of the id; there are {known}")
+    return found[0]
+
+
+def explanation(told: Explanation) -> Iterator[str]:
+    """The lines of the text; evidence stands in it word for word."""
+    finding = told.finding
+    rule = told.rule
+    yield f"{finding['severity'].upper()} {finding['rule']}  {finding['cluster']} / {finding['replica_group']}"
+    yield f"{when(finding)} (UTC), finding {finding['finding_id']}"
+    yield ""
+    yield from paragraph(finding["summary"])
+    yield ""
+    for name, text in (
+        ("How sure", certainty(finding)),
+        ("Rule", rule.meaning),
+        ("Severity", rule.severity),
+        ("Source", rule.source),
+        ("Judged by", rule.needs),
+        *(("Measured", f"{name}: {value}") for name, value in measures(finding)),
+        *links(told),
+    ):
+        yield from paragraph(text, f"{name:<11}", " " * 11)
+    yield ""
+    yield "What would refute it"
+    yield from paragraph(rule.refuted_by, "  ")
+    yield ""
+    yield "What limits it"
+    yield from (line for text in limits(told) for line in paragraph(text, "  ", "    "))
+    yield ""
+    yield f"Evidence ({len(told.evidence)} lines of logs, word for word)"
+    for row in told.evidence:
+        yield f"  {row['path']}:{row['line_no']}" if row["path"] else f"  event {row['event_id']} (not kept as a line)"
+        yield from (f"    {line}" for line in (row["text"] or "").splitlines())
+    if not told.evidence:
+        yield "  none: the finding is about what is missing"
+
+
+def links(told: Explanation) -> Iterator[tuple[str, str]]:
+    """Which finding this one follows from, and which follow from it."""
+    if told.implied_by:
+        yield "Follows", f"from {told.implied_by['rule']} {told.implied_by['finding_id']}: {told.implied_by['summary']}"
+    for echo in told.echoes:
+        yield "Implies", f"{echo['rule']} {echo['finding_id']}: {echo['summary']}"
+
+
+def limits(told: Explanation) -> Iterator[str]:
+    """What the logs of this group do not say about this rule, and what is wrong with the logs themselves."""
+    for row in told.coverage:
+        yield f"In this group ({spoken(row['protocol'])}) {undecidable(row)}"
+    if not told.coverage:
+        yield "How often this rule could be judged in this group is not counted."
+    for row in told.limits:
+        yield f"{row['rule']} {when(row)}: {row['summary']}"

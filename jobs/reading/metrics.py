@@ -1,0 +1,78 @@
+"""What is published as an OpenMetrics text, for a scrape of files (the textfile collector of node_exporter, say)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from jobs.reading.published import Published
+
+Sample = tuple[Mapping[str, Any], float]
+
+LAST_LINES = """SELECT cluster, source_node, max(coalesce(last_line_time, file_time)) AS last_line
+FROM landed_files GROUP BY ALL HAVING last_line IS NOT NULL ORDER BY ALL"""
+
+FAILED = """SELECT layer, table_name, expectation, severity, cluster, rows_failed FROM validations
+WHERE NOT success AND validated_at = (SELECT max(latest.validated_at) FROM validations AS latest
+  WHERE latest.table_name = validations.table_name) ORDER BY ALL"""
+
+
+def metrics(published: Published) -> Iterator[str]:
+    """The lines of the text."""
+    run = published.run
+    yield from gauge("published_timestamp_seconds", "When the published run was published.", [({}, seconds(run))])
+    yield from gauge(
+        "held_clusters", "Clusters that have newer events than are published.", [({}, len(run["held"] or ()))]
+    )
+    rows = [({"table": name}, count) for name, count in sorted(run["counts"].items())]
+    yield from gauge("rows", "Rows of the published tables.", rows)
+    yield from gauge("lines", "Lines that were landed, by what became of them.", lines(published))
+    found = published.rows("SELECT cluster, severity, count(*) AS n FROM findings GROUP BY ALL ORDER BY ALL")
+    yield from gauge("findings", "Published findings.", labelled(found, "n"))
+    yield from gauge(
+        "source_last_line_timestamp_seconds",
+        "Time of the last line of a source.",
+        [(label(row, "last_line"), row["last_line"].timestamp()) for row in published.rows(LAST_LINES)],
+    )
+    yield from gauge(
+        "failing_rows",
+        "Rows that broke an expectation when their table was last checked.",
+        labelled(published.rows(FAILED), "rows_failed"),
+    )
+    yield "# EOF"
+
+
+def seconds(run: Mapping[str, Any]) -> float:
+    """When a run was published, seconds since 1970."""
+    return float(run["published_at"].timestamp())
+
+
+def lines(published: Published) -> list[Sample]:
+    """How many lines became what."""
+    names = ("event", "ignored", "quarantined")
+    sums = ", ".join(f"coalesce(sum(lines_{name}), 0)::BIGINT AS {name}" for name in names)
+    [row] = published.rows(f"SELECT {sums} FROM landed_files")  # noqa: S608 - our own names
+    return [({"became": name}, row[name]) for name in names]
+
+
+def labelled(rows: Iterable[Mapping[str, Any]], value: str) -> list[Sample]:
+    """Rows as samples: one column is the value, the others are labels."""
+    return [(label(row, value), row[value]) for row in rows]
+
+
+def label(row: Mapping[str, Any], value: str) -> dict[str, Any]:
+    """The labels of a row."""
+    return {name: one for name, one in row.items() if name != value and one is not None}
+
+
+def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]:
+    """One metric and its samples."""
+    full = f"election_replay_{name}"
+    yield f"# TYPE {full} gauge"
+    yield f"# HELP {full} {help_text}"
+    for labels, value in samples:
+        inner = ",".join(f'{one}="{escaped(str(text))}"' for one, text in labels.items())
+        yield f"{full}{{{inner}}} {value}" if inner else f"{full} {value}"
+
+
+def escaped(text: str) -> str:
+    """A label's value as the format wants it."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

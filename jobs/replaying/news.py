@@ -1,0 +1,144 @@
+"""What is new to a warehouse: one row for each source with events that no published run has judged."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from math import ceil
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from election_core.fold.process_runs import LATE, SECOND, START_KINDS
+
+SOURCE = ["cluster", "source_node"]
+MANY = 500
+"""So many sources are read anew one by one; where there are more, their clusters are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A source whose state is kept: the last landing in it, and the last sign of life."""
+
+    cluster: str
+    source_node: str
+    batch: int
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A source with new events: how many, of which days (UTC), and the first that shows a process start."""
+
+    cluster: str
+    source_node: str
+    events: int
+    days: tuple[date, ...]
+    first_start: datetime | None
+
+
+def known_sources(states: DataFrame) -> list[Known]:
+    """The sources that have a state; their number is that of the fleet's nodes, however long their history."""
+    rows = states.groupBy(*SOURCE).agg(F.max("batch").alias("batch"), F.max("until").alias("until"))
+    return [Known(**row) for row in rows.toArrow().to_pylist()]
+
+
+def new_sources(events: DataFrame, since: int, unknown_since: int) -> list[New]:
+    """The sources with events of landings after ``since``; starts count where they came after ``unknown_since``."""
+    starts = F.col("kind").isin(sorted(START_KINDS)) & (F.col("batch") > unknown_since)
+    rows = (
+        events.where(F.col("batch") > since)
+        .groupBy(*SOURCE)
+        .agg(
+            F.count("*").alias("events"),
+            F.sort_array(F.collect_set(F.to_date("event_time"))).alias("days"),
+            F.min(F.when(starts, F.col("event_time"))).alias("first_start"),
+        )
+    )
+    return [New(**(row | {"days": tuple(row["days"])})) for row in rows.toArrow().to_pylist()]
+
+
+def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, str]]:
+    """The sources of whose former nights new events tell more than their states can take in."""
+    until = {(one.cluster, one.source_node): one.until for one in known}
+    return {
+        source
+        for source, start in (((one.cluster, one.source_node), one.first_start) for one in news)
+        if start is not None
+        and (last := until.get(source)) is not None
+        and (last - start).total_seconds() > LATE // SECOND
+    }
+
+
+def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[str, int]:
+    """Over how many of ``tasks`` each busy cluster is best dealt: by its share of the new events, or of all sources.
+
+    A cluster without news, or with little, may have a long history. Twice as many pieces as tasks keep tasks about
+    equal; a cluster that is not even one piece is not named.
+    """
+    events: Counter[str] = Counter()
+    for one in news:
+        events[one.cluster] += one.events
+    sources = Counter(cluster for cluster, _ in {(one.cluster, one.source_node) for one in (*news, *known)})
+    shares = {
+        cluster: 2 * tasks * max(events[cluster] / max(events.total(), 1), count / sources.total())
+        for cluster, count in sources.items()
+    }
+    return {cluster: min(ceil(share), tasks) for cluster, share in shares.items() if share > 1}
+
+
+def nights(news: Iterable[New]) -> tuple[date, ...]:
+    """The days of the events, UTC."""
+    return tuple(sorted({day for one in news for day in one.days}))
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a replay reads: the clusters ``whole``, and of the clusters ``partly`` only what is ``touched``.
+
+    ``touched`` are the sources (cluster and node) of the clusters ``partly`` that have new events. ``folded`` is the
+    last landing whose events are in the states of a cluster; a cluster without one, and the sources ``anew``, are read
+    from their first event.
+    """
+
+    whole: tuple[str, ...]
+    partly: tuple[str, ...]
+    touched: tuple[tuple[str, str], ...]
+    folded: dict[str, int]
+    anew: tuple[tuple[str, str], ...]
+
+
+def extent(
+    news: Collection[New], known: Collection[Known], clusters: Collection[str], doubtful: Collection[str], *, part: bool
+) -> Extent:
+    """What to read of ``clusters``.
+
+    The clusters ``doubtful`` have events of former landings that their states have not seen. ``part``: a cluster need
+    not be judged whole.
+    """
+    folded: dict[str, int] = {}
+    for one in known:
+        if one.cluster not in doubtful:
+            folded[one.cluster] = max(folded.get(one.cluster, 0), one.batch)
+    partly = ({*clusters} & mostly_untouched(news, known)).difference(doubtful) if part else set()
+    anew = {source for source in late_sources(news, known) if source[0] in folded}
+    if len(anew) > MANY:
+        folded = {cluster: batch for cluster, batch in folded.items() if cluster not in {source[0] for source in anew}}
+        anew = set()
+    return Extent(
+        whole=tuple(sorted({*clusters} - partly)),
+        partly=tuple(sorted(partly)),
+        touched=tuple(sorted((one.cluster, one.source_node) for one in news if one.cluster in partly)),
+        folded=folded,
+        anew=tuple(sorted(anew)),
+    )
+
+
+def mostly_untouched(news: Iterable[New], known: Collection[Known]) -> set[str]:
+    """The clusters of whose sources most have nothing new, so that judging them whole would be a waste."""
+    touched = {(one.cluster, one.source_node) for one in news}
+    balance: dict[str, int] = {}
+    for one in known:
+        weight = -1 if (one.cluster, one.source_node) in touched else 1
+        balance[one.cluster] = balance.get(one.cluster, 0) + weight
+    return {cluster for cluster, untouched in balance.items() if untouched > 0}

@@ -1,0 +1,1 @@
+"""``conf/pipeline.yaml``."""

@@ -1,0 +1,1 @@
+"""What people look at: dashboard, report, pictures and texts."""

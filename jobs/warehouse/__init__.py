@@ -1,0 +1,1 @@
+"""The Delta tables: names, versions, commits and data files."""

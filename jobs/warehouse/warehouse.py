@@ -1,0 +1,237 @@
+"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.transaction import AddAction, RemoveAction
+from pyarrow import fs
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs import JobError
+from jobs.warehouse.data_files import DataFile
+from jobs.warehouse.stores import for_arrow, for_spark, is_uri
+from schemas import TABLES, Table
+from schemas.model import sql_text
+
+NOTE = "userMetadata"
+"""Where a commit says who made it: a run, a landing."""
+
+
+class Warehouse:
+    """Where the tables stand, how they are read and written. ``root`` is a local path or a URI."""
+
+    def __init__(self, root: str) -> None:
+        self.root = for_spark(root)
+
+    def location(self, table: str) -> str:
+        """Where ``table`` stands."""
+        return f"{self.root}/{TABLES[table].path}"
+
+    def version(self, table: str) -> int | None:
+        """The newest version of ``table``; ``None`` if there is none yet."""
+        try:
+            return int(DeltaTable(self.location(table)).version())
+        except TableNotFoundError:
+            return None
+
+    def versions(self) -> dict[str, int]:
+        """The newest version of every table that is there."""
+        found = {name: self.version(name) for name in TABLES}
+        return {name: version for name, version in found.items() if version is not None}
+
+    def rows(self, table: str, columns: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """All rows of a small table, without Spark; none if the table is not there.
+
+        A column that an older release did not write is null.
+        """
+        if self.version(table) is None:
+            return []
+        names = list(columns or TABLES[table].names)
+        dataset = self.dataset(table)
+        found = dataset.to_table([name for name in names if name in dataset.schema.names]).to_pylist()
+        return [dict.fromkeys(names) | row for row in found]
+
+    def dataset(self, table: str, version: int | None = None) -> ds.Dataset:
+        """The rows of ``table`` as Arrow reads them, without Spark; the newest by default.
+
+        Arrow's own file systems read them. Delta's is written in Python: a thread of Arrow's that still holds bytes of
+        it when Python ends brings the whole process down, after all its work is done.
+        """
+        location = self.location(table)
+        system, root = fs.FileSystem.from_uri(for_arrow(location))
+        return DeltaTable(location, version=version).to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
+
+    def count(self, table: str) -> int:
+        """The number of rows of ``table``, from its log alone."""
+        return int(DeltaTable(self.location(table)).count())
+
+    def last_batch(self) -> int:
+        """The number of the last landing that was finished; 0 if there is none."""
+        return max((row["batch"] for row in self.rows("landed_files", ["batch"])), default=0)
+
+    def runs(self) -> list[dict[str, Any]]:
+        """All rows of ``gold.runs``."""
+        rows = self.rows("runs")
+        for row in rows:
+            row["versions"], row["counts"] = dict(row["versions"]), dict(row["counts"])
+        return rows
+
+    def published(self) -> dict[str, Any] | None:
+        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published."""
+        rows = [row for row in self.runs() if row["status"] == "published"]
+        return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
+
+    def last_run(self) -> dict[str, Any]:
+        """What :meth:`published` gives. Raises :class:`JobError` when nothing is published."""
+        if (run := self.published()) is None:
+            raise JobError(
+                f"nothing is published in {self.root}: run `election-replay run --landing DIR --warehouse DIR` first"
+            )
+        return run
+
+    def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
+        """At which version readers read each table; what is written after a run was published is read as it is."""
+        newest = {name: self.version(name) for name in ("runs", "validations")}
+        versions = {**run["versions"], **newest}
+        return {name: version for name, version in versions.items() if name in TABLES and version is not None}
+
+    def create(self) -> None:
+        """Create the tables that are missing, with their comments, and the columns that an older release did not have.
+
+        Raises :class:`JobError` when the folder holds something else.
+        """
+        self.refuse_foreign_folder()
+        for table in TABLES.values():
+            if self.version(table.name) is not None:
+                self.add_missing_columns(table)
+            else:
+                DeltaTable.create(
+                    self.location(table.name),
+                    delta_schema(table),
+                    mode="ignore",
+                    partition_by=list(table.partitioned_by),
+                    name=table.name,
+                    description=table.comment,
+                )
+
+    def add_missing_columns(self, table: Table) -> None:
+        """Give a table of an older release the columns that it lacks; they are null in its rows."""
+        here = DeltaTable(self.location(table.name))
+        there = {field.name for field in here.schema().fields}
+        missing = [field for field in delta_schema(table).fields if field.name not in there]
+        if missing:
+            here.alter.add_columns([Field(one.name, one.type, nullable=True, metadata=one.metadata) for one in missing])
+
+    def refuse_foreign_folder(self) -> None:
+        """Raise :class:`JobError` when tables would be written between files that are not ours."""
+        folder = Path(self.root)
+        if is_uri(self.root) or not folder.exists():
+            return
+        if not folder.is_dir():
+            raise JobError(f"the warehouse {self.root} is not a folder")
+        layers = {table.layer for table in TABLES.values()}
+        if any(folder.iterdir()) and not any((folder / layer).is_dir() for layer in layers):
+            raise JobError(f"{self.root} holds other files and is no warehouse: give a new or an empty folder")
+
+    def read(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
+        """The rows of ``table``, the newest by default."""
+        reader = spark.read.format("delta")
+        if version is not None:
+            reader = reader.option("versionAsOf", version)
+        return reader.load(self.location(table))
+
+    def landed(self, spark: SparkSession, table: str, last_batch: int) -> DataFrame:
+        """The rows of a bronze or silver table that finished landings wrote."""
+        return self.read(spark, table).where(F.col("batch") <= last_batch)
+
+    def replace(
+        self,
+        files: Iterable[DataFile],
+        table: str,
+        partitions: Collection[str] | None,
+        note: str,
+        version: int | None = None,
+    ) -> None:
+        """Make those of ``files`` that are its own all that ``table`` holds of some ``partitions``, or all in all.
+
+        That is one commit on top of ``version``, by default the newest; ``note`` goes into the history. With no
+        partition at all the files only come in addition. Raises :class:`JobError` when another job has written to the
+        table since that version.
+        """
+        opened = DeltaTable(self.location(table), version=version)
+        column, now = TABLES[table].partitioned_by[0], int(time.time() * 1000)
+        adds: list[AddAction | RemoveAction] = [
+            AddAction(one.path, one.size, {column: one.partition}, now, data_change=True, stats=stats_of(one))
+            for one in files
+            if one.table == table
+        ]
+        try:
+            opened.create_write_transaction(
+                adds,
+                mode="append" if partitions is not None and not partitions else "overwrite",
+                schema=opened.schema(),
+                partition_by=[column],
+                partition_filters=[(column, "in", sorted(partitions))] if partitions else None,
+                commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+            )
+        except CommitFailedError as error:
+            raise JobError(
+                f"another job has written to {self.location(table)} since this one began: run it again"
+            ) from error
+
+    def replace_where(self, spark: SparkSession, files: Iterable[DataFile], table: str, where: str, note: str) -> None:
+        """The same in place of rows that need not fill partitions, those that ``where`` names: Spark writes anew."""
+        writer = self.written(spark, files, TABLES[table]).write.format("delta").mode("overwrite")
+        writer.option("replaceWhere", where).option(NOTE, note).save(self.location(table))
+
+    def written(self, spark: SparkSession, files: Iterable[DataFile], table: Table) -> DataFrame:
+        """The rows of those of ``files`` that are the table's own, though no commit has named them."""
+        partitions: defaultdict[str, list[str]] = defaultdict(list)
+        for one in files:
+            if one.table == table.name:
+                partitions[one.partition].append(f"{self.location(table.name)}/{one.path}")
+        own = ", ".join(column.ddl for column in table.columns if column.name not in table.partitioned_by)
+        rows = spark.createDataFrame([], table.ddl())
+        for partition, paths in partitions.items():
+            found = spark.read.schema(own).parquet(*paths)
+            rows = rows.unionByName(found.withColumn(table.partitioned_by[0], F.lit(partition)))
+        return rows
+
+    def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
+        """Add a few rows, without Spark."""
+        shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
+        write_deltalake(self.location(table), shaped, mode="append")
+
+
+def delta_schema(table: Table) -> Schema:
+    """The table's columns for Delta, with what may not be null and with the comments."""
+    plain = Schema.from_arrow(table.arrow_schema()).fields
+    fields = zip(plain, table.columns, strict=True)
+    return Schema(
+        [
+            Field(one.name, one.type, nullable=column.nullable, metadata={"comment": column.remark})
+            for one, column in fields
+        ]
+    )
+
+
+def stats_of(file: DataFile) -> str:
+    """The statistics of a file in Delta's JSON: its rows alone.
+
+    A smallest value of some columns makes readers by Arrow compare the others with null, and find no row at all.
+    """
+    return json.dumps({"numRecords": file.rows})
+
+
+def any_of(column: str, values: Iterable[str]) -> str:
+    """The SQL condition that ``column`` is one of ``values``."""
+    return f"{column} IN ({', '.join(sql_text(value) for value in sorted(values))})"
