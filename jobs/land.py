@@ -22,7 +22,8 @@ from election_core.dialects import CANONICAL, NAMED, Dialect
 from jobs import JobError
 from jobs.landing.blocks import head
 from jobs.landing.evidence import HEAD_BYTES, Head, dialect_of, head_of
-from jobs.landing.listing import LogFile, log_files, open_landing
+from jobs.landing.landing_zone import Skip, open_landing
+from jobs.landing.listing import LogFile, log_files, told_to_nobody
 from jobs.landing.one_file import LANDED, LANDED_STATES, Known, Task, land_tasks
 from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
 from jobs.settings.config import Config
@@ -32,7 +33,10 @@ from jobs.warehouse.warehouse import Warehouse
 EVIDENCE = ("log_lines", "quarantine", "events")
 """The tables that a landing writes before ``landed_files``."""
 
-SEEN_COLUMNS = ("cluster", "source_node", "stream", "file_bytes", "modified_at", "bytes_waiting")
+SEEN_COLUMNS = (
+    *("batch", "cluster", "source_node", "stream", "path"),
+    *("file_bytes", "modified_at", "bytes_waiting", "problem", "unread"),
+)
 """The columns of ``landed_files`` that tell a file that was seen."""
 
 STATE_COLUMNS = ("batch", "cluster", "source_node", "stream", "status", "head", *(one.name for one in fields(Known)))
@@ -57,7 +61,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What one landing did; ``batch`` is ``None`` when there was nothing new."""
+    """What one landing did; ``batch`` is ``None`` when there was nothing new.
+
+    ``unread`` are the files that could not be read to their ends, each with the reason; the next landing tries again.
+    """
 
     batch: int | None = None
     files: int = 0
@@ -66,16 +73,17 @@ class Landing:
     lines_event: int = 0
     lines_ignored: int = 0
     lines_quarantined: int = 0
+    unread: tuple[tuple[str, str], ...] = ()
 
 
-def new_files(landing: str, warehouse: Warehouse, config: Config) -> list[LogFile]:
-    """The files that no landing has seen as they are now.
+def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = told_to_nobody) -> list[LogFile]:
+    """The files that no landing has seen as they are now. What had to be passed over is told to ``skip``.
 
     Raises :class:`~jobs.JobError` for a landing zone or a warehouse that cannot be used.
     """
     warehouse.refuse_foreign_folder()
     pseudonyms = pseudonyms_of(config.privacy)
-    files = log_files(landing, config.layout, config.metadata_layout)
+    files = log_files(landing, config.layout, config.metadata_layout, skip)
     landed = warehouse.rows(LANDED.name, (*SEEN_COLUMNS, "hashed"))
     refuse_other_names(landed, pseudonyms, warehouse)
     return unseen(files, landed)
@@ -107,30 +115,35 @@ def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: War
     landing, root = absolute(landing), warehouse.root
     hands = dealt(tasks_of(files, landed, landing, config, batch), spark.sparkContext.defaultParallelism)
     done = spark.sparkContext.parallelize(hands, len(hands)).map(lambda hand: land_tasks(hand, landing, root)).collect()
-    written = [file for data_files, _ in done for file in data_files]
+    written = [file for one in done for file in one.data_files]
     for table, version in versions.items():
         warehouse.replace(written, table, [str(batch)], f"landing {batch}", version)
     sums: Counter[str] = Counter()
-    for _, counted in done:
-        sums.update(counted)
-    return Landing(batch, len(files), sum(file.size for file in files), **sums)
+    for one in done:
+        sums.update(one.sums)
+    unread = tuple(sorted(problem for one in done for problem in one.unread))
+    return Landing(batch, len(files), sum(file.size for file in files), unread=unread, **sums)
 
 
 def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
     """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
 
-    A rolled file that was only renamed keeps all three. A file whose last line waits is looked into once more.
+    A rolled file that was only renamed keeps all three. A file whose last line waits is looked into once more, one that
+    could not be read to its end again and again: by its path too, as others may be like it in all three.
     """
-    waiting: dict[tuple[Any, ...], bool] = {}
-    for row in landed:
+    last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in sorted(landed, key=lambda row: row["batch"]):
         known = row["cluster"], row["source_node"], row["stream"], row["file_bytes"], micros(row["modified_at"])
-        waiting[known] = waiting.get(known, True) and row["bytes_waiting"] > 0
+        last[known][row["path"]] = row
     found = []
     for file in files:
-        known = file.cluster, file.source_node, file.stream, file.size, file.modified
-        if known not in waiting or file.modified is None:
+        rows = last.get((file.cluster, file.source_node, file.stream, file.size, file.modified), {})
+        unread = rows.get(file.path) or next((row for row in rows.values() if row["unread"]), None)
+        if not rows or file.modified is None:
             found.append(file)
-        elif waiting[known]:
+        elif unread and unread["unread"]:
+            found.append(replace(file, unread=unread["problem"]))
+        elif all(row["bytes_waiting"] > 0 for row in rows.values() if not row["unread"]):
             found.append(replace(file, settled=True))
     return found
 
@@ -139,11 +152,13 @@ def tasks_of(
     files: list[LogFile], landed: list[dict[str, Any]], landing: str, config: Config, batch: int
 ) -> list[Task]:
     """The files grouped by their beginning, each group with what is landed of it; the largest first."""
-    system, root = open_landing(landing)
+    zone = open_landing(landing)
     states, pseudonyms = landed_states(landed), pseudonyms_of(config.privacy)
 
     def identify(file: LogFile) -> Head:
-        data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES)
+        data, problem = head(zone, file.path, file.size, HEAD_BYTES)
+        if problem:
+            return Head("", None, None, problem)
         dialect = dialect_of(file.stream, data)
         return identity(data, file, dialect, zone_of(file, dialect, config), states)
 
@@ -166,6 +181,7 @@ def tasks_of(
             files=tuple(group),
             known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
             pseudonyms=pseudonyms,
+            problem=found.problem,
         )
         for (cluster, node, stream, found), group in alike.items()
     ]

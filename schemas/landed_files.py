@@ -1,7 +1,7 @@
 """``bronze.landed_files``: what was read of every log file, landing by landing."""
 
 from schemas.common import BATCH, CLUSTER, FINGERPRINT, PATH, SOURCE_NODE, STREAM, key
-from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Expectation, Table
+from schemas.model import BIGINT, BOOLEAN, STRING, TIMESTAMP, Column, Expectation, Table
 
 _FILE = "cluster, source_node, stream, fingerprint"
 _NEW = "batch > coalesce(getvariable('since'), 0)"
@@ -43,9 +43,10 @@ TABLE = Table(
             name="status",
             type=STRING,
             comment="landed: new file; grown: its new tail; seen_before: known content, nothing to land; "
-            "older_copy: shorter than what is landed already, with the same beginning.",
+            "older_copy: shorter than what is landed already, with the same beginning; not_read: nothing new could be "
+            "read, and fingerprint, head and what is landed so far are empty.",
             nullable=False,
-            one_of=("landed", "grown", "seen_before", "older_copy"),
+            one_of=("landed", "grown", "seen_before", "older_copy", "not_read"),
         ),
         Column(
             name="file_bytes",
@@ -153,6 +154,12 @@ TABLE = Table(
             comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
         ),
         Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
+        Column(
+            name="unread",
+            type=BOOLEAN,
+            comment="Whether its file system or object store failed to give it; then the next landing tries again. "
+            "Content that is damaged is in quarantine instead.",
+        ),
         Column(
             name="hashed",
             type=STRING,

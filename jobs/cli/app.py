@@ -774,7 +774,7 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     if len(found.shapes) > top:
         say(f"({len(found.shapes) - top:,} more shapes of ignored lines: --top shows more)")
     if found.problem:
-        say(f"damaged: {found.problem}")
+        say(found.problem)
     for seen in found.events if lines else ():
         if seen.event is not None:
             say(f"{seen.line_no:>8} {seen.event.kind:<24} {said(seen.event)}")

@@ -1,19 +1,23 @@
 """Bytes of a log file, decompressed and cut into blocks of whole lines, with bounded memory.
 
-A damaged archive yields what can be read; :attr:`Blocks.problem` then says what is wrong with the rest.
+What can be read is given out; :attr:`Blocks.problem` then says what is wrong with the rest. Either its content is
+damaged, which is final, or it could not be read (:attr:`Blocks.unread`): the file system or the object store failed,
+and what it holds is not known yet.
 """
 
 import bz2
 import gzip
 import hashlib
+import io
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import IO
 
 import pyarrow as pa
-from pyarrow import fs
 
 from election_core.dialects.streams import PACKED
+from jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
 
 CHUNK_BYTES = 4 << 20
 """How much is read at a time."""
@@ -25,7 +29,7 @@ PIECE_BYTES = 64 << 10
 """How much is decompressed at a time; damage costs no more than the piece it is in."""
 
 DAMAGE = (EOFError, OSError, zlib.error, pa.ArrowException)
-"""What the readers raise when a file cannot be read on."""
+"""What decoders raise when a file cannot be read on; some of it a failing file system raises too."""
 
 HELD_BYTES = 8 << 20
 """Of a line without end no more than this is held in memory."""
@@ -43,18 +47,20 @@ class Blocks:
     """The blocks of one file.
 
     ``position`` and ``digest`` are the bytes given out so far and their SHA-256; ``rest`` is what follows the
-    last line end once the file has been read, ``waiting`` its full length. ``missing`` says that the file is gone:
-    it was moved after it was listed.
+    last line end once the file has been read, ``waiting`` its full length. ``problem`` says why it was not read to
+    its end: it is damaged, or ``unread``, which the next attempt may mend. ``missing`` says that the file is gone: it
+    was moved after it was listed.
     """
 
-    def __init__(self, system: fs.FileSystem, path: str, size: int) -> None:
+    def __init__(self, zone: LandingZone, path: str, size: int) -> None:
         self.problem: str | None = None
+        self.unread = False
         self.missing = False
         self.position = 0
         self.rest = b""
         self.waiting = 0
         self._sha = hashlib.sha256()
-        self._chunks = self._read(system, path, size)
+        self._chunks = self._read(zone, path, size)
 
     @property
     def digest(self) -> str:
@@ -129,21 +135,62 @@ class Blocks:
         self.position += length
         return Block(data, length)
 
-    def _read(self, system: fs.FileSystem, path: str, size: int) -> Iterator[bytes]:
+    def _read(self, zone: LandingZone, path: str, size: int) -> Iterator[bytes]:
         try:
-            with system.open_input_stream(path, compression=None) as raw:
-                if path.endswith(".gz"):
-                    yield from gathered(pieces(gzip.GzipFile(fileobj=raw).read1))
-                elif path.endswith(".bz2"):
-                    yield from gathered(pieces(bz2.BZ2File(raw).read1))
-                elif path.endswith(".zst"):
-                    yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
-                else:
-                    yield from up_to(size, pieces(raw.read, CHUNK_BYTES))
+            with zone.open(path) as file:
+                yield from self._decompressed(Raw(file), path, size)
         except FileNotFoundError:
             self.missing = True
+        except READ_FAILURES as error:
+            self._failed(error)
+
+    def _decompressed(self, raw: "Raw", path: str, size: int) -> Iterator[bytes]:
+        try:
+            yield from decompressed(raw, path, size)
         except DAMAGE as error:
-            self.problem = str(error) or type(error).__name__
+            if raw.failure is None:
+                self.problem = str(error) or type(error).__name__
+            else:
+                self._failed(raw.failure)
+
+    def _failed(self, error: BaseException) -> None:
+        self.problem, self.unread = f"could not be read: {first_line(error)}", True
+
+
+class Raw(io.RawIOBase):
+    """The bytes of a file as they lie there; ``failure`` is what kept them from being read.
+
+    Decoders raise the same kinds of errors for bytes that make no sense.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file = file
+        self.failure: BaseException | None = None
+
+    def readable(self) -> bool:
+        """That it can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most ``size``; none at the end of the file."""
+        try:
+            return self._file.read(size)
+        except READ_FAILURES as error:
+            self.failure = error
+            raise
+
+
+def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
+    """The bytes of a file after decompression; of one that is not compressed no more than ``size``."""
+    if path.endswith(".gz"):
+        yield from gathered(pieces(gzip.GzipFile(fileobj=raw).read1))
+    elif path.endswith(".bz2"):
+        yield from gathered(pieces(bz2.BZ2File(raw).read1))
+    elif path.endswith(".zst"):
+        yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
+    else:
+        yield from up_to(size, pieces(raw.read, CHUNK_BYTES))
 
 
 def pieces(read: Callable[[int], bytes], size: int = PIECE_BYTES) -> Iterator[bytes]:
@@ -180,7 +227,8 @@ def up_to(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def head(system: fs.FileSystem, path: str, size: int, length: int) -> bytes:
-    """The first ``length`` bytes of a file after decompression, or as many as can be read."""
-    blocks = Blocks(system, path, min(size, length) if not path.endswith(PACKED) else size)
-    return blocks.peek(length)
+def head(zone: LandingZone, path: str, size: int, length: int) -> tuple[bytes, str | None]:
+    """The first ``length`` bytes of a file after decompression, or as many as there are, and why they were not read."""
+    blocks = Blocks(zone, path, min(size, length) if not path.endswith(PACKED) else size)
+    data = blocks.peek(length)
+    return data, blocks.problem if blocks.unread else None

@@ -450,11 +450,15 @@ def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file says: its identity, the time of its first dated line, its dialect's name."""
+    """What the beginning of a file says: its identity, the time of its first dated line, its dialect's name.
+
+    ``problem``: why it could not be read; it says nothing then.
+    """
 
     fingerprint: str
     file_time: int | None
     dialect: str | None
+    problem: str | None = None
 
 
 HEAD_BYTES = 64 << 10

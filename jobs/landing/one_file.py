@@ -16,14 +16,13 @@ from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
-from pyarrow import fs
-
 from election_core.dialects import NAMED
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from jobs.engines.map_partitions import prepare_worker
 from jobs.landing.blocks import Blocks
-from jobs.landing.evidence import Evidence, Place, Progress, Row, digest
-from jobs.landing.listing import LogFile, open_landing
+from jobs.landing.evidence import Counts, Evidence, Place, Progress, Row, digest
+from jobs.landing.landing_zone import LandingZone, open_landing
+from jobs.landing.listing import LogFile
 from jobs.landing.pseudonyms import Pseudonyms
 from jobs.warehouse.data_files import DataFile, write_data_files
 from schemas import TABLES
@@ -32,10 +31,15 @@ LANDED = TABLES["landed_files"]
 LANDED_STATES = ("landed", "grown")
 """The kinds of rows in ``landed_files`` that say how far a file is landed."""
 
+NOT_READ = "not_read"
+"""The kind of those that say that nothing could be read this time."""
+
 SUMMED = {
     name: LANDED.names.index(name) for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
 }
 """The columns of ``landed_files`` that a landing sums up, and their places."""
+
+PATH, PROBLEM, UNREAD = (LANDED.names.index(name) for name in ("path", "problem", "unread"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ class Known:
 class Task:
     """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC.
 
-    ``dialect`` is the name of the dialect that they speak, if any.
+    ``dialect`` is the name of the dialect that they speak, if any. ``problem`` says why their beginnings could not be
+    read: what they are is not known then, and nothing of them is landed.
     """
 
     cluster: str
@@ -85,56 +90,80 @@ class Task:
     files: tuple[LogFile, ...]
     known: tuple[Known, ...]
     pseudonyms: Pseudonyms | None = None
+    problem: str | None = None
 
 
-def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> tuple[list[DataFile], Counter[str]]:
-    """Land the tasks of one batch into data files below ``warehouse``; the files, and the sums of :data:`SUMMED`."""
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What came of some tasks: data files, the sums of :data:`SUMMED`, and which files could not be read, and why."""
+
+    data_files: list[DataFile]
+    sums: Counter[str]
+    unread: list[tuple[str, str]]
+
+
+def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
+    """Land the tasks of one batch into data files below ``warehouse``."""
     prepare_worker()
     sums: Counter[str] = Counter()
+    unread: list[tuple[str, str]] = []
 
     def rows() -> Iterator[Row]:
         for task in tasks:
             for table, values in land_task(task, landing):
                 if table == LANDED.name:
                     sums.update({name: values[at] for name, at in SUMMED.items()})
+                    if values[UNREAD]:
+                        unread.append((values[PATH], values[PROBLEM]))
                 yield table, values
 
-    return write_data_files(rows(), warehouse), sums
+    return Landed(write_data_files(rows(), warehouse), sums, unread)
 
 
 def land_task(task: Task, landing: str) -> Iterator[Row]:
     """Rows of ``log_lines``, ``quarantine``, ``events`` and ``landed_files`` of the task's files."""
-    system, root = open_landing(landing)
+    zone = open_landing(landing)
     known = list(task.known)
-    for file in longest_first(task.files, system, root):
-        yield from land_file(task, file, known, system, f"{root}/{file.path}")
+    if task.problem:
+        for file in task.files:
+            yield not_read(task, file, task.problem)
+        return
+    for file in longest_first(task.files, zone):
+        yield from land_file(task, file, known, zone)
 
 
-def longest_first(files: tuple[LogFile, ...], system: fs.FileSystem, root: str) -> list[LogFile]:
+def longest_first(files: tuple[LogFile, ...], zone: LandingZone) -> list[LogFile]:
     """Files that begin alike, the longest after decompression first."""
     if len(files) == 1:
         return list(files)
-    return sorted(files, key=lambda file: (-length_of(system, f"{root}/{file.path}", file.size), file.path))
+    return sorted(files, key=lambda file: (-length_of(zone, file), file.path))
 
 
-def length_of(system: fs.FileSystem, path: str, size: int) -> int:
+def length_of(zone: LandingZone, file: LogFile) -> int:
     """How many bytes can be read of a file."""
-    blocks = Blocks(system, path, size)
+    blocks = Blocks(zone, file.path, file.size)
     return sum(block.length for block in blocks) + blocks.waiting
 
 
-def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSystem, path: str) -> Iterator[Row]:
+def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Row]:
     """The rows of one file; ``known`` is brought up to date."""
     if file.below:
-        yield from land_snapshot(task, file, known, system, path)
+        yield from land_snapshot(task, file, known, zone)
         return
-    before, blocks, older = recognised(file, known, system, path)
+    try:
+        before, blocks, older = recognised(file, known, zone)
+    except NotReadError as error:
+        yield not_read(task, file, str(error))
+        return
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     progress = before.progress() if before else Progress()
     evidence = Evidence(place, NAMED.get(task.dialect), progress, task.pseudonyms)
     if older is None:
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
+        return
+    if blocks.unread and not evidence.counts.total:
+        yield not_read(task, file, blocks.problem)
         return
     after = older or known_after(evidence, blocks)
     if older:
@@ -149,14 +178,17 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
 
 
-def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.FileSystem, path: str) -> Iterator[Row]:
+def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Row]:
     """The rows of one metadata snapshot: read as a whole, once; a file of no interest is not even opened.
 
     The same file with other content is another snapshot of the same time.
     """
-    blocks = Blocks(system, path, file.size)
+    blocks = Blocks(zone, file.path, file.size)
     data = blocks.peek(LARGEST_FILE + 1) if is_known(task.stream) else b""
     if blocks.missing:
+        return
+    if blocks.unread:
+        yield not_read(task, file, blocks.problem)
         return
     content_hash = sha256(data).hexdigest()
     task = replace(task, file_time=snapshot_time(task.stream))
@@ -169,30 +201,44 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.File
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, "seen_before" if seen else "landed")
 
 
-def recognised(
-    file: LogFile, known: list[Known], system: fs.FileSystem, path: str
-) -> tuple[Known | None, Blocks, Known | None]:
-    """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy."""
+class NotReadError(Exception):
+    """What is landed of a file cannot be told, because that part of it, or of its copy, could not be read."""
+
+
+def recognised(file: LogFile, known: list[Known], zone: LandingZone) -> tuple[Known | None, Blocks, Known | None]:
+    """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy.
+
+    Raises :class:`NotReadError`.
+    """
     older = None
-    root = path.removesuffix(file.path)
     for one in sorted(known, key=lambda one: -one.bytes_landed):
-        blocks = Blocks(system, path, file.size)
-        if not blocks.skip(one.bytes_landed):
-            older = older or ((one, blocks) if is_beginning(blocks, system, f"{root}{one.path}") else None)
+        blocks = Blocks(zone, file.path, file.size)
+        if not skipped(blocks, one.bytes_landed):
+            older = older or ((one, blocks) if is_beginning(blocks, zone, one.path) else None)
         elif blocks.digest == one.content_hash:
             return one, blocks, None
     if older:
         return older[0], older[1], older[0]
-    return None, Blocks(system, path, file.size), None
+    return None, Blocks(zone, file.path, file.size), None
 
 
-def is_beginning(shorter: Blocks, system: fs.FileSystem, path: str) -> bool:
+def skipped(blocks: Blocks, length: int) -> bool:
+    """Pass over ``length`` bytes; false if there are fewer. Raises :class:`NotReadError`."""
+    if blocks.skip(length):
+        return True
+    if blocks.unread:
+        raise NotReadError(blocks.problem)
+    return False
+
+
+def is_beginning(shorter: Blocks, zone: LandingZone, path: str) -> bool:
     """Whether a file that was read to its end is the beginning of the longer one at ``path``.
 
     Files that begin alike may go on differently. Where the longer one is gone nothing contradicts that it is.
+    Raises :class:`NotReadError`.
     """
-    longer = Blocks(system, path, shorter.position)
-    return not longer.skip(shorter.position) or longer.digest == shorter.digest
+    longer = Blocks(zone, path, shorter.position)
+    return not skipped(longer, shorter.position) or longer.digest == shorter.digest
 
 
 def new_fingerprint(head: str, namesakes: int) -> str:
@@ -223,7 +269,7 @@ def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row
     if blocks.rest and file.complete and not blocks.problem:
         yield from evidence.take(blocks.take_rest())
     yield from evidence.finish()
-    if blocks.problem:
+    if blocks.problem and not blocks.unread:
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
@@ -248,7 +294,28 @@ def landed_values(
     task: Task, file: LogFile, evidence: Evidence, blocks: Blocks, after: Known, status: str
 ) -> tuple[Any, ...]:
     """The row of ``landed_files``."""
-    counts = evidence.counts
+    return row_of(
+        task,
+        file,
+        evidence.counts,
+        after,
+        status=status,
+        bytes_waiting=0 if blocks.problem else blocks.waiting,
+        last_line_time=evidence.last_line_time,
+        problem=blocks.problem,
+        unread=blocks.unread,
+    )
+
+
+def not_read(task: Task, file: LogFile, problem: str | None) -> Row:
+    """The row of a file of which nothing could be read this time."""
+    nothing = Known("", 0, "", 0, None, None, None, path=file.path)
+    rest = {"status": NOT_READ, "bytes_waiting": 0, "last_line_time": None, "problem": problem, "unread": True}
+    return LANDED.name, row_of(task, file, Counts(), nothing, **rest)
+
+
+def row_of(task: Task, file: LogFile, counts: Counts, after: Known, **rest: Any) -> tuple[Any, ...]:
+    """A row of ``landed_files``."""
     values = {
         **{field.name: getattr(after, field.name) for field in fields(Known)},
         "batch": task.batch,
@@ -257,7 +324,6 @@ def landed_values(
         "stream": task.stream,
         "path": file.path,
         "head": task.head,
-        "status": status,
         "file_bytes": file.size,
         "modified_at": file.modified,
         "file_time": task.file_time,
@@ -265,9 +331,7 @@ def landed_values(
         "lines_event": counts.event,
         "lines_ignored": counts.ignored,
         "lines_quarantined": counts.quarantined,
-        "bytes_waiting": 0 if blocks.problem else blocks.waiting,
-        "last_line_time": evidence.last_line_time,
-        "problem": blocks.problem,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,
+        **rest,
     }
     return tuple(values[name] for name in LANDED.names)

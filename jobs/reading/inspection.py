@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from pyarrow import fs
-
 from election_core.dialects import KINDS, Dialect, Record, Unparsable, dialect_for
 from election_core.dialects.streams import stream_of
 from election_core.model.events import Event
 from jobs import JobError
 from jobs.landing.blocks import Blocks
 from jobs.landing.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
+from jobs.landing.landing_zone import LocalZone
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""
@@ -87,11 +86,12 @@ def inspect(path: str, utc_offset_minutes: int | None = None) -> Inspection:
     if not file.is_file():
         raise JobError(f"there is no file {path}")
     stream = stream_of(file.name)
-    blocks = Blocks(fs.LocalFileSystem(), str(file), file.stat().st_size)
+    file = file.resolve()
+    blocks = Blocks(LocalZone(str(file.parent)), file.name, file.stat().st_size)
     found = Inspection(path, stream, dialect_for(stream))
     for seen in _records(found, _lines(blocks), utc_offset_minutes):
         found.add(seen)
-    found.problem = blocks.problem
+    found.problem = blocks.problem if blocks.unread or not blocks.problem else f"damaged: {blocks.problem}"
     return found
 
 
