@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core.dialects import dialect_for
-from jobs.config import load
+from jobs.config import Config
 from jobs.land import land, new_files
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="bench-landing-"))
-    config = load(None)
+    config = Config()
     try:
         zone = folder / "zone"
         make_zone(zone, arguments.megabytes)

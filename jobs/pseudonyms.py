@@ -15,11 +15,17 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from election_core.dialects import Unparsable
 from election_core.events import Event
 from jobs import JobError
-from jobs.config import ADDRESS, CLIENT_ID, Privacy
+
+if TYPE_CHECKING:
+    from jobs.config import Privacy
+
+ADDRESS, CLIENT_ID = "address", "client_id"
+"""What can be hashed."""
 
 DIGITS = 12
 """Hex digits of a name: among a million values two share one with a chance of one in five hundred."""
@@ -94,7 +100,7 @@ class Hidden(Unparsable):
     """A line of which nothing may be kept but the reason."""
 
 
-def pseudonyms_of(privacy: Privacy) -> Pseudonyms | None:
+def pseudonyms_of(privacy: "Privacy") -> Pseudonyms | None:
     """What the settings ask for; ``None`` for nothing. Raises :class:`JobError` where the key is missing or short."""
     if not privacy.hash:
         return None

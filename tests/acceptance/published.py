@@ -63,12 +63,12 @@ def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, s
 
 def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehouse:
     """The same inside a session that is there already."""
-    from jobs.config import load
+    from jobs.config import Config
     from jobs.land import land, new_files
     from jobs.replay import replay as publish
     from jobs.warehouse import Warehouse as Tables
 
-    config, tables = load(None), Tables(str(warehouse))
+    config, tables = Config(), Tables(str(warehouse))
     land(spark, new_files(str(landing), tables, config), str(landing), tables, config)
     publish(spark, tables, config.listed())
     return Warehouse(warehouse)
