@@ -13,3 +13,12 @@
 
 class JobError(Exception):
     """Something that the user can put right; the message is one sentence that says how."""
+
+    exit_code = 1
+    """What a command that ends with it exits with."""
+
+
+class WrongCommand(JobError):
+    """The command line, or the environment that goes with it, is wrong: nothing was begun."""
+
+    exit_code = 2

@@ -19,13 +19,13 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from election_core.dialects import CANONICAL, NAMED, Dialect
-from jobs import JobError
 from jobs.landing.blocks import head
 from jobs.landing.evidence import HEAD_BYTES, Head, dialect_of, head_of
 from jobs.landing.landing_zone import Skip, open_landing
 from jobs.landing.listing import LogFile, log_files, told_to_nobody
 from jobs.landing.one_file import LANDED, LANDED_STATES, Known, Task, land_tasks
-from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
+from jobs.landing.privacy_mark import refuse_other_privacy, remember_privacy
+from jobs.landing.pseudonyms import pseudonyms_of
 from jobs.settings.config import Config
 from jobs.warehouse.stores import absolute
 from jobs.warehouse.warehouse import Warehouse
@@ -82,26 +82,9 @@ def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = t
     Raises :class:`~jobs.JobError` for a landing zone or a warehouse that cannot be used.
     """
     warehouse.refuse_foreign_folder()
-    pseudonyms = pseudonyms_of(config.privacy)
+    refuse_other_privacy(warehouse, pseudonyms_of(config.privacy))
     files = log_files(landing, config.layout, config.metadata_layout, skip)
-    landed = warehouse.rows(LANDED.name, (*SEEN_COLUMNS, "hashed"))
-    refuse_other_names(landed, pseudonyms, warehouse)
-    return unseen(files, landed)
-
-
-def refuse_other_names(landed: Iterable[dict[str, Any]], pseudonyms: Pseudonyms | None, warehouse: Warehouse) -> None:
-    """Raise :class:`JobError` when what is landed already has other names for addresses and clients, or none."""
-    now = pseudonyms.mark if pseudonyms else None
-    for other in {row["hashed"] for row in landed} - {now}:
-        raise JobError(
-            f"{warehouse.root} was landed with {hashed(other)}, and the settings ask for {hashed(now)}: one machine "
-            "would have two names. Land with the settings and the key of before, or into a new warehouse"
-        )
-
-
-def hashed(mark: str | None) -> str:
-    """What was hashed, for a person."""
-    return f"a hash of {mark}" if mark else "nothing hashed"
+    return unseen(files, warehouse.rows(LANDED.name, SEEN_COLUMNS))
 
 
 def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
@@ -109,6 +92,7 @@ def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: War
     if not files:
         return Landing()
     warehouse.create()
+    remember_privacy(warehouse, pseudonyms_of(config.privacy))
     versions = {table: warehouse.version(table) for table in (*EVIDENCE, LANDED.name)}
     landed = warehouse.rows(LANDED.name, STATE_COLUMNS)
     batch = 1 + max((row["batch"] for row in landed), default=0)

@@ -30,7 +30,7 @@ WRITTEN = (*JUDGED, "replay_states")
 class Judged:
     """What a replay wrote, before it is published. ``held`` are clusters that have newer events than it judged.
 
-    ``before`` are the versions of the tables when it began.
+    ``before`` are the versions of the tables when it began, ``settings`` says where its settings came from.
     """
 
     run_id: str
@@ -41,6 +41,7 @@ class Judged:
     inventory_version: str
     before: Mapping[str, int]
     held: tuple[str, ...] = ()
+    settings: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
         "code_version": code_version(),
         "rules_version": RULES_VERSION,
         "inventory_version": judged.inventory_version,
+        "settings": judged.settings,
     }
     warehouse.append([row], RUNS.name)
 
@@ -153,6 +155,7 @@ def waiting(warehouse: Warehouse) -> Judged | None:
         inventory_version=last["inventory_version"],
         before=last["versions"],
         held=held,
+        settings=last["settings"],
     )
 
 

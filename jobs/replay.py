@@ -77,10 +77,12 @@ def replay(
     selection: Selection = EVERYTHING,
     *,
     publishing: bool = True,
+    settings: str | None = None,
 ) -> Replay:
     """Replay what is new, or what is selected, and publish it as far as its gates hold.
 
     With ``publishing`` false the tables are written and their run is noted as judged; readers see nothing of it.
+    ``settings`` is what the run says of where its settings came from.
     """
     if selection == EVERYTHING and nothing_new(warehouse, inventory):
         return Replay(None)
@@ -117,7 +119,15 @@ def replay(
     if not since:
         hold_back(warehouse, held, run_id)
     judged = Judged(
-        run_id, started, last_batch, nights(own), tuple(clusters), inventory_version(inventory), versions, tuple(held)
+        run_id=run_id,
+        started_at=started,
+        batch=last_batch,
+        nights=nights(own),
+        clusters=tuple(clusters),
+        inventory_version=inventory_version(inventory),
+        before=versions,
+        held=tuple(held),
+        settings=settings,
     )
     events = sum(one.events for one in own)
     if not publishing:

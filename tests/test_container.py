@@ -4,6 +4,7 @@ import fnmatch
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pyspark
@@ -101,6 +102,18 @@ def test_or_an_executor(path: str) -> None:
         "--resourceProfileId": "0",
         "--podName": "pod",
     }
+
+
+def test_a_container_without_settings_ends_with_a_line_that_says_so(tmp_path: Path) -> None:
+    [(name, value)] = re.findall(r'(?m)^ENV (ELECTION_REPLAY_CONFIG_REQUIRED)="(.+)"$', CONTAINERFILE)
+    environment = {**os.environ, name: value, "PYTHONPATH": str(ROOT)}
+    environment.pop("ELECTION_REPLAY_CONFIG", None)
+    for words in (("run", "--landing", "logs"), ("land", "--landing", "logs"), ("replay",)):
+        command = [sys.executable, "-m", "jobs.cli", *words, "--warehouse", "warehouse"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: no settings are named, and {name} is set (the container image): give")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_profile_for_kubernetes_names_what_is_in_the_image() -> None:

@@ -3,10 +3,11 @@
 import csv
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
@@ -19,7 +20,6 @@ from rich.table import Table as Grid
 
 from jobs import JobError
 from jobs.cli.log import ERR, FORMATS, OUT, for_machines, known, log_as, tell
-from jobs.settings.config import DEFAULT_FILE, Config, load
 from jobs.showing.words import cell, harmless, moment
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from jobs.reading.inspection import Inspection
     from jobs.reading.published import Published
     from jobs.replay import Replay, Selection
+    from jobs.settings.config import Config
+    from jobs.settings.in_force import InForce
     from jobs.validate import Check
 
 WIDE = 10_000
@@ -55,11 +57,20 @@ def warehouse_option(command: Command) -> Command:
     return click.option("--warehouse", required=True, metavar="DIR", help="Folder of the Delta tables.")(command)
 
 
+def config_option(*names: str) -> Callable[[Command], Command]:
+    """``--config``."""
+    return click.option(
+        "--config",
+        *names,
+        metavar="FILE",
+        help="Settings; or ELECTION_REPLAY_CONFIG. Default, but for clusters, containers and Airflow: "
+        "conf/pipeline.yaml if it is there. none: the defaults.",
+    )
+
+
 def spark_options(command: Command) -> Command:
     """``--config`` and ``--master``."""
-    command = click.option("--config", metavar="FILE", help="Settings; default conf/pipeline.yaml if it is there.")(
-        command
-    )
+    command = config_option()(command)
     return click.option("--master", metavar="URL", help="Spark master, unless one is configured; default local[*].")(
         command
     )
@@ -120,7 +131,8 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     from jobs.replay import nothing_new
     from jobs.warehouse.warehouse import Warehouse
 
-    settings, tables = load(config), Warehouse(warehouse)
+    chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
+    settings = chosen.config
     files = new_files(landing, tables, settings)
     if dry_run:
         from jobs.cli.dry_run import judging_plan, landing_plan
@@ -130,7 +142,7 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
         spark = started(settings, master, debug)
         land_stage(spark, landing, tables, settings)
-        done = replay_stage(spark, tables, settings)
+        done = replay_stage(spark, tables, chosen)
     else:
         done = None
         tell("Nothing new has come since the last run: nothing was changed.")
@@ -165,7 +177,7 @@ def land(
     from jobs.land import new_files
     from jobs.warehouse.warehouse import Warehouse
 
-    settings, tables = load(config), Warehouse(warehouse)
+    settings, tables = settings_in_force(config, master).config, Warehouse(warehouse)
     files = of_clusters(new_files(landing, tables, settings), cluster)
     if dry_run:
         from jobs.cli.dry_run import landing_plan
@@ -213,7 +225,8 @@ def replay(
     from jobs.replay import EVERYTHING, Selection, nothing_new
     from jobs.warehouse.warehouse import Warehouse
 
-    settings, tables = load(config), Warehouse(warehouse)
+    chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
+    settings = chosen.config
     selection = Selection(cluster or None, day(since), day(until), from_events)
     known_already = nothing_new(tables, settings.listed()) and selection == EVERYTHING
     if dry_run:
@@ -225,7 +238,7 @@ def replay(
         done = None
         tell("Nothing was landed since the last run: nothing was changed.")
     else:
-        done = replay_stage(started(settings, master, debug), tables, settings, selection, publishing=not unpublished)
+        done = replay_stage(started(settings, master, debug), tables, chosen, selection, publishing=not unpublished)
     if tables.published() and not unpublished:
         summary(warehouse)
     failed = gates(tables, done)
@@ -382,7 +395,7 @@ def config() -> None:
 
 
 @config.command("check")
-@click.option("--config", "file", metavar="FILE", help="Settings; default conf/pipeline.yaml if it is there.")
+@config_option("file")
 def config_check(file: str | None) -> None:
     """Read the settings and say what is in force; a mistake is told by file, line and key.
 
@@ -390,12 +403,12 @@ def config_check(file: str | None) -> None:
     Example
       election-replay config check --config conf/pipeline.yaml
     """
-    found, usual = load(file), Config()
-    for one in fields(found):
-        value = getattr(found, one.name)
-        say(f"{one.name}: {value}" + (" (default)" if value == getattr(usual, one.name) else ""))
-    place = file or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
-    say(f"{place} is sound" if place else "no settings file: these are the defaults")
+    from jobs.settings.config import Config
+
+    chosen, usual = settings_in_force(file), asdict(Config())
+    for name, value in asdict(chosen.config).items():
+        say(f"{name}: {value}" + (" (default)" if value == usual[name] else ""))
+    say(f"{chosen.file} is sound" if chosen.file else "these are the defaults")
 
 
 @cli.command()
@@ -470,7 +483,8 @@ def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None,
 
     endpoint, tables = Endpoint(host, port), Warehouse(warehouse)
     tables.last_run()
-    server = Server(started(load(config), master, debug, endpoint.settings | class_path()), warehouse)
+    settings = settings_in_force(config, master).config
+    server = Server(started(settings, master, debug, endpoint.settings | class_path()), warehouse)
     say(f"Serving run {server.run['run_id']} at {endpoint.url} until interrupted; restart it to serve a newer run.")
     try:
         for run_id in newer_runs(tables, server.run["run_id"]):
@@ -609,7 +623,18 @@ def rules(markdown: bool, warehouse: str | None) -> None:
         say(line)
 
 
-def started(config: Config, master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkSession":
+def settings_in_force(named: str | None, master: str | None = None) -> "InForce":
+    """The settings of a command, with a line about where they come from."""
+    from jobs.settings.in_force import in_force
+
+    if submitted := "PYSPARK_GATEWAY_PORT" in os.environ:
+        from jobs.engines.spark_session import master_of
+    found = in_force(named, master_of(master) if submitted else master)
+    tell(found.line, settings=found.source)
+    return found
+
+
+def started(config: "Config", master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkSession":
     """The Spark session, with a line about it; ``more`` are settings of the command alone."""
     from jobs.cli.progress import stage
     from jobs.engines.spark_session import spark_session
@@ -637,7 +662,9 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
     return [file for file in files if not clusters or file.cluster in clusters]
 
 
-def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config, clusters: Sequence[str] = ()) -> None:
+def land_stage(
+    spark: "SparkSession", landing: str, tables: Any, config: "Config", clusters: Sequence[str] = ()
+) -> None:
     """Land, with a line about it."""
     from jobs.cli.progress import rate, stage
     from jobs.land import land as land_job
@@ -661,7 +688,7 @@ def land_stage(spark: "SparkSession", landing: str, tables: Any, config: Config,
 def replay_stage(
     spark: "SparkSession",
     tables: Any,
-    settings: Config,
+    settings: "InForce",
     selection: "Selection | None" = None,
     *,
     publishing: bool = True,
@@ -674,7 +701,14 @@ def replay_stage(
 
     with stage("replay", spark) as report:
         began = time.monotonic()
-        done = replay_job(spark, tables, settings.listed(), selection or EVERYTHING, publishing=publishing)
+        done = replay_job(
+            spark,
+            tables,
+            settings.config.listed(),
+            selection or EVERYTHING,
+            publishing=publishing,
+            settings=settings.source,
+        )
         if not done.clusters:
             report("nothing to judge")
         else:
@@ -859,7 +893,8 @@ def main(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return fail("stopped; run the same command again to go on")
     except JobError as error:
-        return fail(str(error))
+        fail(str(error))
+        return error.exit_code
     except Exception as error:  # the last resort: a line instead of a stack trace
         if debug:
             raise

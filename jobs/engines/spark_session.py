@@ -48,7 +48,7 @@ def spark_session(
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     configured = submitted()
-    chosen = configured.get("spark.master", None) or master or "local[*]"
+    chosen = master_of(master, configured)
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(chosen)
@@ -85,6 +85,11 @@ def submitted() -> SparkConf:
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         SparkContext._ensure_initialized()
     return SparkConf()
+
+
+def master_of(master: str | None, configured: SparkConf | None = None) -> str:
+    """The master of a session: what ``spark-submit`` was given, else ``master``, else this machine."""
+    return (configured or submitted()).get("spark.master", None) or master or "local[*]"
 
 
 def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:

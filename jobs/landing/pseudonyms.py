@@ -94,7 +94,7 @@ class Hidden(Unparsable):
     """A line of which nothing may be kept but the reason."""
 
 
-def pseudonyms_of(privacy: Privacy) -> Pseudonyms | None:
+def pseudonyms_of(privacy: "Privacy") -> Pseudonyms | None:
     """What the settings ask for; ``None`` for nothing. Raises :class:`JobError` where the key is missing or short."""
     if not privacy.hash:
         return None

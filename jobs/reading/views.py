@@ -26,8 +26,7 @@ def register(spark: "SparkSession", warehouse: str) -> dict[str, Any]:
     tables = Warehouse(warehouse)
     run = tables.last_run()
     for name, version in tables.published_versions(run).items():
-        table = spark.read.format("delta").option("versionAsOf", version).load(tables.location(name))
-        table.createOrReplaceTempView(name)
+        tables.read(spark, name, version).createOrReplaceTempView(name)
     for view in VIEWS.values():
         spark.sql(in_spark(view))
     return run

@@ -49,26 +49,27 @@ class Warehouse:
         return {name: version for name, version in found.items() if version is not None}
 
     def rows(self, table: str, columns: Iterable[str] | None = None) -> list[dict[str, Any]]:
-        """All rows of a small table, without Spark; none if the table is not there.
-
-        A column that an older release did not write is null.
-        """
+        """All rows of a small table, without Spark; none if the table is not there."""
         if self.version(table) is None:
             return []
-        names = list(columns or TABLES[table].names)
-        dataset = self.dataset(table)
-        found = dataset.to_table([name for name in names if name in dataset.schema.names]).to_pylist()
-        return [dict.fromkeys(names) | row for row in found]
+        found: list[dict[str, Any]] = self.dataset(table).to_table(list(columns or TABLES[table].names)).to_pylist()
+        return found
 
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset:
         """The rows of ``table`` as Arrow reads them, without Spark; the newest by default.
 
+        A column that an older release did not write is null.
         Arrow's own file systems read them. Delta's is written in Python: a thread of Arrow's that still holds bytes of
         it when Python ends brings the whole process down, after all its work is done.
         """
         location = self.location(table)
         system, root = fs.FileSystem.from_uri(for_arrow(location))
-        return DeltaTable(location, version=version).to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
+        opened = DeltaTable(location, version=version)
+        found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
+        newer = [one for one in TABLES[table].arrow_schema() if one.name not in found.schema.names]
+        if not newer:
+            return found
+        return found.replace_schema(pa.schema([*found.schema, *(one.with_nullable(True) for one in newer)]))
 
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""
@@ -143,11 +144,13 @@ class Warehouse:
             raise JobError(f"{self.root} holds other files and is no warehouse: give a new or an empty folder")
 
     def read(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
-        """The rows of ``table``, the newest by default."""
+        """The rows of ``table``, the newest by default. A column that an older release did not write is null."""
         reader = spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
-        return reader.load(self.location(table))
+        found = reader.load(self.location(table))
+        newer = [one for one in TABLES[table].columns if one.name not in found.columns]
+        return found.withColumns({one.name: F.lit(None).cast(one.type.sql) for one in newer}) if newer else found
 
     def landed(self, spark: SparkSession, table: str, last_batch: int) -> DataFrame:
         """The rows of a bronze or silver table that finished landings wrote."""
@@ -207,7 +210,9 @@ class Warehouse:
         return rows
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
-        """Add a few rows, without Spark."""
+        """Add a few rows, without Spark, and the columns that the table of an older release lacks."""
+        if self.version(table) is not None:
+            self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
         write_deltalake(self.location(table), shaped, mode="append")
 

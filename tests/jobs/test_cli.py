@@ -123,7 +123,6 @@ def test_what_is_not_there_is_named_with_what_is(
         (("run", "--landing", "empty", "--warehouse", "w"), "no log file in empty"),
         (("land", "--landing", "file", "--warehouse", "w"), "file is not a folder"),
         (("run", "--landing", "empty", "--warehouse", "full"), "is no warehouse"),
-        (("run", "--landing", "empty", "--warehouse", "w", "--config", "nix"), "cannot read the settings"),
     ],
 )
 def test_errors_are_one_line_that_helps(

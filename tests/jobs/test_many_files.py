@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.land import land, new_files
+from jobs.landing.privacy_mark import NOTHING, marks
 from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.zone import leads, noise
@@ -36,6 +37,7 @@ def test_thousands_of_small_files_land_once(spark: SparkSession, tmp_path: Path)
     assert sorted(terms) == list(range(FILES))
     began = time.monotonic()
     assert new_files(str(zone), warehouse, Config()) == []
+    assert marks(warehouse) == {NOTHING}, "what was hashed is remembered, not only written into rows"
     assert time.monotonic() - began < SOON_SECONDS
 
 

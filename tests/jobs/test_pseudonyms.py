@@ -17,12 +17,10 @@ from hypothesis import strategies as st
 from election_core.model.facts import Fact
 from election_core.replay import arrow_passes as core
 from jobs import JobError
-from jobs.land import new_files
 from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
 from jobs.replaying.judging import PROGRAM_ORDER, fact_values
 from jobs.settings.config import Config, Privacy
 from jobs.warehouse.data_files import record_batch
-from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from tests.jobs.zone import Zone, leads, line
 
@@ -198,21 +196,3 @@ def test_a_key_must_be_there_and_long_enough(monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(JobError, match=f"ELECTION_REPLAY_SECRET_KEY, which {state}"):
             pseudonyms_of(BOTH)
     assert pseudonyms_of(Privacy()) is None
-
-
-def test_a_warehouse_is_landed_with_one_key_or_with_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    zone = Zone(tmp_path / "zone")
-    zone.write("broker_default.log", leads(0))
-    warehouse = Warehouse(str(tmp_path / "warehouse"))
-    hashing = Config(privacy=BOTH)
-    row = dict.fromkeys(TABLES["landed_files"].names) | {
-        "bytes_waiting": 0,
-        "hashed": names("address", "client_id").mark,
-    }
-    monkeypatch.setattr(warehouse, "rows", lambda *_: [row])
-    assert new_files(str(zone.root), warehouse, hashing)
-    with pytest.raises(JobError, match=r"a hash of address, client_id; key .*nothing hashed: one machine"):
-        new_files(str(zone.root), warehouse, Config())
-    monkeypatch.setenv(BOTH.key_env, KEY[::-1])
-    with pytest.raises(JobError, match="or into a new warehouse"):
-        new_files(str(zone.root), warehouse, hashing)

@@ -88,6 +88,7 @@ def test_a_night_outlives_one_of_two_workers(
             *("--master", cluster.address, "--py-files", packed(tmp_path), "--driver-memory", "1g"),
             *("--executor-memory", "512m", "--executor-cores", "1", "--conf", "spark.driver.host=127.0.0.1"),
             *(ROOT / "jobs/run.py", "--landing", logs, "--warehouse", tmp_path / "cluster"),
+            *("--config", ROOT / "conf/pipeline.yaml"),
         ],
         env=bare_environment(),
         stdout=subprocess.PIPE,
