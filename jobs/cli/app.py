@@ -20,7 +20,7 @@ from rich.table import Table as Grid
 
 from jobs import JobError
 from jobs.cli.log import ERR, FORMATS, OUT, for_machines, known, log_as, tell
-from jobs.showing.words import cell, harmless, moment
+from jobs.reading.words import cell, harmless, moment
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jobs.cli.simulate import Simulated
     from jobs.landing.listing import LogFile
     from jobs.publish import Outcome
-    from jobs.reading.inspection import Inspection
+    from jobs.landing.inspection import Inspection
     from jobs.reading.published import Published
     from jobs.replay import Replay, Selection
     from jobs.settings.config import Config
@@ -531,7 +531,7 @@ def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> No
       election-replay inspect logs/C/nodes/N/logs/broker.log
       election-replay inspect --lines broker_default.log dledger.log.1.gz
     """
-    from jobs.reading.inspection import inspect as look
+    from jobs.landing.inspection import inspect as look
 
     for file in files:
         print_inspection(look(file, zone), lines, top)
@@ -616,7 +616,7 @@ def rules(markdown: bool, warehouse: str | None) -> None:
       election-replay rules
       election-replay rules --markdown --warehouse W
     """
-    from jobs.reading.rules_page import examples_of, page, plain
+    from jobs.showing.rules_page import examples_of, page, plain
 
     examples = examples_of(published(warehouse)) if warehouse else {}
     for line in (page if markdown else plain)(examples):
@@ -788,7 +788,7 @@ def day(text: str | None) -> date | None:
 
 def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     """One file: its events by kind, what is ignored by shape, and what could not be read."""
-    from jobs.reading.inspection import meaning, said
+    from jobs.landing.inspection import meaning, said
 
     name = found.dialect.name if found.dialect else "no dialect: all its lines are ignored"
     say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {name}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from jobs.showing.words import harmless
+from jobs.reading.words import harmless
 
 FORMATS = ("text", "json")
 

@@ -7,7 +7,7 @@ from typing import Any
 from election_core.model.catalogue import RULES, Rule
 from jobs import JobError
 from jobs.reading.published import Published
-from jobs.showing.words import Row, certainty, measures, paragraph, spoken, undecidable, when
+from jobs.reading.words import Row, certainty, measures, paragraph, spoken, undecidable, when
 
 LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKNOWN_VERSION")
 """Rules whose findings limit every other verdict on the same group."""

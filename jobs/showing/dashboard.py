@@ -20,7 +20,7 @@ from jobs.reading.explain import Explanation, explain, limits
 from jobs.reading.incident import Incident, Told, incident, outcome, story, unseen
 from jobs.reading.published import Published
 from jobs.showing.lanes import FAINT, INK, LAYOUT, Picture, disarmed, picture
-from jobs.showing.words import Row, cell, certainty, harmless, measures, moment, spoken, when
+from jobs.reading.words import Row, cell, certainty, harmless, measures, moment, spoken, when
 from jobs.warehouse.warehouse import Warehouse
 
 STYLE = "".join(

@@ -6,7 +6,7 @@ import pytest
 
 from election_core.model.catalogue import CATALOGUE, RULES
 from jobs.cli.app import main
-from jobs.showing.words import certainty
+from jobs.reading.words import certainty
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobs.cli.app import main
-from jobs.showing.words import COLUMNS, paragraph
+from jobs.reading.words import COLUMNS, paragraph
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
 

@@ -17,7 +17,7 @@ import pytest
 
 from jobs.cli.app import main, rows_in
 from jobs.reading.published import Published
-from jobs.showing.words import cell
+from jobs.reading.words import cell
 from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
@@ -81,7 +81,7 @@ def published(warehouse: str) -> Published:
 @pytest.fixture(scope="module")
 def registered(spark: "SparkSession", warehouse: str) -> "SparkSession":
     """With Spark."""
-    from jobs.reading.views import register
+    from jobs.views import register
 
     register(spark, warehouse)
     return spark

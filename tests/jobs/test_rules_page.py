@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from election_core.model.catalogue import CATALOGUE, NEEDS, PROVEN_BY, REFUTED_BY, RULES
-from jobs.reading.rules_page import Example, page, plain
+from jobs.showing.rules_page import Example, page, plain
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
 

@@ -7,7 +7,7 @@ import pytest
 
 from election_core.simulate.catalogue import SCENARIOS
 from jobs.cli.app import main
-from jobs.reading.inspection import inspect
+from jobs.landing.inspection import inspect
 
 
 def test_a_world_is_a_landing_zone_with_its_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
