@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+import polars as pl
 from pyarrow import fs
 
 from election_core.dialects import KINDS, Dialect, Record, Unparsable, dialect_for
@@ -19,6 +20,7 @@ from election_core.events import Event
 from jobs import JobError
 from jobs.blocks import Blocks
 from jobs.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
+from jobs.masking import without_secrets
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""
@@ -103,8 +105,10 @@ def _lines(blocks: Blocks) -> Iterator[str]:
 
 
 def _texts(data: bytes) -> list[str]:
+    """The lines of a block, without the secrets in them: what landing would not keep is not shown either."""
     text = decoded(data)[0].decode("utf-8", "replace")
-    return [line.rstrip("\r").removeprefix("\ufeff") for line in text.removesuffix("\n").split("\n")]
+    lines = [line.rstrip("\r").removeprefix("\ufeff") for line in text.removesuffix("\n").split("\n")]
+    return without_secrets(pl.Series(lines, dtype=pl.String)).to_list()
 
 
 def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | None) -> Iterator[Seen]:
