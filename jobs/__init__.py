@@ -12,4 +12,7 @@
 
 
 class JobError(Exception):
-    """Something that the user can put right; the message is one sentence that says how."""
+    """Something that the user can put right; the message is one sentence that says how, each argument a line of it."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))

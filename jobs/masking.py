@@ -41,10 +41,13 @@ _NOTHING = re.compile(rf"(?:null|nil|none|undefined|true|false)?(?:[{_ENDS}\\]|$
 _QUOTE = re.compile(r"""\\{0,7}+["']""")
 _BARE = re.compile(
     r"\[[^\[\]{}]*+\]"
-    rf"""|(?!\{{(?!\w{{1,20}}\}}))(?:[^{_ENDS}]|(?!\s|</)[{_ENDS}](?!\s|$|[\\"')\]}},;>&|]|[\w.-]{{1,60}}+\s?[=:]))++""",
+    rf"""|(?!\{{(?!\w{{1,20}}\}}))(?:[^{_ENDS}]|(?!\s|</)[{_ENDS}](?!\s|$|[\\"')\]}},;>&|]|[\w.-]{{1,60}}+\s?[=:]))+""",
     re.ASCII,
 )
-"""A value without quotes: up to a blank, or to a mark with which something else begins or ends."""
+"""A value without quotes: up to a blank, or to a mark with which something else begins or ends.
+
+The repeated group is not possessive: Python before 3.11.5 gets that wrong, and nothing follows it anyway.
+"""
 
 _URL = re.compile(r"""(://[^\s/@:"'<>?#]{0,200}+:)(?!\d{1,5}[/?#,;])[^\s/"'<>]{1,1000}@""", re.ASCII)
 _ACCOUNT = re.compile(
