@@ -12,7 +12,6 @@ import io
 import json
 import shutil
 import sys
-import tarfile
 import tempfile
 import time
 from collections import Counter
@@ -37,6 +36,7 @@ from jobs.settings.config import Config
 from jobs.warehouse.data_files import record_batch
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
+from tests.archives import unpack
 
 CORPORA = Path(__file__).parents[1] / "tests" / "corpora"
 
@@ -44,8 +44,7 @@ CORPORA = Path(__file__).parents[1] / "tests" / "corpora"
 def real_runs(zone: Path) -> None:
     """Fill a landing zone with all bundled real runs."""
     for archive in sorted(CORPORA.glob("*.tar.xz")):
-        with tarfile.open(archive) as tar:
-            tar.extractall(zone / archive.name, filter="data")
+        unpack(archive, zone / archive.name)
 
 
 def landed(zone: Path, root: Path) -> tuple[dict[str, Any], pa.Table]:

@@ -12,10 +12,13 @@
 
 
 class JobError(Exception):
-    """Something that the user can put right; the message is one sentence that says how."""
+    """Something that the user can put right; the message is one sentence that says how, each argument a line of it."""
 
     exit_code = 1
     """What a command that ends with it exits with."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
 class WrongCommand(JobError):

@@ -1,6 +1,7 @@
 """The command line. Each command is one job; errors are one line that says what to do next."""
 
 import csv
+import io
 import json
 import logging
 import os
@@ -20,16 +21,16 @@ from rich.table import Table as Grid
 
 from jobs import JobError
 from jobs.cli.log import ERR, FORMATS, OUT, for_machines, known, log_as, tell
-from jobs.reading.words import cell, harmless, moment
+from jobs.reading.words import cell, harmless, harmless_json, moment, no_formula
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from jobs.cli.simulate import Simulated
+    from jobs.landing.inspection import Inspection
     from jobs.landing.listing import LogFile
     from jobs.publish import Outcome
-    from jobs.landing.inspection import Inspection
     from jobs.reading.published import Published
     from jobs.replay import Replay, Selection
     from jobs.settings.config import Config
@@ -335,17 +336,19 @@ def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
 @warehouse_option
 @click.argument("query")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
-def sql(warehouse: str, query: str, form: str) -> None:
+@click.option("--safe-csv", is_flag=True, help="CSV whose texts no spreadsheet takes for formulas: '=1+1.")
+def sql(warehouse: str, query: str, form: str, safe_csv: bool) -> None:
     """Ask the published tables a question in SQL.
 
     \b
     Examples
       election-replay sql --warehouse W "SELECT * FROM findings ORDER BY start_time"
       election-replay sql --warehouse W "SELECT cluster, count(*) FROM terms GROUP BY ALL" --format csv
+      election-replay sql --warehouse W "SELECT * FROM quarantine" --safe-csv
       election-replay sql --warehouse W "SHOW TABLES"
     """
     answer = published(warehouse).query(query)
-    FORMS[form](answer.column_names, rows_in(answer))
+    (print_safe_csv if safe_csv else FORMS[form])(answer.column_names, rows_in(answer))
 
 
 @cli.command()
@@ -382,7 +385,7 @@ def metrics(warehouse: str, out: str | None) -> None:
 
     told = "\n".join(text(published(warehouse))) + "\n"
     if out is None:
-        sys.stdout.write(told)
+        write(told)
         return
     made = Path(f"{out}.new")
     made.write_text(told, encoding="utf-8")
@@ -455,7 +458,7 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
 
     told = explained(published(warehouse), finding_id)
     if form == "json":
-        sys.stdout.write(json.dumps(told.as_json, default=cell, ensure_ascii=False, indent=1) + "\n")
+        sys.stdout.write(as_json(told.as_json))
         return
     for line in explanation(told):
         say(line)
@@ -585,7 +588,7 @@ def print_scenarios() -> None:
     grid = Grid("scenario", "kind", "what happens", box=None, pad_edge=False, header_style="bold")
     for name, one in SCENARIOS.items():
         grid.add_row(name, "broken" if one.broken else "safe", one.meaning)
-    (OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False)).print(grid)
+    (OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False, emoji=False)).print(grid)
 
 
 def print_score(simulated: "Simulated") -> None:
@@ -800,8 +803,8 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
         shapes.add_row(f"{count:,}", f"line {found.example[shape][0]}", escape(harmless(shape)))
     broken = Grid("in quarantine", "why", "text", box=None, pad_edge=False, header_style="bold red")
     for seen in found.quarantined[:top]:
-        broken.add_row(f"line {seen.line_no}", escape(seen.reason or ""), escape(harmless(seen.text[:200])))
-    console = Console(highlight=False, markup=True, width=None if OUT.is_terminal else WIDE)
+        broken.add_row(f"line {seen.line_no}", escape(harmless(seen.reason or "")), escape(harmless(seen.text[:200])))
+    console = Console(highlight=False, markup=True, emoji=False, width=None if OUT.is_terminal else WIDE)
     for grid in (kinds, shapes, broken):
         if grid.row_count:
             console.print(grid)
@@ -825,37 +828,53 @@ def rows_in(answer: "pa.Table") -> Rows:
 
 def print_table(names: Sequence[str], rows: Rows) -> None:
     """For the eye."""
-    grid = Grid(*names, box=None, pad_edge=False, header_style="bold")
+    grid = Grid(*map(harmless, names), box=None, pad_edge=False, header_style="bold")
     for row in rows:
         grid.add_row(*("" if value is None else harmless(cell(value)) for value in row))
-    console = OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False)
+    console = OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False, emoji=False)
     console.print(grid)
     console.print(f"({len(rows):,} rows)")
 
 
-def print_csv(names: Sequence[str], rows: Rows) -> None:
+def print_csv(names: Sequence[str], rows: Rows, shown: Callable[[Any], str] = cell) -> None:
     """For other programs: RFC 4180, with an empty field for null."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(["" if value is None else cell(value) for value in row] for row in rows)
+    told = io.StringIO()
+    writer = csv.writer(told, lineterminator="\n")
+    writer.writerow(map(shown, names))
+    writer.writerows(["" if value is None else shown(value) for value in row] for row in rows)
+    write(told.getvalue())
+
+
+def print_safe_csv(names: Sequence[str], rows: Rows) -> None:
+    """The same for spreadsheets, which run what begins like a formula."""
+    print_csv(names, rows, no_formula)
 
 
 def print_json(names: Sequence[str], rows: Rows) -> None:
     """For other programs: one array of objects."""
-    found = [dict(zip(names, row, strict=True)) for row in rows]
-    sys.stdout.write(json.dumps(found, default=cell, ensure_ascii=False, indent=1) + "\n")
+    sys.stdout.write(as_json([dict(zip(names, row, strict=True)) for row in rows]))
+
+
+def as_json(found: Any) -> str:
+    """Rows or more as JSON."""
+    return harmless_json(json.dumps(found, default=cell, ensure_ascii=False, indent=1)) + "\n"
+
+
+def write(text: str) -> None:
+    """Print a text for other programs: as it is, but on a terminal without what would command that."""
+    sys.stdout.write(harmless(text, keep="\t\n") if sys.stdout.isatty() else text)
 
 
 FORMS = {"table": print_table, "csv": print_csv, "json": print_json}
 
 
-def fail(message: str) -> int:
+def fail(*lines: str, code: int = 1) -> int:
     """Say what went wrong; the exit code."""
     if for_machines():
-        tell(message, logging.ERROR)
+        tell("\n".join(lines), logging.ERROR)
     else:
-        ERR.print(f"error: {message}", soft_wrap=True)
-    return 1
+        ERR.print("error: " + "\n".join(map(harmless, lines)), soft_wrap=True)
+    return code
 
 
 def readable(error: BaseException) -> str:
@@ -885,6 +904,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         return int(cli.main(general_first(given), prog_name="election-replay", standalone_mode=False) or 0)
     except click.ClickException as error:
+        error.message = harmless(error.message, keep="\t\n")
         error.show()
         return error.exit_code
     except BrokenPipeError:
@@ -893,7 +913,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return fail("stopped; run the same command again to go on")
     except JobError as error:
-        fail(str(error))
+        fail(*map(str, error.args))
         return error.exit_code
     except Exception as error:  # the last resort: a line instead of a stack trace
         if debug:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+import polars as pl
+
 from election_core.dialects import KINDS, Dialect, Record, Unparsable, dialect_for
 from election_core.dialects.streams import stream_of
 from election_core.model.events import Event
@@ -18,6 +20,7 @@ from jobs import JobError
 from jobs.landing.blocks import Blocks
 from jobs.landing.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
 from jobs.landing.landing_zone import LocalZone
+from jobs.landing.masking import without_secrets
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""
@@ -103,8 +106,10 @@ def _lines(blocks: Blocks) -> Iterator[str]:
 
 
 def _texts(data: bytes) -> list[str]:
+    """The lines of a block, without the secrets in them: what landing would not keep is not shown either."""
     text = decoded(data)[0].decode("utf-8", "replace")
-    return [line.rstrip("\r").removeprefix("\ufeff") for line in text.removesuffix("\n").split("\n")]
+    lines = [line.rstrip("\r").removeprefix("\ufeff") for line in text.removesuffix("\n").split("\n")]
+    return without_secrets(pl.Series(lines, dtype=pl.String)).to_list()
 
 
 def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | None) -> Iterator[Seen]:

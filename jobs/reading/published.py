@@ -41,7 +41,7 @@ class Published:
                 raise JobError("give one SELECT: what is published can be read, not changed")
             return self._database.sql(sql).to_arrow_table()
         except duckdb.Error as error:
-            raise JobError(f"{str(error).rstrip()}\nThe tables and views are: {THERE_IS}") from error
+            raise JobError(*str(error).rstrip().splitlines(), f"The tables and views are: {THERE_IS}") from error
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The answer to one of our own queries, with ``?``, or ``$`` and its name, for each value."""

@@ -1,8 +1,10 @@
 """Rows as words for people, and times from them: the same in terminal, report and dashboard."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from textwrap import wrap
 from typing import Any
 
@@ -16,6 +18,9 @@ COLUMNS = 100
 
 NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|bytes)\b")
 """What no line is broken in."""
+
+FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
+"""What a formula begins with in a spreadsheet, wide forms too."""
 
 SEVERITIES = ("critical", "warning", "info")
 
@@ -32,6 +37,17 @@ EPOCHS = {"controller"}
 def harmless(text: str, keep: str = "\t") -> str:
     """``text`` without control characters other than ``keep``: a log line must command neither terminal nor browser."""
     return "".join(one if one.isprintable() or one in keep else repr(one)[1:-1] for one in text)
+
+
+def harmless_json(text: str) -> str:
+    """JSON that means the same, without characters that would command a terminal or turn its lines around."""
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+
+
+def no_formula(value: Any) -> str:
+    """A value as text that no spreadsheet takes for a formula: what begins like one gets an apostrophe before it."""
+    text = cell(value)
+    return f"'{text}" if text[:1] in FORMULA and not isinstance(value, (int, float, Decimal)) else text
 
 
 def cell(value: Any) -> str:

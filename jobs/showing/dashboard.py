@@ -19,8 +19,8 @@ from jobs import JobError
 from jobs.reading.explain import Explanation, explain, limits
 from jobs.reading.incident import Incident, Told, incident, outcome, story, unseen
 from jobs.reading.published import Published
-from jobs.showing.lanes import FAINT, INK, LAYOUT, Picture, disarmed, picture
 from jobs.reading.words import Row, cell, certainty, harmless, measures, moment, spoken, when
+from jobs.showing.lanes import FAINT, INK, LAYOUT, Picture, disarmed, picture
 from jobs.warehouse.warehouse import Warehouse
 
 STYLE = "".join(

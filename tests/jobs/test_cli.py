@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -180,3 +181,83 @@ def test_rules_names_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
 
     text = said(capsys, "rules").splitlines()
     assert {rule.rule for rule in CATALOGUE} <= set(text)
+
+
+EVIL = "c\x1b]0;owned\x07\x9b31m\u202egro\u2066\n=cmd"
+"""What would set a terminal's title and colour, turn its line around, and begin another line."""
+
+
+BOTH = f"SELECT text AS \"{EVIL}\", '{EVIL}' FROM log_lines"  # noqa: S608 - our own
+
+
+class Terminal(io.StringIO):
+    """What somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def harms(text: str) -> list[str]:
+    return [one for one in text if not one.isprintable() and one not in "\n\t"]
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch, *args: str) -> str:
+    """What a command shows on a terminal, output and errors."""
+    monkeypatch.setenv("TERM", "dumb")  # our own colours are commands too
+    shown = Terminal()
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, shown)
+    main(args)
+    return shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("incident", "--cluster", EVIL, "--group", EVIL),
+        ("explain", EVIL),
+        ("sql", BOTH, "--format", "csv"),
+        ("sql", BOTH, "--format", "json"),
+        ("sql", BOTH, "--safe-csv"),
+        ("sql", f"SELECT {EVIL}"),
+        ("explain", "f1"),
+        ("explain", "f1", "--format", "json"),
+        ("sql", "SELECT 1", EVIL),
+    ],
+)
+def test_nothing_commands_a_terminal(warehouse: str, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...]) -> None:
+    shown = on_terminal(monkeypatch, args[0], "--warehouse", warehouse, *args[1:])
+    assert shown
+    assert not harms(shown)
+
+
+@pytest.mark.parametrize("args", [("inspect", "--lines"), ("run", "--warehouse", "w", "--landing")])
+def test_no_file_name_commands_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / f"broker{EVIL.replace('/', '')}.log"
+    file.write_text(f"2026-03-01 20:00:00 INFO x - [n1] {EVIL}\n")
+    for name in (str(file), f"{file}.missing"):
+        shown = on_terminal(monkeypatch, *args, name)
+        assert shown
+        assert not harms(shown)
+
+
+def test_json_for_programs_means_what_it_meant(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = said(capsys, "sql", "--warehouse", warehouse, "SELECT '\x1b\x9b\u202e\U0001f600é' AS a", "--format", "json")
+    assert json.loads(told) == [{"a": "\x1b\x9b\u202e\U0001f600é"}]
+
+
+def test_csv_for_programs_is_exact_and_for_spreadsheets_holds_no_formula(
+    warehouse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "SELECT '=1+1' AS a, '+x' AS b, '-x' AS c, '@x' AS d, -5 AS e, 'x=1' AS f, ['=1'] AS g, '' AS h, -2.5 AS i"
+    exact = said(capsys, "sql", "--warehouse", warehouse, query, "--format", "csv").splitlines()[1]
+    assert exact == "=1+1,+x,-x,@x,-5,x=1,=1,,-2.5"
+    safe = said(capsys, "sql", "--warehouse", warehouse, query, "--safe-csv").splitlines()[1]
+    assert safe == "'=1+1,'+x,'-x,'@x,-5,x=1,'=1,,-2.5"
+
+
+def test_what_looks_like_an_emoji_stays_a_port(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "10.0.0.1:100:2" in said(capsys, "sql", "--warehouse", warehouse, "SELECT '10.0.0.1:100:2'")
