@@ -28,9 +28,9 @@ from benchmarks.landing import make_zone
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from election_core.replay import arrow_passes as core
-from jobs.land import tasks_of
 from jobs.landing.listing import log_files
 from jobs.landing.one_file import land_tasks
+from jobs.landing.plan import tasks_of
 from jobs.replaying.judging import PROGRAM_ORDER, fact_values, row_values
 from jobs.settings.config import Config
 from jobs.warehouse.data_files import record_batch

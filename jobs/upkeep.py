@@ -111,12 +111,7 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
     warehouse.append([published | again], "runs")
 
 
-def main() -> None:
-    """Run as a job of its own: ``spark-submit jobs/upkeep.py --warehouse DIR``."""
-    from jobs.cli.app import main as command_line
-
-    sys.exit(command_line(["upkeep", *sys.argv[1:]]))
-
-
 if __name__ == "__main__":
-    main()
+    from jobs.cli.app import main
+
+    sys.exit(main(["upkeep", *sys.argv[1:]]))

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from jobs.cli.simulate import Simulated
+    from jobs.gates.checks import Check
     from jobs.landing.inspection import Inspection
     from jobs.landing.listing import LogFile
     from jobs.publish import Outcome
     from jobs.reading.published import Published
-    from jobs.replay import Replay, Selection
+    from jobs.replay import Replay
+    from jobs.replaying.selection import Selection
     from jobs.settings.config import Config
     from jobs.settings.in_force import InForce
-    from jobs.validate import Check
 
 WIDE = 10_000
 """Columns of a table that is printed into a file or a pipe: no line is broken."""
@@ -129,7 +130,7 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
       election-replay run --landing /data/logs --warehouse /data/warehouse
     """
     from jobs.land import new_files
-    from jobs.replay import nothing_new
+    from jobs.replaying.due import nothing_new
     from jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
@@ -223,7 +224,8 @@ def replay(
       election-replay replay --warehouse /data/warehouse
       election-replay replay --warehouse /data/warehouse --cluster payments --from 2026-03-01 --to 2026-03-03
     """
-    from jobs.replay import EVERYTHING, Selection, nothing_new
+    from jobs.replaying.due import nothing_new
+    from jobs.replaying.selection import EVERYTHING, Selection
     from jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
@@ -262,8 +264,8 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
       election-replay validate --warehouse /data/warehouse
       election-replay validate --warehouse /data/warehouse --layer gold --cluster payments
     """
+    from jobs.gates.checks import check, chosen_tables, record
     from jobs.gates.data_docs import data_docs
-    from jobs.validate import check, chosen_tables, record
     from jobs.warehouse.warehouse import Warehouse
 
     tables = Warehouse(warehouse)
@@ -290,7 +292,7 @@ def publish(warehouse: str) -> None:
       election-replay publish --warehouse /data/warehouse
     """
     from jobs.publish import publish as publish_job
-    from jobs.publish import waiting
+    from jobs.publishing.runs import waiting
     from jobs.warehouse.warehouse import Warehouse
 
     tables = Warehouse(warehouse)
@@ -454,7 +456,7 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
       election-replay explain --warehouse W 7ba16a76
     """
     from jobs.reading.explain import explain as explained
-    from jobs.reading.explain import explanation
+    from jobs.showing.explanation_text import explanation
 
     told = explained(published(warehouse), finding_id)
     if form == "json":
@@ -698,9 +700,9 @@ def replay_stage(
 ) -> "Replay":
     """Replay, with a line about it."""
     from jobs.cli.progress import rate, stage
-    from jobs.publish import last_run
-    from jobs.replay import EVERYTHING
+    from jobs.publishing.runs import newest_run
     from jobs.replay import replay as replay_job
+    from jobs.replaying.selection import EVERYTHING
 
     with stage("replay", spark) as report:
         began = time.monotonic()
@@ -717,7 +719,7 @@ def replay_stage(
         else:
             report(f"{len(done.clusters):,} clusters", clusters=done.clusters)
             report(rate(done.events, time.monotonic() - began, "events"), events=done.events)
-        known(run_id=(last_run(tables) or {}).get("run_id"))
+        known(run_id=(newest_run(tables) or {}).get("run_id"))
         report(f"published as run {done.run_id}" if done.run_id else "nothing published")
     return done
 
@@ -740,7 +742,7 @@ def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
 
 def complain(checks: "Iterable[Check]") -> None:
     """Say what fails at the gates."""
-    from jobs.validate import complaint
+    from jobs.gates.checks import complaint
 
     for check in checks:
         for cluster, failed in check.failed.items():
@@ -904,7 +906,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         return int(cli.main(general_first(given), prog_name="election-replay", standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.message = harmless(error.message, keep="\t\n")
+        error.message = harmless(error.message, keep="\t\n")  # type: ignore[misc] # click would show it as it is
         error.show()
         return error.exit_code
     except BrokenPipeError:

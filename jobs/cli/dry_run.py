@@ -8,8 +8,9 @@ import duckdb
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError
 from jobs.landing.listing import LogFile
-from jobs.publish import clusters_of
-from jobs.replay import EVERYTHING, NOTHING_SELECTED, Selection, batch_published, held_by
+from jobs.replaying.due import batch_published, held_by
+from jobs.replaying.selection import EVERYTHING, NOTHING_SELECTED, Selection
+from jobs.warehouse.table_sets import clusters_of
 from jobs.warehouse.warehouse import Warehouse
 
 

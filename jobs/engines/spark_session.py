@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from delta import configure_spark_with_delta_pip
@@ -133,11 +132,3 @@ def java_version(said: str) -> int | None:
     """The major version in what ``java -version`` says; ``1.8.0`` is 8."""
     match = re.search(r'version "(?:1\.)?(\d+)', said)
     return int(match[1]) if match else None
-
-
-def code_version() -> str:
-    """The version of this software."""
-    try:
-        return version("election-replay")
-    except PackageNotFoundError:
-        return "unknown"

@@ -18,7 +18,7 @@ from typing import Any
 
 from election_core.dialects import NAMED
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
-from jobs.engines.map_partitions import prepare_worker
+from jobs.engines.python_worker import prepare_worker
 from jobs.landing.blocks import Blocks
 from jobs.landing.evidence import Counts, Evidence, Place, Progress, Row, digest
 from jobs.landing.landing_zone import LandingZone, open_landing

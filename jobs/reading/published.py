@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from jobs import JobError
-from jobs.views import create_in_duckdb
+from jobs.reading.duckdb_views import create_in_duckdb
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from schemas.views import VIEWS

@@ -4,7 +4,7 @@ Where they come from says :mod:`jobs.settings.in_force`.
 """
 
 import re
-from dataclasses import field
+from dataclasses import field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from yaml import YAMLError
 from election_core.fold.fact_writer import Listed
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError, WrongCommand
-from jobs.landing.zones import is_zone
+from jobs.settings.time_zones import is_zone
 from jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
 
 ADDRESS, CLIENT_ID = "address", "client_id"
@@ -127,8 +127,8 @@ Variable = Annotated[
     Must("the name of an environment variable"),
 ]
 
-checked = dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
-"""A frozen dataclass whose values are checked, wherever they come from."""
+CHECKED = ConfigDict(extra="forbid")
+"""Values of the dataclasses here are checked, wherever they come from."""
 
 
 def one_zone(said: "SourceRule | Config") -> None:
@@ -137,7 +137,7 @@ def one_zone(said: "SourceRule | Config") -> None:
         raise ValueError("give time_zone or utc_offset_minutes, not both")
 
 
-@checked
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class SourceRule:
     """What is known of the machines whose cluster and node folders fit the patterns (``*`` fits all)."""
 
@@ -151,7 +151,7 @@ class SourceRule:
         one_zone(self)
 
 
-@checked
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class InventoryEntry:
     """Whom the logs of one folder speak for, where they do not say so themselves.
 
@@ -164,7 +164,7 @@ class InventoryEntry:
     member: Name | None = None
 
 
-@checked
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class Privacy:
     """Of what is landed only a keyed hash is kept; see :mod:`jobs.landing.pseudonyms`.
 
@@ -177,7 +177,7 @@ class Privacy:
     host_names: HostNames = ()
 
 
-@checked
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class Config:
     """All settings.
 
@@ -222,7 +222,11 @@ class Config:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
 
 
-SECTIONS = {"sources": SourceRule, "inventory": InventoryEntry, "privacy": Privacy}
+SECTIONS: dict[str, type[SourceRule] | type[InventoryEntry] | type[Privacy]] = {
+    "sources": SourceRule,
+    "inventory": InventoryEntry,
+    "privacy": Privacy,
+}
 """The settings that have keys of their own."""
 
 CHECKER = TypeAdapter(Config)
@@ -282,8 +286,8 @@ def mistake(error: ErrorDetails, lines: Lines, file: Path) -> str:
         where += f", line {line}"
     key = next((part for part in reversed(place) if isinstance(part, str)), None)
     if kind in {"unexpected_keyword_argument", "invalid_key"}:
-        known = CHECKER.validate_python({}) if section is None else SECTIONS[section]
-        return f"{where}: unknown key {place[-1]}; known are {', '.join(sorted(known.__dataclass_fields__))}"
+        known = fields(Config if section is None else SECTIONS[section])
+        return f"{where}: unknown key {place[-1]}; known are {', '.join(sorted(one.name for one in known))}"
     words = {
         "must": f"{key} must be {error['msg']}",
         "missing": f"{key} is missing",

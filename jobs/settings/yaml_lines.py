@@ -32,7 +32,7 @@ class Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """A node. Raises :class:`yaml.YAMLError` for what is not allowed."""
-        mark = self.peek_event().start_mark
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call] # its stubs are not complete
         if self.check_event(yaml.AliasEvent):
             raise yaml.composer.ComposerError(None, None, "aliases are not allowed: write the value out", mark)
         if self._depth == DEEPEST:

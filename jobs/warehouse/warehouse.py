@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltala
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from jobs import JobError
 from jobs.warehouse.data_files import DataFile
@@ -143,19 +140,6 @@ class Warehouse:
         if any(folder.iterdir()) and not any((folder / layer).is_dir() for layer in layers):
             raise JobError(f"{self.root} holds other files and is no warehouse: give a new or an empty folder")
 
-    def read(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
-        """The rows of ``table``, the newest by default. A column that an older release did not write is null."""
-        reader = spark.read.format("delta")
-        if version is not None:
-            reader = reader.option("versionAsOf", version)
-        found = reader.load(self.location(table))
-        newer = [one for one in TABLES[table].columns if one.name not in found.columns]
-        return found.withColumns({one.name: F.lit(None).cast(one.type.sql) for one in newer}) if newer else found
-
-    def landed(self, spark: SparkSession, table: str, last_batch: int) -> DataFrame:
-        """The rows of a bronze or silver table that finished landings wrote."""
-        return self.read(spark, table).where(F.col("batch") <= last_batch)
-
     def replace(
         self,
         files: Iterable[DataFile],
@@ -190,24 +174,6 @@ class Warehouse:
             raise JobError(
                 f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
-
-    def replace_where(self, spark: SparkSession, files: Iterable[DataFile], table: str, where: str, note: str) -> None:
-        """The same in place of rows that need not fill partitions, those that ``where`` names: Spark writes anew."""
-        writer = self.written(spark, files, TABLES[table]).write.format("delta").mode("overwrite")
-        writer.option("replaceWhere", where).option(NOTE, note).save(self.location(table))
-
-    def written(self, spark: SparkSession, files: Iterable[DataFile], table: Table) -> DataFrame:
-        """The rows of those of ``files`` that are the table's own, though no commit has named them."""
-        partitions: defaultdict[str, list[str]] = defaultdict(list)
-        for one in files:
-            if one.table == table.name:
-                partitions[one.partition].append(f"{self.location(table.name)}/{one.path}")
-        own = ", ".join(column.ddl for column in table.columns if column.name not in table.partitioned_by)
-        rows = spark.createDataFrame([], table.ddl())
-        for partition, paths in partitions.items():
-            found = spark.read.schema(own).parquet(*paths)
-            rows = rows.unionByName(found.withColumn(table.partitioned_by[0], F.lit(partition)))
-        return rows
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
         """Add a few rows, without Spark, and the columns that the table of an older release lacks."""

@@ -7,7 +7,7 @@ import pytest
 
 from election_core import RULES_VERSION
 from jobs.cli.app import main
-from jobs.replay import inventory_version
+from jobs.replaying.due import inventory_version
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import NOON, put
 from tests.jobs.zone import Zone, leads, noise

@@ -12,9 +12,11 @@ from pyspark.sql import SparkSession
 import jobs.replay
 from jobs import JobError
 from jobs.land import land, new_files
-from jobs.publish import publish, waiting
+from jobs.publish import publish
+from jobs.publishing.runs import waiting
 from jobs.reading.published import Published
-from jobs.replay import Selection, replay
+from jobs.replay import replay
+from jobs.replaying.selection import Selection
 from jobs.replaying.work import Work
 from jobs.settings.config import Config
 from jobs.warehouse.warehouse import NOTE, Warehouse

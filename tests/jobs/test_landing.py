@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jobs.land import tasks_of
 from jobs.landing.one_file import Task
+from jobs.landing.plan import tasks_of
 from tests.jobs.zone import Zone, leads, noise
 
 TEXT = "".join(leads(s, term=s) if s % 5 == 0 else noise(s * 4) for s in range(1, 60))

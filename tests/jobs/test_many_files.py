@@ -47,7 +47,7 @@ def test_a_worker_keeps_no_jar_on_its_path(spark: SparkSession) -> None:
     def jars(_: int) -> list[str]:
         import sys
 
-        from jobs.engines.map_partitions import prepare_worker
+        from jobs.engines.python_worker import prepare_worker
 
         prepare_worker()
         return [place for place in (*sys.path, *sys.path_importer_cache) if place.endswith(".jar")]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from jobs.cli.app import main
-from jobs.publish import Judged, write_run
+from jobs.gates.checks import check, record
+from jobs.publishing.runs import Judged, write_run
 from jobs.reading.metrics import escaped
-from jobs.validate import check, record
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.test_validate import EPOCH, finding, twice
 from tests.jobs.zone import Zone, leads, noise

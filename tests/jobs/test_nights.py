@@ -10,9 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 import jobs.replay
 from election_core.fold.fact_writer import Listed
 from jobs import JobError
-from jobs.replay import Selection, replay
+from jobs.engines.spark_tables import read, written
+from jobs.replay import replay
 from jobs.replaying.checkpoints import remembered
 from jobs.replaying.judging import folded, judged
+from jobs.replaying.selection import Selection
 from jobs.replaying.work import Work
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
@@ -147,7 +149,7 @@ def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Wa
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(election(0, 1, node) + election(100, 2, node))
     land_only(spark, zone.root, warehouse)
-    events = warehouse.read(spark, "events")
+    events = read(spark, warehouse, "events")
     wanted = gold_rows(events.coalesce(1), tmp_path)
     assert any(wanted.values())
     spark.conf.set("spark.sql.adaptive.enabled", "false")
@@ -165,10 +167,10 @@ def gold_rows(events: DataFrame, scratch: Path) -> dict[str, list[str]]:
     spark, warehouse = events.sparkSession, Warehouse(str(scratch / "scratch"))
     warehouse.create()
     files = folded(remembered(events, old=False), warehouse.root, 1)
-    verdicts = judged(warehouse.written(spark, files, TABLES["facts"]), warehouse.root)
+    verdicts = judged(written(spark, warehouse, files, TABLES["facts"]), warehouse.root)
     return {
         table: sorted(
-            map(str, warehouse.written(spark, verdicts, TABLES[table]).select(*TABLES[table].names).collect())
+            map(str, written(spark, warehouse, verdicts, TABLES[table]).select(*TABLES[table].names).collect())
         )
         for table in GOLD
     }

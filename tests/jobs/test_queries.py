@@ -81,7 +81,7 @@ def published(warehouse: str) -> Published:
 @pytest.fixture(scope="module")
 def registered(spark: "SparkSession", warehouse: str) -> "SparkSession":
     """With Spark."""
-    from jobs.views import register
+    from jobs.spark_views import register
 
     register(spark, warehouse)
     return spark

@@ -13,10 +13,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pytest
 
-from jobs.land import tasks_of, unseen
 from jobs.landing.landing_zone import LocalZone
 from jobs.landing.listing import LogFile, log_files
 from jobs.landing.one_file import land_task
+from jobs.landing.plan import tasks_of, unseen
 from tests.jobs.test_landing import events, lines_landed
 from tests.jobs.zone import Zone, as_stored, leads, noise
 

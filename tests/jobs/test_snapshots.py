@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jobs.land import tasks_of, unseen
 from jobs.landing.listing import log_files
 from jobs.landing.one_file import land_task
+from jobs.landing.plan import tasks_of, unseen
 from jobs.settings.config import Config
 from tests.jobs.zone import Zone, as_stored, leads
 

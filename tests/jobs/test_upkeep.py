@@ -9,9 +9,10 @@ from deltalake import DeltaTable
 
 from jobs import JobError
 from jobs.cli.app import main
-from jobs.publish import JUDGED, Judged, stands, write_run
+from jobs.publishing.runs import Judged, write_run
 from jobs.reading.published import Published
 from jobs.upkeep import Tidied, upkeep
+from jobs.warehouse.table_sets import JUDGED, stands
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.test_data_files import commit, files_of
 

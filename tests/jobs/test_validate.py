@@ -14,9 +14,10 @@ from deltalake import DeltaTable
 import jobs.cli.app
 from jobs import JobError
 from jobs.cli.app import main
+from jobs.gates.checks import check, chosen_tables, complaint, expectations_of, record, stopped
 from jobs.gates.data_docs import data_docs
 from jobs.replay import Replay
-from jobs.validate import JUDGED, LANDED, check, chosen_tables, complaint, expectations_of, record, stopped
+from jobs.warehouse.table_sets import JUDGED, LANDED
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from tests.jobs.zone import EPOCH, Zone, leads, noise

@@ -10,7 +10,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from jobs import JobError
-from jobs.validate import Newest
+from jobs.engines.spark_tables import read
+from jobs.gates.checks import Newest
 from jobs.warehouse.warehouse import Warehouse, any_of
 from schemas import TABLES, Table
 from tests.jobs.zone import EPOCH
@@ -45,7 +46,7 @@ def test_created_tables_have_columns_comments_and_partitions(spark: SparkSession
     warehouse = Warehouse(str(tmp_path / "w"))
     warehouse.create()
     for table in TABLES.values():
-        found = warehouse.read(spark, table.name).schema
+        found = read(spark, warehouse, table.name).schema
         wanted = StructType.fromDDL(table.ddl())
         assert found.names == wanted.names
         assert [field.dataType for field in found] == [field.dataType for field in wanted]

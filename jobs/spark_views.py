@@ -1,24 +1,23 @@
-"""The published tables and the views over them, in duckdb and in any Spark session.
+"""The published tables and the views over them, in any Spark session; in duckdb see :mod:`jobs.reading`.
 
-    from jobs.views import register
+    from jobs.spark_views import register
     register(spark, "/data/warehouse")
     spark.sql("SELECT * FROM current").show()
 
 Every table is read at the version that the last published run names, so that one session never sees half a night.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import SparkSession
+
+from jobs.engines.spark_tables import read
 from jobs.warehouse.warehouse import Warehouse
 from schemas.model import Column, Parameter, View, sql_text
-from schemas.views import DUCKDB_MACROS, VIEWS
-
-if TYPE_CHECKING:
-    import duckdb
-    from pyspark.sql import SparkSession
+from schemas.views import VIEWS
 
 
-def register(spark: "SparkSession", warehouse: str) -> dict[str, Any]:
+def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
     """Make tables, views and functions known to a Spark session, as temporary ones; the published run that they show.
 
     Call it again to see a newer run. Raises :class:`~jobs.JobError` when nothing is published in ``warehouse``.
@@ -26,7 +25,7 @@ def register(spark: "SparkSession", warehouse: str) -> dict[str, Any]:
     tables = Warehouse(warehouse)
     run = tables.last_run()
     for name, version in tables.published_versions(run).items():
-        tables.read(spark, name, version).createOrReplaceTempView(name)
+        read(spark, tables, name, version).createOrReplaceTempView(name)
     for view in VIEWS.values():
         spark.sql(in_spark(view))
     return run
@@ -52,22 +51,3 @@ def _spark_parameter(one: Parameter) -> str:
 
 def _spark_column(column: Column) -> str:
     return f"`{column.name}` {column.type.sql} COMMENT {sql_text(column.remark)}"
-
-
-def create_in_duckdb(database: "duckdb.DuckDBPyConnection") -> None:
-    """Create all views and functions, with their comments, over tables that ``database`` knows by name."""
-    for macro in DUCKDB_MACROS:
-        database.execute(macro)
-    for view in VIEWS.values():
-        if view.parameters:
-            given = ", ".join(one.name + (f" := {one.default}" if one.default else "") for one in view.parameters)
-            database.execute(f"CREATE MACRO {view.name}({given}) AS TABLE {view.sql}")
-            continue
-        database.execute(f"CREATE TEMPORARY VIEW {view.name} AS {view.sql}")
-        database.execute(f"COMMENT ON VIEW {view.name} IS {_quoted(view.comment)}")
-        for column in view.columns:
-            database.execute(f"COMMENT ON COLUMN {view.name}.{column.name} IS {_quoted(column.remark)}")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
