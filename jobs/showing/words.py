@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from textwrap import wrap
 from typing import Any
 
+from election_core.judge.wording import seconds as duration
 from election_core.model.catalogue import DEFINITE, PROVEN, RULES
-from election_core.model.catalogue import seconds as duration
 from jobs import JobError
 from schemas import TABLES
 
