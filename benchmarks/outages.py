@@ -4,8 +4,8 @@ python -m benchmarks.outages CORPORA             # a table of every outage of ev
 python -m benchmarks.outages CORPORA --write     # the same as a section of docs/accuracy.md
 
 A run has its writers' logs in ``clients/``. An outage is a time of more than two seconds between two acknowledged
-writes in which attempts failed; clients wait two to four seconds an attempt, so that it is an upper bound. A finding explains
-it where it tells of lost availability and covers at least two fifths of it.
+writes in which attempts failed; clients wait two to four seconds an attempt, so that it is an upper bound. A finding
+explains it where it tells of lost availability and covers at least two fifths of it.
 """
 
 import argparse
@@ -133,8 +133,8 @@ def section(explanations: list[Explanation]) -> str:
         HEADING,
         "",
         f"{good} of {len(explanations)} outages of more than two seconds are covered by a finding for at least two",
-        "fifths of their length. Clients wait two to four seconds an attempt, so that an outage is an upper bound. This",
-        "section is made by `python -m benchmarks.outages CORPORA --write`.",
+        "fifths of their length. Clients wait two to four seconds an attempt, so that an outage is an upper bound.
+        This", "section is made by `python -m benchmarks.outages CORPORA --write`.",
         "",
         *table(explanations),
     ]
