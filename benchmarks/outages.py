@@ -133,8 +133,8 @@ def section(explanations: list[Explanation]) -> str:
         HEADING,
         "",
         f"{good} of {len(explanations)} outages of more than two seconds are covered by a finding for at least two",
-        "fifths of their length. Clients wait two to four seconds an attempt, so that an outage is an upper bound.
-        This", "section is made by `python -m benchmarks.outages CORPORA --write`.",
+        "fifths of their length. Clients wait two to four seconds an attempt, so that an outage is an upper bound.",
+        "This section is made by `python -m benchmarks.outages CORPORA --write`.",
         "",
         *table(explanations),
     ]
