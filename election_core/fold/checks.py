@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from election_core.fold.fact_writer import Testimony
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
-from election_core.judge.leadership import coverage
 from election_core.model import facts
 from election_core.model.facts import Fact
 from election_core.model.fold_event import Logged

@@ -14,8 +14,9 @@ from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DOWN, LEADER
 from election_core.judge import silent_logs as quiet
 from election_core.judge.clock import Clocks, Moment
+from election_core.judge.wording import NO_BOUND
 from election_core.model import facts
-from election_core.model.catalogue import NO_BOUND, finding_id
+from election_core.model.catalogue import RuleId, finding_id
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding
 
@@ -104,7 +105,7 @@ class Group:
     def finding(self, rule: str, what: tuple[object, ...], **measures: Any) -> Finding:
         """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
 
-        A largest duration without bound is no measure.
+        A largest duration without bound is no measure. Raises ``ValueError`` for a rule that is not in the catalogue.
         """
         for name in ("overlap_max_ms", "duration_max_ms"):
             if (measures.get(name) or 0) * 1000 >= NO_BOUND:
@@ -114,7 +115,7 @@ class Group:
             cluster=self.cluster,
             replica_group=self.replica_group,
             protocol=self.protocol,
-            rule=rule,
+            rule=RuleId(rule).value,
             **measures,
         )
 

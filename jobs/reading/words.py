@@ -8,8 +8,8 @@ from decimal import Decimal
 from textwrap import wrap
 from typing import Any
 
+from election_core.judge.wording import seconds as duration
 from election_core.model.catalogue import DEFINITE, PROVEN, RULES
-from election_core.model.catalogue import seconds as duration
 from jobs import JobError
 from schemas import TABLES
 

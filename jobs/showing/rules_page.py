@@ -67,6 +67,7 @@ def page(examples: Mapping[str, Example]) -> Iterator[str]:
         yield f"- Needs: {rule.needs}"
         yield f"- Refuted by: {rule.refuted_by}"
         yield f"- Source: {rule.source}"
+        yield f"- Judged in: {', '.join(f'`{path}`' for path in rule.judged_in)}"
         if example := examples.get(rule.rule):
             where = f"`{example.cluster}` / `{example.replica_group}`"
             yield f"- Example ({where}, {example.severity}, {example.certainty}): {example.summary}"

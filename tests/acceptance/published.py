@@ -45,7 +45,7 @@ class Warehouse:
 def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:
     """Runs the command as a user would, in a process of its own; returns what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app())", *map(str, arguments)],
+        [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())", *map(str, arguments)],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, **(env or {})},
         capture_output=True,
         text=True,

@@ -208,7 +208,7 @@ def served(warehouse: Warehouse) -> Iterator[str]:
     """The address of a running dashboard, in a process of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app())"
+    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())"
     arguments = ["dashboard", "--warehouse", warehouse.root, "--port", str(port)]
     process = subprocess.Popen(
         [sys.executable, "-c", command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -140,7 +140,7 @@ def served(warehouse: str) -> Iterator[Served]:
     """The endpoint, in a process of its own, on a free port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app())"
+    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())"
     arguments = ["serve", "--warehouse", warehouse, "--port", str(port), "--master", "local[2]"]
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -11,12 +11,16 @@ from itertools import combinations, pairwise
 
 from election_core.fold.checks import summed, told_by
 from election_core.fold.roles import CANDIDATE, FOLLOWER
-from election_core.judge import leadership
+from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Moment
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, Tenure, group_of, since
-from election_core.judge.leadership import Overlap, coverage
+from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_core.judge.role_rows import role_intervals, terms_by_hearsay
+from election_core.judge.same_term import same_term
+from election_core.judge.wording import between, seconds
 from election_core.model import facts
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, seconds
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING
 from election_core.model.facts import Fact
 from election_core.model.rows import Election, Finding, Row, RuleCoverage, Term
 from election_core.protocols.dledger import votes
@@ -46,11 +50,11 @@ def raft_rows(group: Group, broken: Mapping[str, str] | None = None) -> Iterator
 
     ``broken`` says in the protocol's words how a single line breaks a rule, where DLedger's words do not fit.
     """
-    yield from leadership.role_intervals(group)
+    yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
     yield from _findings(group, broken or {})
-    yield from leadership.availability(group, last_heard(group), _unplanned(group), "leader", "term")
+    yield from availability(group, last_heard(group), _unplanned(group), "leader", "term")
     yield from _coverage(group)
 
 
@@ -80,7 +84,7 @@ def terms(group: Group) -> Iterator[Term]:
             start_event_id=first.begin.event_id,
             end_event_id=last.end.event_id,
         )
-    by_hearsay = list(leadership.terms_by_hearsay(group, {term for term, _ in led}))
+    by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
     yield from by_hearsay
     yield from _terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
 
@@ -153,7 +157,7 @@ def elections(group: Group) -> Iterator[Election]:
 
 
 def _findings(group: Group, broken: Mapping[str, str]) -> Iterator[Finding]:
-    split = [*leadership.same_term(group, "term"), *_split_by_word_of_others(group)]
+    split = [*same_term(group, "term"), *_split_by_word_of_others(group)]
     double = list(votes.double_votes(group, split))
     back = list(_terms_that_went_back(group, double))
     yield from split
@@ -266,7 +270,7 @@ def _unplanned(group: Group) -> list[Moment]:
 
 def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
     """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms. ``clock``: "term" or "epoch"."""
-    for overlap in leadership.overlaps(group):
+    for overlap in overlaps(group):
         if overlap.stale.term != overlap.newer.term and overlap.least > 0:
             yield _overlap_finding(group, overlap, clock)
 
@@ -480,7 +484,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     if not any(fact.cause == "STALE_LOG_VOTE" for fact in group.of(facts.CHECKED)):
         why = "the ledger ends that candidate and voter compared are not printed"
         yield coverage(group, "STALE_LOG_VOTE", 0, 0, len(voters), why)
-    yield leadership.overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
+    yield overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
 
 
 def _members_coverage(group: Group) -> RuleCoverage:

@@ -9,10 +9,11 @@ from itertools import combinations
 from election_core.fold.process_runs import REORDERED, SECOND
 from election_core.fold.versions import Said, range_of
 from election_core.judge.clock import Clocks
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
-from election_core.judge.leadership import coverage
+from election_core.judge.wording import seconds
 from election_core.model import facts
-from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, seconds
+from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row
 from election_core.protocols.log_quality.log import PROTOCOL
