@@ -25,8 +25,8 @@ PYTHON_PACKAGES = (".zip", ".egg")
 the directories of all of them anew: a third of a second each."""
 
 OLD_VERSIONS = {"spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false"}
-"""Delta for Spark refuses to read a version that was written longer ago than deleted files are kept (7 days where a table
-says nothing), even if no file of it was ever removed. A run stays readable for as long as upkeep keeps it."""
+"""Delta for Spark refuses to read a version that newer ones have followed and that was written longer ago than deleted
+files are kept (7 days where a table says nothing), even if all its files are there. Upkeep decides how long they are."""
 
 ON_ONE_MACHINE = {
     "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
