@@ -22,6 +22,10 @@ def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
 
     Call it again to see a newer run. Raises :class:`~jobs.JobError` when nothing is published in ``warehouse``.
     """
+    from jobs.engines.spark_session import OLD_VERSIONS
+
+    for name, value in OLD_VERSIONS.items():
+        spark.conf.set(name, value)
     tables = Warehouse(warehouse)
     run = tables.last_run()
     for name, version in tables.published_versions(run).items():

@@ -1,11 +1,13 @@
 """Upkeep: join small files, remove those that no published state needs.
 
 A published run names versions of tables, so VACUUM by age alone would take away what its readers read. Here every
-version that a kept run names stays whole: the newest run always, earlier ones for as long as they are kept. A table
-with rows that are not published yet is left alone. At the end a row in ``gold.runs`` publishes the joined files; it
-shows the same rows.
+version that a kept run names stays whole: the newest run always, earlier ones for as long as they are kept. That holds
+for Delta's log too, whose entries would go by their own age at any commit: here alone they go, those below the
+checkpoint of the oldest version that is kept. A table with rows that are not published yet is left alone. At the end a
+row in ``gold.runs`` publishes the joined files; it shows the same rows.
 """
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection
@@ -15,15 +17,19 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable
+from pyarrow import fs
 
 from jobs import JobError
-from jobs.warehouse.warehouse import Warehouse
+from jobs.warehouse.warehouse import KEEP_DAYS, Warehouse, retention
 
 GRACE_HOURS = 24
 """How long a file stays that nobody needs: a job may be writing or reading it."""
 
 NEWEST_ONLY = frozenset({"runs", "validations"})
 """Tables that are read as they are now, whatever run is published."""
+
+LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
+"""An entry of Delta's log: its version, and whether it is a checkpoint, with which a reader may begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class Tidied:
 
 
 def upkeep(
-    warehouse: Warehouse, keep_days: int = 30, *, dry_run: bool = False, grace_hours: int = GRACE_HOURS
+    warehouse: Warehouse, keep_days: int = KEEP_DAYS, *, dry_run: bool = False, grace_hours: int = GRACE_HOURS
 ) -> list[Tidied]:
     """Tidy every table. ``dry_run`` changes nothing and says what there is to do.
 
@@ -53,6 +59,8 @@ def upkeep(
     for name, version in before.items():
         if name in NEWEST_ONLY or version == published["versions"].get(name):
             needed = () if name in NEWEST_ONLY else {run["versions"].get(name, version) for run in kept}
+            if not dry_run:
+                retain(DeltaTable(warehouse.location(name)), keep_days)
             done.append(tidy(warehouse, name, needed, dry_run, grace_hours))
         else:
             done.append(Tidied(name, len(DeltaTable(warehouse.location(name)).file_uris()), left_alone=True))
@@ -84,7 +92,30 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
     removed = vacuum(True)
     if removed and not dry_run:
         vacuum(False)
+    if not dry_run:
+        forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))
+
+
+def retain(table: DeltaTable, keep_days: int) -> None:
+    """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`retention`."""
+    wanted = retention(keep_days)
+    if not wanted.items() <= table.metadata().configuration.items():
+        table.alter.set_table_properties(wanted)
+
+
+def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
+    """Remove the entries of a table's log that no version from ``oldest`` on needs, if written ``before`` a time."""
+    system, log = warehouse.files(f"{warehouse.location(name)}/_delta_log")
+    entries = [
+        (int(found[1]), bool(found[2]), info)
+        for info in system.get_file_info(fs.FileSelector(log))
+        if (found := LOG_ENTRY.fullmatch(info.base_name))
+    ]
+    begin = max((version for version, is_checkpoint, _ in entries if is_checkpoint and version <= oldest), default=0)
+    for version, _, info in sorted(entries, key=lambda entry: entry[0]):
+        if version < begin and info.mtime < before:
+            system.delete_file(info.path)
 
 
 def joinable(table: DeltaTable) -> int:

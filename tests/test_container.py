@@ -121,3 +121,5 @@ def test_the_profile_for_kubernetes_names_what_is_in_the_image() -> None:
     assert (ROOT / re.findall(r"local:///opt/election-replay/(\S+)", profile)[0]).is_file()
     assert re.search(r"(?m)^spark\.jars\.ivy +/home/replay/\.ivy2\.5\.2$", profile)
     assert "useradd --create-home --uid 1000 replay" in CONTAINERFILE
+    [events] = re.findall(r"(?m)^spark\.eventLog\.dir +file://(.+)$", profile)
+    assert re.search(rf"install --directory --owner=replay .*{events}$", CONTAINERFILE, re.MULTILINE)

@@ -23,6 +23,18 @@ PYTHON_PACKAGES = (".zip", ".egg")
 """What Spark puts on Python's path. It would add the jars that it fetches, and then every task of a Python worker reads
 the directories of all of them anew: a third of a second each."""
 
+OLD_VERSIONS = {"spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false"}
+"""Delta for Spark refuses to read a version that newer ones have followed and that was written longer ago than deleted
+files are kept (7 days where a table says nothing), even if all its files are there. Upkeep decides how long they are."""
+
+ON_ONE_MACHINE = {
+    "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.ui.enabled": "false",
+}
+"""Settings that would hold a cluster up, or hide what it does."""
+
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
     f"install a JDK {JAVA_WANTED} or newer (for example `apt install openjdk-17-jdk-headless` "
@@ -34,13 +46,14 @@ def spark_session(
     name: str,
     *,
     master: str | None = None,
-    shuffle_partitions: int = 8,
+    shuffle_partitions: int | None = None,
     quiet: bool = False,
     more: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A session that reads and writes Delta tables, in UTC.
 
     ``master`` applies unless one is configured already, by ``spark-submit`` say; the default is this machine.
+    ``shuffle_partitions`` is by default 8 on one machine, and on a cluster what its profile or Spark says.
     ``more`` are settings of one job alone. ``quiet`` keeps what the JVM prints off the terminal. Raises
     :class:`JobError` when Java is missing or too old, or when no session can be started.
     """
@@ -51,7 +64,7 @@ def spark_session(
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(chosen)
-    for key, value in (settings(shuffle_partitions, configured) | dict(more or {})).items():
+    for key, value in (settings(chosen, shuffle_partitions, configured) | dict(more or {})).items():
         builder = builder.config(key, value)
     try:
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
@@ -91,15 +104,12 @@ def master_of(master: str | None, configured: SparkConf | None = None) -> str:
     return (configured or submitted()).get("spark.master", None) or master or "local[*]"
 
 
-def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
+def settings(master: str, shuffle_partitions: int | None, configured: SparkConf) -> dict[str, str]:
     """Spark's settings, each with the reason where it is not plain; what is ``configured`` goes first."""
     chosen = {
         "spark.driver.memory": "3g",  # Spark's 1 GB is little for two sorts at once
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
-        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
-        "spark.sql.shuffle.partitions": str(shuffle_partitions),
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -107,9 +117,13 @@ def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
         "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
-        "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **OLD_VERSIONS,
     }
+    if shuffle_partitions is not None:
+        chosen["spark.sql.shuffle.partitions"] = str(shuffle_partitions)
+    if master.startswith("local"):
+        chosen = ON_ONE_MACHINE | chosen
     if LOG4J.is_file():
         chosen["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={LOG4J.as_uri()}"
     return {key: configured.get(key, value) or value for key, value in chosen.items()}

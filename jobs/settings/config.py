@@ -185,6 +185,7 @@ class Config:
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
     says something overrides them. ``inventory`` names members where their logs do not. ``privacy`` says what is hashed.
+    ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.session.spark_session`.
     """
 
     layout: Layout = "{cluster}/nodes/{node}/logs/**"
@@ -192,7 +193,7 @@ class Config:
     clock_bound_ms: ClockBound = 500
     utc_offset_minutes: Offset | None = None
     time_zone: Zone | None = None
-    shuffle_partitions: Partitions = 8
+    shuffle_partitions: Partitions | None = None
     sources: tuple[SourceRule, ...] = ()
     inventory: tuple[InventoryEntry, ...] = ()
     privacy: Privacy = field(default_factory=Privacy)

@@ -19,6 +19,9 @@ from jobs.warehouse.stores import for_arrow, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
+KEEP_DAYS = 30
+"""How long a run stays readable where nobody says otherwise."""
+
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
 
@@ -60,13 +63,18 @@ class Warehouse:
         it when Python ends brings the whole process down, after all its work is done.
         """
         location = self.location(table)
-        system, root = fs.FileSystem.from_uri(for_arrow(location))
+        system, root = self.files(location)
         opened = DeltaTable(location, version=version)
         found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
         newer = [one for one in TABLES[table].arrow_schema() if one.name not in found.schema.names]
         if not newer:
             return found
         return found.replace_schema(pa.schema([*found.schema, *(one.with_nullable(True) for one in newer)]))
+
+    def files(self, location: str) -> tuple[fs.FileSystem, str]:
+        """The file system of a place in the warehouse, and the place in it."""
+        system, root = fs.FileSystem.from_uri(for_arrow(location))
+        return system, root
 
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""
@@ -119,6 +127,7 @@ class Warehouse:
                     partition_by=list(table.partitioned_by),
                     name=table.name,
                     description=table.comment,
+                    configuration=retention(KEEP_DAYS),
                 )
 
     def add_missing_columns(self, table: Table) -> None:
@@ -193,6 +202,20 @@ def delta_schema(table: Table) -> Schema:
             for one, column in fields
         ]
     )
+
+
+def retention(days: int) -> dict[str, str]:
+    """Delta's settings of a table whose versions are kept for ``days``.
+
+    Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
+    much older than a run that names its version: only :mod:`jobs.upkeep` removes them.
+    """
+    kept = f"interval {max(days, 1)} days"
+    return {
+        "delta.enableExpiredLogCleanup": "false",
+        "delta.logRetentionDuration": kept,
+        "delta.deletedFileRetentionDuration": kept,
+    }
 
 
 def stats_of(file: DataFile) -> str:

@@ -198,7 +198,7 @@ def test_config_check_says_what_is_in_force(tmp_path: Path, capsys: pytest.Captu
     assert main(["config", "check", "--config", str(file)]) == 0
     said = capsys.readouterr().out
     assert "clock_bound_ms: 50" in said
-    assert "shuffle_partitions: 8 (default)" in said
+    assert "shuffle_partitions: None (default)" in said
     assert "p.yaml is sound" in said
     file.write_text("clock_bound: 50\n")
     assert main(["config", "check", "--config", str(file)]) == 1

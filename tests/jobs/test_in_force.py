@@ -57,7 +57,7 @@ def test_a_named_file_goes_before_that_of_the_environment(file: Path, monkeypatc
 def test_what_is_in_force_has_a_name_however_it_is_written(file: Path) -> None:
     first = in_force("etc/pipeline.yaml")
     assert first.source == f"{file} {first.version}"
-    file.write_text("# the same\nclock_bound_ms: 50\nshuffle_partitions: 8\n")
+    file.write_text("# the same\nclock_bound_ms: 50\nshuffle_partitions: null\n")
     assert in_force(str(file)) == first
     file.write_text("clock_bound_ms: 51\n")
     assert in_force(str(file)).version != first.version

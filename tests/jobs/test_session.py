@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from pyspark.conf import SparkConf
 
 from jobs import JobError
-from jobs.engines.spark_session import java_version, require_java
+from jobs.engines.spark_session import ON_ONE_MACHINE, java_version, require_java, settings
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,19 @@ def test_old_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(JobError, match="is Java 11: install a JDK 17"):
         require_java()
+
+
+def test_a_cluster_is_not_held_up_by_what_suits_one_machine() -> None:
+    laptop, cluster = (settings(master, None, SparkConf(False)) for master in ("local[4]", "yarn"))
+    assert laptop.items() >= ON_ONE_MACHINE.items()
+    assert not ON_ONE_MACHINE.keys() & cluster.keys()
+    assert laptop.items() >= cluster.items()
+    asked = settings("yarn", 640, SparkConf(False))
+    assert asked["spark.sql.shuffle.partitions"] == "640"
+    assert settings("local", 5, SparkConf(False))["spark.sql.shuffle.partitions"] == "5"
+    profile = SparkConf(False).set("spark.sql.shuffle.partitions", "64").set("spark.ui.enabled", "true")
+    configured = settings("local[4]", 5, profile)
+    assert (configured["spark.sql.shuffle.partitions"], configured["spark.ui.enabled"]) == ("64", "true")
 
 
 @pytest.mark.slow
