@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import CommitProperties, write_deltalake
 
 from election_core import RULES_VERSION
 from jobs import JobError
@@ -76,7 +76,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
     chosen = f"cluster IN ({', '.join(quoted(one) for one in sorted(clusters))})"
     for name in JUDGED:
         location = warehouse.location(name)
-        DeltaTable(location).delete(chosen, commit_properties=note)
+        warehouse.opened(name).delete(chosen, commit_properties=note)
         if name in versions:
             before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
@@ -123,10 +123,7 @@ def alone(warehouse: Warehouse, table: str, version: int, judged: Judged) -> boo
     news = version - judged.before.get(table, 0)
     if news <= 0:
         return True
-    return all(
-        commit.get(NOTE) == judged.run_id
-        for commit in DeltaTable(warehouse.location(table), version=version).history(news)
-    )
+    return all(commit.get(NOTE) == judged.run_id for commit in warehouse.opened(table, version).history(news))
 
 
 def waiting(warehouse: Warehouse) -> Judged | None:
