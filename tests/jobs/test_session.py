@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pyspark
@@ -39,6 +40,27 @@ def test_old_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(JobError, match="is Java 11: install a JDK 17"):
         require_java()
+
+
+@pytest.mark.slow
+def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
+    """A home without jars, and no way to the Maven repository."""
+    nowhere = " ".join(f"-D{one}.proxyHost=127.0.0.1 -D{one}.proxyPort=1" for one in ("http", "https"))
+    done = subprocess.run(
+        [sys.executable, "-c", "from jobs.session import spark_session; spark_session('x', quiet=True)"],
+        env={**os.environ, "HOME": str(tmp_path), "JDK_JAVA_OPTIONS": f"-Duser.home={tmp_path} {nowhere}"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("jobs.JobError: Spark did not start: the jars of io.delta:delta-spark_")
+    assert f"{tmp_path}/.ivy2" in said
+    assert "could not be fetched from the Maven repository (java.net.ConnectException: Connection refused)" in said
+    assert "://" not in said
+    assert "UNRESOLVED" not in done.stderr
 
 
 @pytest.mark.slow
