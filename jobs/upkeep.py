@@ -63,7 +63,7 @@ def upkeep(
                 retain(DeltaTable(warehouse.location(name)), keep_days)
             done.append(tidy(warehouse, name, needed, dry_run, grace_hours))
         else:
-            done.append(Tidied(name, len(DeltaTable(warehouse.location(name)).file_uris()), left_alone=True))
+            done.append(Tidied(name, len(warehouse.opened(name).file_uris()), left_alone=True))
     if any(warehouse.version(name) != version for name, version in before.items() if name not in NEWEST_ONLY):
         publish_again(warehouse, published, [one.table for one in done if not one.left_alone])
     return done
@@ -77,13 +77,13 @@ def kept_runs(warehouse: Warehouse, newest: dict[str, Any], since: datetime) -> 
 
 def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool, grace_hours: int) -> Tidied:
     """Join the small files of a table, then remove what neither its newest version nor a needed one names."""
-    table = DeltaTable(warehouse.location(name))
+    table = warehouse.opened(name)
     files = len(table.file_uris())
     if dry_run:
         joined = joinable(table)
     else:
         joined = int(table.optimize.compact()["numFilesRemoved"])
-        table = DeltaTable(warehouse.location(name))
+        table = warehouse.opened(name)
     versions = sorted({*needed, table.version()})
 
     def vacuum(only_list: bool) -> list[str]:

@@ -21,7 +21,9 @@ from rich.table import Table as Grid
 
 from jobs import JobError
 from jobs.cli.log import ERR, FORMATS, OUT, for_machines, known, log_as, tell
+from jobs.faults import meaning, readable
 from jobs.reading.words import cell, harmless, harmless_json, moment, no_formula
+from jobs.settings.config import Config
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +45,9 @@ WIDE = 10_000
 
 GATE_FAILED = 3
 """Exit code when what must hold for the tables does not; what holds is published."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells know it: 128 and the number of the signal."""
 
 Command = Callable[..., Any]
 
@@ -879,12 +884,6 @@ def fail(*lines: str, code: int = 1) -> int:
     return code
 
 
-def readable(error: BaseException) -> str:
-    """The one line of an error's text that says most: the last of a stack trace, else the first."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return lines[-1] if any(line.startswith("Traceback") for line in lines) else lines[0]
-
-
 def general_first(given: Sequence[str]) -> list[str]:
     """The words of a command line, with the options of every command before the command."""
     general: list[str] = []
@@ -899,7 +898,10 @@ def general_first(given: Sequence[str]) -> list[str]:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong line, 3 for a failed gate."""
+    """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong line, 3 for a failed gate.
+
+    After Ctrl-C it is 130.
+    """
     given = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in given
     log_as("text")
@@ -913,13 +915,15 @@ def main(args: Sequence[str] | None = None) -> int:
         sys.stdout = None  # nobody reads on, so nothing is left to flush
         return 1
     except (click.Abort, KeyboardInterrupt):
-        return fail("stopped; run the same command again to go on")
+        return fail("stopped; run the same command again to go on", code=INTERRUPTED)
     except JobError as error:
-        fail(*map(str, error.args))
+        fail(*([means] if (means := meaning(error)) else map(str, error.args)))
         return error.exit_code
     except Exception as error:  # the last resort: a line instead of a stack trace
         if debug:
             raise
+        if means := meaning(error):
+            return fail(means)
         return fail(f"{readable(error)} (a fault of the pipeline or of the machine: --debug shows more)")
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 from delta import configure_spark_with_delta_pip
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -25,7 +26,8 @@ the directories of all of them anew: a third of a second each."""
 
 OLD_VERSIONS = {"spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false"}
 """Delta for Spark refuses to read a version that newer ones have followed and that was written longer ago than deleted
-files are kept (7 days where a table says nothing), even if all its files are there. Upkeep decides how long they are."""
+files are kept (7 days where a table says nothing), even if all its files are there. Upkeep decides how long they stay.
+"""
 
 ON_ONE_MACHINE = {
     "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
@@ -34,6 +36,11 @@ ON_ONE_MACHINE = {
     "spark.ui.enabled": "false",
 }
 """Settings that would hold a cluster up, or hide what it does."""
+
+SAID_BYTES = 1 << 16
+"""How much of what the JVM prints is kept."""
+SAID_SECONDS = 5
+"""How long the end of that is waited for where the JVM has not started."""
 
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
@@ -68,28 +75,65 @@ def spark_session(
         builder = builder.config(key, value)
     try:
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
-        with jvm_output(quiet):
+        with jvm_output(quiet) as said:
             return configure_spark_with_delta_pip(builder).getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
-        raise JobError(f"Spark did not start with master {chosen}; --debug shows why") from error
+        raise JobError(why_not_started(said.decode("utf-8", "replace"), chosen)) from error
 
 
 @contextmanager
-def jvm_output(quiet: bool) -> Iterator[None]:
-    """Start the JVM with its standard error led nowhere, for as long as it lives: what counts, it throws."""
+def jvm_output(quiet: bool) -> Iterator[bytearray]:
+    """Start the JVM with its standard error led here, for as long as it lives; the end of what it says there.
+
+    Nobody else sees it: what counts, the JVM throws, but for what goes wrong before it can.
+    """
+    said = bytearray()
     if not quiet:
-        yield
+        yield said
         return
     sys.stderr.flush()
     kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    end, begin = os.pipe()
+    reader = Thread(target=keep_end, args=(end, said), daemon=True)
+    reader.start()
+    started = False
     try:
-        os.dup2(nowhere, 2)
-        yield
+        os.dup2(begin, 2)
+        yield said
+        started = True
     finally:
         os.dup2(kept, 2)
         os.close(kept)
-        os.close(nowhere)
+        os.close(begin)
+        if not started:
+            reader.join(SAID_SECONDS)  # a JVM that could not start has ended
+
+
+def keep_end(source: int, said: bytearray) -> None:
+    """Read all that comes, and keep the end of it."""
+    while data := os.read(source, SAID_BYTES):
+        said += data
+        del said[:-SAID_BYTES]
+    os.close(source)
+
+
+def why_not_started(text: str, master: str) -> str:
+    """The sentence about a Spark that did not start and said ``text`` before.
+
+    The jars of Delta come from afar at the first start, and that is what fails most.
+    """
+    if not (missing := re.search(r"(?<=:: )([\w.-]+)#([\w.-]+);([\w.-]+): not found", text)):
+        return f"Spark did not start with master {master}; --debug shows why"
+    reason = re.search(r"Server access error at url \S+ \((.*)\)", text)
+    folder = re.search(r"Ivy Default Cache set to: (.*)/cache", text)
+    here = f"~/.m2/repository or {folder[1] if folder else '~/.ivy2.5.2'}"
+    why = f" ({reason[1]})" if reason else ""
+    return (
+        f"Spark did not start: the jars of {':'.join(missing.groups())} are not on this machine (in {here}) and could "
+        f"not be fetched from the Maven repository{why}. Let Java reach it (a proxy: "
+        "JDK_JAVA_OPTIONS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT'; a mirror: spark.jars.ivySettings), or copy "
+        "the second folder from a machine where Spark has started once"
+    )
 
 
 def submitted() -> SparkConf:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import CommitProperties, write_deltalake
 
 from jobs.warehouse.table_sets import JUDGED
 from jobs.warehouse.warehouse import NOTE, Warehouse
@@ -19,7 +19,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
     chosen = f"cluster IN ({', '.join(quoted(one) for one in sorted(clusters))})"
     for name in JUDGED:
         location = warehouse.location(name)
-        DeltaTable(location).delete(chosen, commit_properties=note)
+        warehouse.opened(name).delete(chosen, commit_properties=note)
         if name in versions:
             before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))

@@ -7,8 +7,6 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import Any
 
-from deltalake import DeltaTable
-
 from election_core import RULES_VERSION
 from jobs import JobError
 from jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
@@ -71,10 +69,7 @@ def alone(warehouse: Warehouse, table: str, version: int, judged: Judged) -> boo
     news = version - judged.before.get(table, 0)
     if news <= 0:
         return True
-    return all(
-        commit.get(NOTE) == judged.run_id
-        for commit in DeltaTable(warehouse.location(table), version=version).history(news)
-    )
+    return all(commit.get(NOTE) == judged.run_id for commit in warehouse.opened(table, version).history(news))
 
 
 def waiting(warehouse: Warehouse) -> Judged | None:

@@ -1,19 +1,23 @@
 """The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
 
 import json
+import os
+import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
-from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from jobs import JobError
+from jobs.faults import Damaged, meaning
 from jobs.warehouse.data_files import DataFile
 from jobs.warehouse.stores import for_arrow, for_spark, is_uri
 from schemas import TABLES, Table
@@ -24,6 +28,10 @@ KEEP_DAYS = 30
 
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
+
+
+COMMIT = re.compile(r"\d{20}\.json")
+"""How the files of Delta's log are called."""
 
 
 class Warehouse:
@@ -37,11 +45,34 @@ class Warehouse:
         return f"{self.root}/{TABLES[table].path}"
 
     def version(self, table: str) -> int | None:
-        """The newest version of ``table``; ``None`` if there is none yet."""
+        """The newest version of ``table``; ``None`` if there is none yet. Raises :class:`~jobs.JobError` as below."""
         try:
-            return int(DeltaTable(self.location(table)).version())
+            return int(self.opened(table).version())
         except TableNotFoundError:
             return None
+
+    def opened(self, table: str, version: int | None = None) -> DeltaTable:
+        """``table`` as Delta knows it, the newest version by default.
+
+        Raises :class:`TableNotFoundError` where there is none, and :class:`~jobs.JobError` where its log is damaged.
+        """
+        with self.telling(table):
+            found = DeltaTable(self.location(table), version=version)
+            if empty := empty_commits(self.location(table)):
+                raise ValueError(f"the commit {empty[0]} is empty")
+            return found
+
+    @contextmanager
+    def telling(self, table: str) -> Iterator[None]:
+        """Name the table in what goes wrong with it; what is wrong with the machine is told as such."""
+        try:
+            yield
+        except (TableNotFoundError, CommitFailedError, JobError):
+            raise
+        except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
+            if meaning(error):
+                raise
+            raise Damaged(table, self.location(table), error) from error
 
     def versions(self) -> dict[str, int]:
         """The newest version of every table that is there."""
@@ -52,7 +83,9 @@ class Warehouse:
         """All rows of a small table, without Spark; none if the table is not there."""
         if self.version(table) is None:
             return []
-        found: list[dict[str, Any]] = self.dataset(table).to_table(list(columns or TABLES[table].names)).to_pylist()
+        dataset = self.dataset(table)
+        with self.telling(table):
+            found: list[dict[str, Any]] = dataset.to_table(list(columns or TABLES[table].names)).to_pylist()
         return found
 
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset:
@@ -64,8 +97,12 @@ class Warehouse:
         """
         location = self.location(table)
         system, root = self.files(location)
-        opened = DeltaTable(location, version=version)
-        found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
+        with self.telling(table):
+            try:
+                opened = self.opened(table, version)
+            except TableNotFoundError as error:
+                raise Damaged(table, location, error) from error
+            found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
         newer = [one for one in TABLES[table].arrow_schema() if one.name not in found.schema.names]
         if not newer:
             return found
@@ -78,7 +115,7 @@ class Warehouse:
 
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""
-        return int(DeltaTable(self.location(table)).count())
+        return int(self.opened(table).count())
 
     def last_batch(self) -> int:
         """The number of the last landing that was finished; 0 if there is none."""
@@ -132,7 +169,7 @@ class Warehouse:
 
     def add_missing_columns(self, table: Table) -> None:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
-        here = DeltaTable(self.location(table.name))
+        here = self.opened(table.name)
         there = {field.name for field in here.schema().fields}
         missing = [field for field in delta_schema(table).fields if field.name not in there]
         if missing:
@@ -163,7 +200,7 @@ class Warehouse:
         partition at all the files only come in addition. Raises :class:`JobError` when another job has written to the
         table since that version.
         """
-        opened = DeltaTable(self.location(table), version=version)
+        opened = self.opened(table, version)
         column, now = TABLES[table].partitioned_by[0], int(time.time() * 1000)
         adds: list[AddAction | RemoveAction] = [
             AddAction(one.path, one.size, {column: one.partition}, now, data_change=True, stats=stats_of(one))
@@ -190,6 +227,14 @@ class Warehouse:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
         write_deltalake(self.location(table), shaped, mode="append")
+
+
+def empty_commits(location: str) -> list[str]:
+    """The commits of a local table that hold nothing: Delta takes them for commits that changed nothing."""
+    if is_uri(location):
+        return []
+    with os.scandir(f"{location}/_delta_log") as entries:
+        return sorted(one.name for one in entries if COMMIT.fullmatch(one.name) and not one.stat().st_size)
 
 
 def delta_schema(table: Table) -> Schema:

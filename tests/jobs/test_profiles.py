@@ -20,7 +20,7 @@ CLUSTERS = {"k8s": "k8s://https://127.0.0.1:1", "yarn": "yarn", "standalone": "s
 """The profiles for clusters, and a master for each at which nobody listens."""
 
 JOBS = {
-    "cli.py": ("run", "--landing", "L", "--warehouse", "W"),
+    "run.py": ("--landing", "L", "--warehouse", "W"),
     "land.py": ("--landing", "L", "--warehouse", "W"),
     "replay.py": ("--warehouse", "W"),
 }
@@ -68,7 +68,7 @@ def test_without_settings_a_profile_ends_before_it_asks_its_cluster(profile: str
         [
             *(SUBMIT, "--properties-file", PROFILES / f"{profile}.conf", "--master", master, "--deploy-mode", "client"),
             *(word for name, value in here.items() for word in ("--conf", f"{name}={value}")),
-            *(ROOT / "jobs/cli.py", *JOBS["cli.py"]),
+            *(ROOT / "jobs/run.py", *JOBS["run.py"]),
         ],
         cwd=tmp_path,
         env=environment(),
@@ -93,7 +93,7 @@ def test_so_does_every_job_by_the_master_that_it_is_given(
     monkeypatch.chdir(tmp_path)
     for name in ("ELECTION_REPLAY_CONFIG", "ELECTION_REPLAY_CONFIG_REQUIRED", "PYSPARK_GATEWAY_PORT"):
         monkeypatch.delenv(name, raising=False)
-    words = JOBS[job] if job == "cli.py" else (job.removesuffix(".py"), *JOBS[job])
+    words = (job.removesuffix(".py"), *JOBS[job])
     assert main([*words, "--master", master]) == 2
     assert f"Spark's master is {master}" in capsys.readouterr().err
 

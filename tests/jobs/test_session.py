@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pyspark
@@ -53,6 +54,27 @@ def test_a_cluster_is_not_held_up_by_what_suits_one_machine() -> None:
     profile = SparkConf(False).set("spark.sql.shuffle.partitions", "64").set("spark.ui.enabled", "true")
     configured = settings("local[4]", 5, profile)
     assert (configured["spark.sql.shuffle.partitions"], configured["spark.ui.enabled"]) == ("64", "true")
+
+
+@pytest.mark.slow
+def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
+    """A home without jars, and no way to the Maven repository."""
+    nowhere = " ".join(f"-D{one}.proxyHost=127.0.0.1 -D{one}.proxyPort=1" for one in ("http", "https"))
+    done = subprocess.run(
+        [sys.executable, "-c", "from jobs.session import spark_session; spark_session('x', quiet=True)"],
+        env={**os.environ, "HOME": str(tmp_path), "JDK_JAVA_OPTIONS": f"-Duser.home={tmp_path} {nowhere}"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("jobs.JobError: Spark did not start: the jars of io.delta:delta-spark_")
+    assert f"{tmp_path}/.ivy2" in said
+    assert "could not be fetched from the Maven repository (java.net.ConnectException: Connection refused)" in said
+    assert "://" not in said
+    assert "UNRESOLVED" not in done.stderr
 
 
 @pytest.mark.slow
