@@ -23,7 +23,7 @@ from jobs import JobError
 from jobs.blocks import head
 from jobs.config import Config
 from jobs.evidence import HEAD_BYTES, Head, dialect_of, head_of
-from jobs.landing import LANDED, LANDED_STATES, Known, Task, land_tasks
+from jobs.landing import LANDED, LANDED_STATES, Known, Task, joined, land_tasks
 from jobs.landing_zone import Skip, open_landing
 from jobs.listing import LogFile, log_files, told_to_nobody
 from jobs.pseudonyms import Pseudonyms, pseudonyms_of
@@ -197,9 +197,11 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     states: States = defaultdict(dict)
     for row in sorted(landed, key=lambda row: row["batch"]):
         if row["status"] in LANDED_STATES:
-            known = Known(**{field.name: row[field.name] for field in fields(Known)})
-            heads = states[row["cluster"], row["source_node"], row["stream"]]
-            heads.setdefault(row["head"], {})[known.fingerprint] = known
+            known = Known(
+                **{field.name: row[field.name] for field in fields(Known)} | {"file_time": micros(row["file_time"])}
+            )
+            variants = states[row["cluster"], row["source_node"], row["stream"]].setdefault(row["head"], {})
+            variants[known.fingerprint] = joined(variants.get(known.fingerprint), known)
     return states
 
 
