@@ -120,12 +120,16 @@ def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[SparkSubmitOp
     """Land, check, replay, check, publish; the last task fails if any of them did.
 
     A gate that fails does not stop the steps after it: they hold back the clusters that it names and publish the rest.
-    It is not tried again, as it would say the same.
+    It is not tried again, as it would say the same. A landing that could not read everything is tried again, and does
+    not stop them either.
     """
     go_on = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
     land = step("land", "--landing", LANDING, *SETTINGS, chosen=land_chosen, outlets=[EVENTS])
     landed = step(
-        "validate", "--layer", "bronze", "--layer", "silver", "--as-of", AS_OF, task_id="validate_landed", retries=0
+        *("validate", "--layer", "bronze", "--layer", "silver", "--as-of", AS_OF),
+        task_id="validate_landed",
+        retries=0,
+        trigger_rule=TriggerRule.ALL_DONE,
     )
     replay = step("replay", *SETTINGS, "--unpublished", chosen=replay_chosen, trigger_rule=go_on)
     judged = step("validate", "--layer", "gold", task_id="validate_judged", retries=0)
@@ -147,6 +151,9 @@ with DAG(
 
 Lands what is new in the landing zone, however old it is, and judges the clusters that it concerns. Readers see the
 result when `publish` is done, all tables at once.
+
+**When `land` is red** with exit code 4, its log names what could not be read. Everything else is landed, judged and
+published, and the next run tries again.
 
 **When `validate_landed` or `validate_judged` is red** its log names the clusters and the rows; `gold/validations` and
 `data_docs/` in the warehouse show the same. Those clusters keep their published state, all others are published, and

@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from itertools import chain, islice
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     from jobs.cli.simulate import Simulated
     from jobs.gates.checks import Check
+    from jobs.land import Landing
     from jobs.landing.inspection import Inspection
+    from jobs.landing.landing_zone import Skipped
     from jobs.landing.listing import LogFile
     from jobs.publish import Outcome
     from jobs.reading.published import Published
@@ -46,6 +48,8 @@ WIDE = 10_000
 GATE_FAILED = 3
 """Exit code when what must hold for the tables does not; what holds is published."""
 
+NOT_READ = 4
+"""Exit code when something of the landing zone could not be read; all else is landed, judged and published."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells know it: 128 and the number of the signal."""
 
@@ -128,7 +132,8 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     """Land what is new, replay it, publish the result.
 
     Repeating it lands only what is new; with nothing new it changes nothing. A cluster whose tables do not pass their
-    gates keeps its published state; then the exit code is 3.
+    gates keeps its published state; then the exit code is 3. A file or folder that cannot be read stops nothing else
+    and is tried again by the next run; then the exit code is 4.
 
     \b
     Example
@@ -140,22 +145,24 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
     settings = chosen.config
-    files = new_files(landing, tables, settings)
+    passed_over: list[Skipped] = []
+    files = new_files(landing, tables, settings, passed_over.append)
     if dry_run:
         from jobs.cli.dry_run import judging_plan, landing_plan
 
-        plan(chain(landing_plan(files), judging_plan(tables, settings.listed(), landing=files)))
+        plan(chain(landing_plan(files, passed_over), judging_plan(tables, settings.listed(), landing=files)))
         return
+    landed = done = None
     if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
         spark = started(settings, master, debug)
-        land_stage(spark, landing, tables, settings)
+        landed, passed_over = land_stage(spark, landing, tables, settings)
         done = replay_stage(spark, tables, chosen)
     else:
-        done = None
         tell("Nothing new has come since the last run: nothing was changed.")
     if tables.published():
         summary(warehouse)
-    leave(gates(tables, done))
+    missed = not_read(landed, passed_over)
+    leave(failed=gates(tables, done), unread=missed)
 
 
 @cli.command()
@@ -176,6 +183,9 @@ def land(
 ) -> None:
     """Read new log lines into the bronze and silver tables, without judging them.
 
+    A file or folder that cannot be read stops nothing else and is tried again by the next landing; then the exit code
+    is 4.
+
     \b
     Examples
       election-replay land --landing /data/logs --warehouse /data/warehouse
@@ -185,15 +195,19 @@ def land(
     from jobs.warehouse.warehouse import Warehouse
 
     settings, tables = settings_in_force(config, master).config, Warehouse(warehouse)
-    files = of_clusters(new_files(landing, tables, settings), cluster)
+    passed_over: list[Skipped] = []
+    files = of_clusters(new_files(landing, tables, settings, passed_over.append), cluster)
+    landed = None
     if dry_run:
         from jobs.cli.dry_run import landing_plan
 
-        plan(landing_plan(files))
-    elif files:
-        land_stage(started(settings, master, debug), landing, tables, settings, cluster)
+        plan(landing_plan(files, passed_over))
+        return
+    if files:
+        landed, passed_over = land_stage(started(settings, master, debug), landing, tables, settings, cluster)
     else:
         tell("No new log file, and none has grown: nothing was changed.")
+    leave(unread=not_read(landed, passed_over))
 
 
 @cli.command()
@@ -250,7 +264,7 @@ def replay(
     if tables.published() and not unpublished:
         summary(warehouse)
     failed = gates(tables, done)
-    leave(failed and not unpublished)
+    leave(failed=failed and not unpublished)
 
 
 @cli.command()
@@ -284,7 +298,7 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
     tell(text, validation_id=validation, expectations=len(checks), held=held)
     if page:
         tell(f"Data docs: {page}")
-    leave(any(one.stops for one in checks))
+    leave(failed=any(one.stops for one in checks))
 
 
 @cli.command()
@@ -308,7 +322,7 @@ def publish(warehouse: str) -> None:
     else:
         tell("Nothing waits to be published: nothing was changed.")
     summary(warehouse)
-    leave(gates(tables, done))
+    leave(failed=gates(tables, done))
 
 
 @cli.command()
@@ -662,9 +676,9 @@ def started(config: "Config", master: str | None, debug: bool, more: Mapping[str
 
 
 def plan(lines: Iterable[str]) -> None:
-    """Say what there is to do."""
+    """Say what there is to do; no name breaks its line."""
     for line in lines:
-        tell(line)
+        tell(harmless(line, keep=""))
 
 
 def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
@@ -674,25 +688,53 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
 
 def land_stage(
     spark: "SparkSession", landing: str, tables: Any, config: "Config", clusters: Sequence[str] = ()
-) -> None:
-    """Land, with a line about it."""
+) -> "tuple[Landing, list[Skipped]]":
+    """Land, with a line about it. What was landed, and what had to be passed over."""
     from jobs.cli.progress import rate, stage
     from jobs.land import land as land_job
     from jobs.land import new_files
 
+    passed_over: list[Skipped] = []
     with stage("land", spark) as report:
         began = time.monotonic()
-        done = land_job(spark, of_clusters(new_files(landing, tables, config), clusters), landing, tables, config)
+        files = of_clusters(new_files(landing, tables, config, passed_over.append), clusters)
+        done = land_job(spark, files, landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")
-            return
+            return done, passed_over
         known(batch=done.batch)
         report(f"{done.files:,} new or grown files, {done.bytes_read / 1e6:,.1f} MB")
         report(rate(done.lines_total, time.monotonic() - began, "lines"))
         became = (
             f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
         )
-        report(became, **asdict(done))
+        report(became, **{name: value for name, value in asdict(done).items() if name != "unread"})
+    return done, passed_over
+
+
+def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool:
+    """Say what of the landing zone could not be read or had to be passed over; whether anything is missed by it."""
+    unread = landed.unread if landed else ()
+    missed = [one for one in passed_over if not one.harmless]
+    if unread:
+        tell(f"Not read, and tried again by the next landing: {len(unread):,} files", logging.WARNING, unread=unread)
+        plan(first(f"  {path}  {problem}" for path, problem in unread))
+    if passed_over:
+        told = [asdict(one) for one in passed_over]
+        tell(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=told)
+        plan(first(f"  {one.path}  {one.reason}" for one in [*missed, *(one for one in passed_over if one.harmless)]))
+    return bool(unread or missed)
+
+
+def first(lines: Iterable[str]) -> Iterator[str]:
+    """The first lines, and how many more there are; all of them for machines."""
+    from jobs.cli.summary import SHOWN
+
+    every = list(lines)
+    shown = len(every) if for_machines() else SHOWN
+    yield from every[:shown]
+    if len(every) > shown:
+        yield f"  and {len(every) - shown:,} more"
 
 
 def replay_stage(
@@ -756,10 +798,10 @@ def complain(checks: "Iterable[Check]") -> None:
             tell(complaint(check, cluster), level, rows_failed=failed, **names)
 
 
-def leave(failed: bool) -> None:
-    """End the command with the exit code of failed gates, if they did."""
-    if failed:
-        click.get_current_context().exit(GATE_FAILED)
+def leave(*, failed: bool = False, unread: bool = False) -> None:
+    """End the command with the exit code of failed gates, if they did, else of what could not be read."""
+    if failed or unread:
+        click.get_current_context().exit(GATE_FAILED if failed else NOT_READ)
 
 
 def published(warehouse: str) -> "Published":
@@ -900,7 +942,7 @@ def general_first(given: Sequence[str]) -> list[str]:
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 for success, 1 for an error, 2 for a wrong line, 3 for a failed gate.
 
-    After Ctrl-C it is 130.
+    It is 4 for files that could not be read, and 130 after Ctrl-C.
     """
     given = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in given

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
 
 from election_core.dialects.streams import PACKED
@@ -43,13 +44,68 @@ class Block:
     length: int
 
 
+NEWLINE = ord("\n")
+
+MARKS = 32
+"""So many places of what a landing read of a file are remembered, at most."""
+
+MARK_DIGITS = 12
+"""Digits of a hash that are remembered: of 2**48 files that go on differently one looks the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line's end in a file: the bytes and lines up to there, and how their SHA-256 begins."""
+
+    position: int
+    lines: int
+    digest: str
+
+
+class Marks:
+    """Remembers the file's beginnings up to some line ends, evenly spread however long it becomes."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+        self._every = 1
+        self._kept: list[Mark] = []
+        self._last: Mark | None = None
+
+    def all(self) -> list[Mark]:
+        """The marks in their order, with one where reading ended; lines are counted from where it began."""
+        return [*self._kept, *([self._last] if self._last and self._last not in self._kept[-1:] else [])]
+
+    def add(self, sha: "hashlib._Hash", position: int, data: bytes) -> None:
+        """Take whole lines that begin at ``position``, and bring ``sha`` up to their end."""
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
+        done, at = 0, 0
+        while (at := at + self._every - (self._lines + at) % self._every) <= len(ends):
+            end = int(ends[at - 1])
+            sha.update(memoryview(data)[done:end])
+            self._keep(Mark(position + end, self._lines + at, sha.hexdigest()[:MARK_DIGITS]))
+            done = end
+        sha.update(memoryview(data)[done:])
+        self.ended(sha, position + len(data), len(ends))
+
+    def ended(self, sha: "hashlib._Hash", position: int, lines: int) -> None:
+        """So many more lines were read up to ``position``."""
+        self._lines += lines
+        self._last = Mark(position, self._lines, sha.hexdigest()[:MARK_DIGITS])
+
+    def _keep(self, mark: Mark) -> None:
+        self._kept.append(mark)
+        if len(self._kept) > MARKS:
+            self._every *= 2
+            self._kept = [one for one in self._kept if one.lines % self._every == 0]
+
+
 class Blocks:
     """The blocks of one file.
 
     ``position`` and ``digest`` are the bytes given out so far and their SHA-256; ``rest`` is what follows the
     last line end once the file has been read, ``waiting`` its full length. ``problem`` says why it was not read to
     its end: it is damaged, or ``unread``, which the next attempt may mend. ``missing`` says that the file is gone: it
-    was moved after it was listed.
+    was moved after it was listed. ``marks`` are of what was given out as blocks.
     """
 
     def __init__(self, zone: LandingZone, path: str, size: int) -> None:
@@ -59,6 +115,7 @@ class Blocks:
         self.position = 0
         self.rest = b""
         self.waiting = 0
+        self.marks = Marks()
         self._sha = hashlib.sha256()
         self._chunks = self._read(zone, path, size)
 
@@ -74,7 +131,8 @@ class Blocks:
             if not chunk:
                 return False
             wanted = length - self.position
-            self._advance(chunk[:wanted], len(chunk[:wanted]))
+            self._sha.update(chunk[:wanted])
+            self.position += len(chunk[:wanted])
             self.rest = chunk[wanted:]
         return True
 
@@ -104,7 +162,9 @@ class Blocks:
         """``before`` and ``chunk`` up to ``end`` as a block, copied once; what follows is the rest."""
         self.rest = chunk[end:]
         data = b"".join((before, memoryview(chunk)[:end]))
-        return self._advance(data, len(data))
+        self.marks.add(self._sha, self.position, data)
+        self.position += len(data)
+        return Block(data, len(data))
 
     def _giant_line(self) -> Block | None:
         """Pass over a line too long to be held, keeping its beginning; ``None`` when the file ends in it."""
@@ -119,6 +179,7 @@ class Blocks:
             if end:
                 self._sha, self.rest = sha, chunk[end:]
                 self.position += length
+                self.marks.ended(sha, self.position, 1)
                 return Block(kept + b"\n", length)
         self.rest, self.waiting = kept, length
         return None
@@ -126,14 +187,11 @@ class Blocks:
     def take_rest(self) -> Block:
         """The last line, which has no end, as a block."""
         block = Block(self.rest, self.waiting)
-        self._advance(self.rest, self.waiting)
+        self._sha.update(self.rest)
+        self.position += self.waiting
+        self.marks.ended(self._sha, self.position, 1)
         self.rest, self.waiting = b"", 0
         return block
-
-    def _advance(self, data: bytes, length: int) -> Block:
-        self._sha.update(data)
-        self.position += length
-        return Block(data, length)
 
     def _read(self, zone: LandingZone, path: str, size: int) -> Iterator[bytes]:
         try:

@@ -31,6 +31,7 @@ class Entry:
     """A file, or a link, by its path below the landing zone; size in bytes, ``modified`` in microseconds UTC.
 
     ``link`` is where a link leads: a path below the landing zone (empty: the zone itself), or an absolute one.
+    ``folder``: the link leads to no file, but to a folder or nowhere.
     """
 
     path: str
@@ -90,7 +91,7 @@ class LocalZone:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 try:
                     if entry.is_symlink():
-                        yield Entry(path, link=below(top, os.path.realpath(entry.path)), folder=entry.is_dir())
+                        yield Entry(path, link=below(top, os.path.realpath(entry.path)), folder=not entry.is_file())
                     elif not entry.is_dir(follow_symlinks=False):
                         found = entry.stat(follow_symlinks=False)
                         if stat.S_ISREG(found.st_mode):

@@ -11,7 +11,7 @@ if the file has not changed by then, it is taken as it is.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
@@ -19,8 +19,8 @@ from typing import Any
 from election_core.dialects import NAMED
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from jobs.engines.python_worker import prepare_worker
-from jobs.landing.blocks import Blocks
-from jobs.landing.evidence import Counts, Evidence, Place, Progress, Row, digest
+from jobs.landing.blocks import Blocks, Mark
+from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
 from jobs.landing.landing_zone import LandingZone, open_landing
 from jobs.landing.listing import LogFile
 from jobs.landing.pseudonyms import Pseudonyms
@@ -30,6 +30,9 @@ from schemas import TABLES
 LANDED = TABLES["landed_files"]
 LANDED_STATES = ("landed", "grown")
 """The kinds of rows in ``landed_files`` that say how far a file is landed."""
+
+MOST_MARKS = 512
+"""Marks that are kept in mind of a file with many landings."""
 
 NOT_READ = "not_read"
 """The kind of those that say that nothing could be read this time."""
@@ -44,7 +47,11 @@ PATH, PROBLEM, UNREAD = (LANDED.names.index(name) for name in ("path", "problem"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """How far a file is landed, and where it was last seen; the fields are columns of ``landed_files``."""
+    """How far a file is landed, and where it was last seen; the fields are columns of ``landed_files``.
+
+    ``marks`` are those of all its landings. ``file_time`` counts where ``lines_shared`` says that it went on from the
+    middle of another file.
+    """
 
     fingerprint: str
     bytes_landed: int
@@ -56,6 +63,9 @@ class Known:
     zone_state: str | None = None
     flood: str | None = None
     path: str = ""
+    marks: str | None = None
+    lines_shared: int | None = None
+    file_time: int | None = None
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
@@ -151,10 +161,12 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
         yield from land_snapshot(task, file, known, zone)
         return
     try:
-        before, blocks, older = recognised(file, known, zone)
+        before, blocks, older = recognised(task, file, known, zone)
     except NotReadError as error:
         yield not_read(task, file, str(error))
         return
+    if before and before.lines_shared is not None:
+        task = replace(task, file_time=before.file_time if before in known else time_of_next_line(task, blocks))
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     progress = before.progress() if before else Progress()
     evidence = Evidence(place, NAMED.get(task.dialect), progress, task.pseudonyms)
@@ -165,16 +177,16 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
     if blocks.unread and not evidence.counts.total:
         yield not_read(task, file, blocks.problem)
         return
-    after = older or known_after(evidence, blocks)
+    after = replace(older, marks=None) if older else known_after(evidence, blocks, before)
     if older:
         status = "older_copy" if blocks.position < older.bytes_landed else "seen_before"
-    elif before:
+    elif before in known:
         known.remove(before)
         status = "grown" if evidence.counts.total else "seen_before"
     else:
         status = "landed"
     if not older:
-        known.append(after)
+        known.append(joined(before, after))
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
 
 
@@ -205,21 +217,104 @@ class NotReadError(Exception):
     """What is landed of a file cannot be told, because that part of it, or of its copy, could not be read."""
 
 
-def recognised(file: LogFile, known: list[Known], zone: LandingZone) -> tuple[Known | None, Blocks, Known | None]:
+def recognised(
+    task: Task, file: LogFile, known: list[Known], zone: LandingZone
+) -> tuple[Known | None, Blocks, Known | None]:
     """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy.
 
-    Raises :class:`NotReadError`.
+    A file may have gone back to a beginning of itself and go on differently, as on a machine that was restored: it goes
+    on from there, as a file of its own. Raises :class:`NotReadError`.
     """
     older = None
+    parted: list[tuple[Mark, Known]] = []
     for one in sorted(known, key=lambda one: -one.bytes_landed):
         blocks = Blocks(zone, file.path, file.size)
-        if not skipped(blocks, one.bytes_landed):
-            older = older or ((one, blocks) if is_beginning(blocks, zone, one.path) else None)
-        elif blocks.digest == one.content_hash:
+        shorter = not skipped(blocks, one.bytes_landed)
+        if blocks.missing:
+            return None, blocks, None
+        if not shorter and blocks.digest == one.content_hash:
             return one, blocks, None
+        if older is None:
+            shared = shared_with(one, file, blocks, zone, shorter=shorter)
+            older = (one, blocks) if shorter and shared.position == blocks.position else None
+            parted.append((shared, one))
     if older:
         return older[0], older[1], older[0]
-    return None, Blocks(zone, file.path, file.size), None
+    blocks = Blocks(zone, file.path, file.size)
+    shared, parent = max(parted, key=lambda found: found[0].position, default=(NOTHING, None))
+    if parent is None or not shared.position or not skipped(blocks, shared.position):
+        return None, blocks, None
+    return begun(parent, shared, blocks.digest, new_fingerprint(task.head, len(known))), blocks, None
+
+
+def begun(parent: Known, shared: Mark, content_hash: str, fingerprint: str) -> Known:
+    """A file that goes on differently from the middle of another, before it does."""
+    marks = as_text(mark for mark in marks_of(parent) if mark.position <= shared.position)
+    return Known(
+        fingerprint=fingerprint,
+        bytes_landed=shared.position,
+        content_hash=content_hash,
+        lines_landed=shared.lines,
+        tick_bucket=None,
+        last_line_no=None,
+        last_line=None,
+        marks=marks,
+        lines_shared=shared.lines,
+    )
+
+
+NOTHING = Mark(0, 0, "")
+
+
+def shared_with(one: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *, shorter: bool) -> Mark:
+    """How far a file is known to begin as a known one does, which it does not hold whole; ``blocks`` were passed over.
+
+    Files that begin alike may go on differently. One that is ``shorter`` is compared with the known one where that is
+    there under another name. Otherwise, and where a file is no longer what it was, the marks decide: lines after the
+    last one that fits are taken for new, so that none is lost. Where no mark was made nothing contradicts that a
+    shorter file is the other's beginning.
+    """
+    whole = Mark(blocks.position, 0, "")
+    if one.path != file.path:
+        other = Blocks(zone, one.path, blocks.position)
+        if not shorter or skipped(other, blocks.position):
+            return whole if shorter and other.digest == blocks.digest else NOTHING
+    if shorter and not one.marks:
+        return whole
+    again, shared = Blocks(zone, file.path, file.size), NOTHING
+    for mark in marks_of(one):
+        if mark.position > blocks.position or not skipped(again, mark.position):
+            break
+        if not again.digest.startswith(mark.digest):
+            break
+        shared = mark
+    return shared
+
+
+def marks_of(known: Known) -> list[Mark]:
+    """The marks of a file, in their order."""
+    parts = (one.split(":") for one in (known.marks or "").split())
+    return sorted({Mark(int(at), int(lines), begin) for at, lines, begin in parts}, key=lambda mark: mark.position)
+
+
+def as_text(marks: Iterable[Mark]) -> str:
+    """Marks as they are stored."""
+    return " ".join(f"{mark.position}:{mark.lines}:{mark.digest}" for mark in marks)
+
+
+def joined(before: Known | None, after: Known) -> Known:
+    """What is known of a file after one more landing: its marks are those of all."""
+    if before is None or before.fingerprint != after.fingerprint or not before.marks:
+        return after
+    marks = [*marks_of(before), *marks_of(after)]
+    return replace(after, marks=as_text(marks if len(marks) <= MOST_MARKS else marks[1::2]))
+
+
+def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
+    """When the next dated line was written, microseconds UTC; if none is in sight, the first one of the file."""
+    zone = task.time_zone or task.utc_offset_minutes
+    found = head_of(blocks.peek(HEAD_BYTES), NAMED.get(task.dialect), zone).file_time
+    return task.file_time if found is None else found
 
 
 def skipped(blocks: Blocks, length: int) -> bool:
@@ -229,16 +324,6 @@ def skipped(blocks: Blocks, length: int) -> bool:
     if blocks.unread:
         raise NotReadError(blocks.problem)
     return False
-
-
-def is_beginning(shorter: Blocks, zone: LandingZone, path: str) -> bool:
-    """Whether a file that was read to its end is the beginning of the longer one at ``path``.
-
-    Files that begin alike may go on differently. Where the longer one is gone nothing contradicts that it is.
-    Raises :class:`NotReadError`.
-    """
-    longer = Blocks(zone, path, shorter.position)
-    return not skipped(longer, shorter.position) or longer.digest == shorter.digest
 
 
 def new_fingerprint(head: str, namesakes: int) -> str:
@@ -273,9 +358,14 @@ def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
-def known_after(evidence: Evidence, blocks: Blocks) -> Known:
-    """How far the file is landed now."""
+def known_after(evidence: Evidence, blocks: Blocks, before: Known | None) -> Known:
+    """How far the file is landed now; its marks are those of this landing, and those that it shares."""
     at = evidence.progress
+    since = before.lines_landed if before else 0
+    marks = [replace(mark, lines=since + mark.lines) for mark in blocks.marks.all()]
+    shared = before.lines_shared if before else None
+    if before and shared == before.lines_landed:
+        marks = [*marks_of(before), *marks]
     return Known(
         fingerprint=evidence.place.fingerprint,
         bytes_landed=blocks.position,
@@ -287,6 +377,9 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         zone_state=at.zone_state,
         flood=at.flood,
         path=evidence.place.path,
+        marks=as_text(marks) or None,
+        lines_shared=shared,
+        file_time=evidence.place.file_time,
     )
 
 

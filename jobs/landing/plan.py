@@ -14,7 +14,7 @@ from jobs.landing.blocks import head
 from jobs.landing.evidence import HEAD_BYTES, Head, dialect_of, head_of
 from jobs.landing.landing_zone import open_landing
 from jobs.landing.listing import LogFile
-from jobs.landing.one_file import LANDED, LANDED_STATES, Known, Task
+from jobs.landing.one_file import LANDED, LANDED_STATES, Known, Task, joined
 from jobs.landing.privacy_mark import remember_privacy
 from jobs.landing.pseudonyms import pseudonyms_of
 from jobs.settings.config import Config
@@ -141,9 +141,11 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     states: States = defaultdict(dict)
     for row in sorted(landed, key=lambda row: row["batch"]):
         if row["status"] in LANDED_STATES:
-            known = Known(**{field.name: row[field.name] for field in fields(Known)})
-            heads = states[row["cluster"], row["source_node"], row["stream"]]
-            heads.setdefault(row["head"], {})[known.fingerprint] = known
+            known = Known(
+                **{field.name: row[field.name] for field in fields(Known)} | {"file_time": micros(row["file_time"])}
+            )
+            variants = states[row["cluster"], row["source_node"], row["stream"]].setdefault(row["head"], {})
+            variants[known.fingerprint] = joined(variants.get(known.fingerprint), known)
     return states
 
 

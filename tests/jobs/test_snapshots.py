@@ -95,6 +95,16 @@ def test_the_same_snapshot_lands_once_wherever_it_lies(zone: Zone) -> None:
     assert [event["event_id"] for event in land(other)["events"]] == ids
 
 
+@pytest.mark.parametrize("taken", ["99991231T235959Z", "19691231T235959Z", "20261399T020000Z"])
+def test_an_absurd_time_is_in_quarantine_and_the_others_land(zone: Zone, taken: str) -> None:
+    put(zone, "consumerOffset.json", OFFSETS, taken=taken)
+    put(zone, "consumerOffset.json", OFFSETS)
+    made = land(zone)
+    assert [row["reason"] for row in made["quarantine"]] == [f"{taken} is no possible time"]
+    assert len(made["events"]) == 3
+    assert not land(zone)["landed_files"]
+
+
 def test_other_times_and_other_contents_are_other_snapshots(zone: Zone) -> None:
     put(zone, "consumerOffset.json", OFFSETS)
     put(zone, "consumerOffset.json", OFFSETS, taken="20260301T090010Z")
