@@ -1,6 +1,6 @@
 """Rows of ``gold.runs``: what a replay has judged, and the row that makes readers see it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
@@ -117,3 +117,25 @@ def code_version() -> str:
         return version_of("election-replay")
     except PackageNotFoundError:
         return "unknown"
+
+
+def kept_runs(warehouse: Warehouse, newest: dict[str, Any], since: datetime) -> list[dict[str, Any]]:
+    """The runs that must stay readable."""
+    runs = [run for run in warehouse.runs() if run["status"] == "published" and run["published_at"] >= since]
+    return runs if any(run["run_id"] == newest["run_id"] for run in runs) else [*runs, newest]
+
+
+def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Collection[str]) -> None:
+    """Publish the same rows in their new files."""
+    now = datetime.now(UTC)
+    versions = published["versions"] | {name: warehouse.version(name) for name in tidied if name != "runs"}
+    again = {
+        "run_id": f"{now:%Y%m%dT%H%M%S.%fZ}-{published['batch']}",
+        "started_at": now,
+        "published_at": max(now, published["published_at"]),
+        "nights": [],
+        "clusters": 0,
+        "versions": list(versions.items()),
+        "counts": list(published["counts"].items()),
+    }
+    warehouse.append([published | again], "runs")

@@ -15,7 +15,7 @@ from jobs.reading.published import Published
 from jobs.upkeep import Tidied, upkeep
 from jobs.warehouse.table_sets import JUDGED, stands
 from jobs.warehouse.warehouse import Warehouse, retention
-from tests.jobs.test_data_files import commit, files_of
+from tests.jobs.warehouse.test_data_files import commit, files_of
 
 NOW = datetime.now(UTC)
 TERM = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger", "start_time": NOW, "certainty": "proven"}

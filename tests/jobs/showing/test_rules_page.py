@@ -5,7 +5,7 @@ from pathlib import Path
 from election_core.model.catalogue import CATALOGUE, RULES, RuleId
 from jobs.showing.rules_page import Example, page, plain
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CORE = ROOT / "election_core"
 PAGE = ROOT / "docs" / "rules.md"
 

@@ -25,7 +25,7 @@ from tests.conftest import Landing
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "queries.md"
 README, CASES = ROOT / "README.md", ROOT / "docs" / "cases.md"
 RUNS = (
@@ -114,7 +114,7 @@ def test_the_page_says_what_duckdb_answers(
         return
     assert answer.num_rows > 0, "a question without an answer teaches nothing"
     assert text == asked.answer, (
-        "look at the difference, then rewrite the page: pytest tests/jobs/test_queries.py --rewrite"
+        "look at the difference, then rewrite the page: pytest tests/jobs/reading/test_queries.py --rewrite"
     )
 
 

@@ -10,7 +10,7 @@ from jobs.gates.checks import check, record
 from jobs.publishing.runs import Judged, write_run
 from jobs.reading.metrics import escaped
 from jobs.warehouse.warehouse import Warehouse
-from tests.jobs.test_validate import EPOCH, finding, twice
+from tests.jobs.gates.test_validate import EPOCH, finding, twice
 from tests.jobs.zone import Zone, leads, noise
 
 LINE = re.compile(r'election_replay_[a-z_]+(\{([a-z_]+="([^"\\]|\\.)*",?)+\})? -?\d+(\.\d+)?(e[+-]?\d+)?')

@@ -12,7 +12,7 @@ from jobs import JobError
 from jobs.cli.app import main
 from jobs.settings.config import Config, Privacy, load
 
-SHIPPED = Path(__file__).parents[2] / "conf" / "pipeline.yaml"
+SHIPPED = Path(__file__).parents[3] / "conf" / "pipeline.yaml"
 
 
 def test_the_shipped_file_holds_the_defaults() -> None:

@@ -17,7 +17,7 @@ from jobs.landing.landing_zone import LocalZone
 from jobs.landing.listing import LogFile, log_files
 from jobs.landing.one_file import land_task
 from jobs.landing.plan import tasks_of, unseen
-from tests.jobs.test_landing import events, lines_landed
+from tests.jobs.landing.test_landing import events, lines_landed
 from tests.jobs.zone import Zone, as_stored, leads, noise
 
 TEXT = "".join(leads(s, term=s) if s % 5 == 0 else noise(s * 4) for s in range(1, 400))

@@ -20,8 +20,8 @@ from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.browser import CHROMIUM, HAND, PATIENCE, QUIET, Browser
+from tests.jobs.showing.test_report import Reader
 from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
-from tests.jobs.test_report import Reader
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,7 @@ from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
 from jobs.settings.config import Config, Privacy
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
-from tests.jobs.test_data_files import files_of
+from tests.jobs.warehouse.test_data_files import files_of
 from tests.jobs.zone import EPOCH, Zone, leads
 
 KEY = "a key of at least sixteen"

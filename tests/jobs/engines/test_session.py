@@ -63,7 +63,7 @@ def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "from jobs.session import spark_session; spark_session('x', quiet=True)"],
         env={**os.environ, "HOME": str(tmp_path), "JDK_JAVA_OPTIONS": f"-Duser.home={tmp_path} {nowhere}"},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=False,
@@ -87,7 +87,7 @@ def test_what_spark_submit_is_told_counts(tmp_path: Path) -> None:
     )
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     given = ("--master", "local[1]", "--conf", "spark.sql.shuffle.partitions=5")
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     done = subprocess.run(
         [submit, *given, script],
         env={**os.environ, "PYTHONPATH": root},

@@ -17,8 +17,8 @@ from jobs.reading.incident import Incident, incident
 from jobs.reading.published import Published
 from jobs.showing import lanes
 from schemas import TABLES
+from tests.jobs.showing.test_dashboard import filled
 from tests.jobs.tables import at, finding, role
-from tests.jobs.test_dashboard import filled
 
 BEGIN, END, LOG_END = at(20), at(80), at(70)
 

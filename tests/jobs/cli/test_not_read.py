@@ -17,7 +17,7 @@ from jobs.landing.plan import tasks_of
 from jobs.reading.metrics import metrics
 from jobs.reading.published import Published
 from jobs.warehouse.warehouse import Warehouse
-from tests.jobs.test_dry_run import landed, published
+from tests.jobs.cli.test_dry_run import landed, published
 from tests.jobs.zone import Zone, leads, noise
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from jobs.landing.blocks import MARKS
 from schemas import TABLES
-from tests.jobs.test_landing import lines_landed
+from tests.jobs.landing.test_landing import lines_landed
 from tests.jobs.zone import Zone, leads, noise
 
 OLD = [leads(s, term=s) if s % 3 else noise(s) for s in range(1, 701)]
