@@ -10,8 +10,6 @@ row in ``gold.runs`` publishes the joined files; it shows the same rows.
 import sys
 from datetime import UTC, datetime, timedelta
 
-from deltalake import DeltaTable
-
 from jobs import JobError
 from jobs.publishing.runs import kept_runs, publish_again
 from jobs.warehouse.tidying import Tidied, retain, tidy
