@@ -26,7 +26,7 @@ the directories of all of them anew: a third of a second each."""
 
 OLD_VERSIONS = {"spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false"}
 """Delta for Spark refuses to read a version that newer ones have followed and that was written longer ago than deleted
-files are kept (7 days where a table says nothing), even if all its files are there. Upkeep decides how long they are."""
+files are kept (7 days where a table says nothing), even if all its files are there. How long they are, upkeep says."""
 
 ON_ONE_MACHINE = {
     "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
