@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
 from jobs import JobError
 from jobs.cli.app import main
 from jobs.publishing.runs import Judged, write_run
 from jobs.reading.published import Published
+from jobs.spark_views import register
 from jobs.upkeep import Tidied, upkeep
 from jobs.warehouse.table_sets import JUDGED, stands
 from jobs.warehouse.warehouse import Warehouse, retention
@@ -128,6 +130,15 @@ def test_kept_runs_stay_readable_however_old_the_log_is(warehouse: Warehouse) ->
     assert len(log_entries(warehouse)) < len(entries), "what no kept run needs goes from the log too"
     assert terms(warehouse, newest) == [1, 2, 3]
     assert Published(warehouse).rows("SELECT term FROM terms ORDER BY term") == [{"term": n} for n in (1, 2, 3)]
+
+
+def test_spark_reads_a_run_however_old_its_versions_are(spark: SparkSession, warehouse: Warehouse) -> None:
+    rewrite(warehouse, 1)
+    published(warehouse, "old")
+    aged(warehouse, 300)
+    rewrite(warehouse, 1, 2)  # not published
+    register(spark, warehouse.root)
+    assert [row["term"] for row in spark.sql("SELECT term FROM terms").collect()] == [1]
 
 
 def test_what_is_not_published_yet_is_left_alone(warehouse: Warehouse) -> None:
