@@ -126,7 +126,7 @@ class Evidence:
         self.pseudonyms = pseudonyms
         self.progress = progress
         self.counts = Counts()
-        self._held = lines_of(Block(b"", 0))
+        self._held: pl.DataFrame | None = None
         self._next: Block | None = None
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
@@ -152,14 +152,14 @@ class Evidence:
 
     def _records(self, block: Block, dialect: Dialect, *, last: bool) -> Iterator[Row]:
         """Rows of what is held and the block, whose last record is held unless it is the ``last`` block."""
-        lines = pl.concat([self._held, lines_of(block)])
+        lines = lines_of(block) if self._held is None else pl.concat([self._held, lines_of(block)])
         if self.progress.lines == 0:
             lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
         begins = lines["text"].str.contains(dialect.record_start).arg_true().to_numpy()
         end = lines.height
         if not last and len(begins) and end - begins[-1] < HELD_LINES:
             end = int(begins[-1])
-        self._held = lines[end:]
+        self._held = lines[end:] if end < lines.height else None
         yield from self._rows(lines[:end], begins[begins < end], dialect)
 
     def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from jobs.cli.app import GATE_FAILED, NOT_READ, main
 from jobs.land import Landing
@@ -132,3 +133,26 @@ def test_they_are_counted_for_monitoring_while_they_are_unread(
     landed(zone, warehouse)
     published(warehouse, 2, held=[])
     assert not [line for line in metrics(Published(warehouse)) if line.startswith("election_replay_unread_files{")]
+
+
+def test_a_night_over_a_bad_landing_zone_is_published(
+    zone: Zone, warehouse: Warehouse, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the command line does it; ``spark`` is the session that it finds."""
+    assert spark
+    zone.write("broker_default.log", leads(0) + leads(60, term=2))
+    bad = zone.root / os.fsdecode(b"latin\xe9") / "nodes" / "n1" / "logs" / "broker.log"
+    bad.parent.mkdir(parents=True)
+    bad.write_text(leads(0))
+    (zone.root / "c2").symlink_to(zone.root.parent / "c2")
+    both = ("--landing", str(zone.root), "--warehouse", warehouse.root)
+    assert main(["run", *both]) == NOT_READ
+    said = capsys.readouterr().out
+    assert "Published: run" in said
+    assert "\n  latin\\xe9  the folder's name is no UTF-8\n" in said
+    assert "\n  c2  a link, not followed, to " in said
+    assert Published(warehouse).rows("SELECT count(*) AS n FROM terms") == [{"n": 2}]
+    assert main(["run", *both]) == NOT_READ, "until it is put right"
+    (zone.root / "c2").unlink()
+    bad.parents[3].rename(zone.root / "latin")
+    assert main(["run", *both]) == 0
