@@ -148,7 +148,7 @@ def test_a_fault_is_one_line_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("jobs.cli.app.published", broken)
+    monkeypatch.setattr("jobs.cli.read.published", broken)
     assert said(capsys, "sql", "--warehouse", "w", "SELECT 1", code=1).startswith("error: oops")
     with pytest.raises(ZeroDivisionError):
         main(["sql", "--warehouse", "w", "SELECT 1", "--debug"])

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.cli.app import GATE_FAILED, NOT_READ, main
+from jobs.cli.app import main
+from jobs.cli.ending import GATE_FAILED, NOT_READ
 from jobs.land import Landing
 from jobs.landing.landing_zone import LocalZone, Skipped
 from jobs.landing.listing import log_files

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-import jobs.cli.app
+import jobs.cli.pipeline
 from jobs import JobError
 from jobs.cli.app import main
 from jobs.gates.checks import check, chosen_tables, complaint, expectations_of, record, stopped
@@ -335,8 +335,8 @@ def test_a_step_that_holds_a_cluster_back_fails_unless_others_are_to_be_publishe
     """``validate`` fails in the place of ``replay --unpublished``, so that ``publish`` comes to its turn."""
     twice("events")(warehouse)
     done = Replay(None, held=("c1",), checks=tuple(check(warehouse)))
-    monkeypatch.setattr(jobs.cli.app, "started", lambda *_: None)
-    monkeypatch.setattr(jobs.cli.app, "replay_stage", lambda *_, **__: done)
+    monkeypatch.setattr(jobs.cli.pipeline, "started", lambda *_: None)
+    monkeypatch.setattr(jobs.cli.pipeline, "replay_stage", lambda *_, **__: done)
     assert main(["replay", "--warehouse", warehouse.root, *options]) == code
     said = capsys.readouterr().out
     assert "failed silver/events one_row_a_key, cluster c1" in said

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jobs.cli.app import main, rows_in
+from jobs.cli.app import main
+from jobs.cli.output import rows_in
 from jobs.reading.published import Published
 from jobs.reading.words import cell
 from jobs.warehouse.warehouse import Warehouse
