@@ -45,8 +45,8 @@ def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool
         tell(f"Not read, and tried again by the next landing: {len(unread):,} files", logging.WARNING, unread=unread)
         plan(first(f"  {path}  {problem}" for path, problem in unread))
     if passed_over:
-        told = [asdict(one) for one in passed_over]
-        tell(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=told)
+        rows = [asdict(one) for one in passed_over]
+        tell(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=rows)
         plan(first(f"  {one.path}  {one.reason}" for one in [*missed, *(one for one in passed_over if one.harmless)]))
     return bool(unread or missed)
 

@@ -69,11 +69,11 @@ def print_table(names: Sequence[str], rows: Rows) -> None:
 
 def print_csv(names: Sequence[str], rows: Rows, shown: Callable[[Any], str] = cell) -> None:
     """For other programs: RFC 4180, with an empty field for null."""
-    told = io.StringIO()
-    writer = csv.writer(told, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(shown, names))
     writer.writerows(["" if value is None else shown(value) for value in row] for row in rows)
-    write(told.getvalue())
+    write(text.getvalue())
 
 
 def print_safe_csv(names: Sequence[str], rows: Rows) -> None:

@@ -25,11 +25,11 @@ class Report(Protocol):
 def stage(title: str, spark: SparkSession | None = None) -> Iterator[Report]:
     """Run a stage and tell what it reports, with the time it took."""
     started = time.monotonic()
-    said: list[str] = []
+    texts: list[str] = []
     numbers: dict[str, Any] = {}
 
     def report(text: str, **fields: Any) -> None:
-        said.append(text)
+        texts.append(text)
         numbers.update(fields)
 
     watched = OUT.is_terminal and not for_machines()
@@ -47,7 +47,7 @@ def stage(title: str, spark: SparkSession | None = None) -> Iterator[Report]:
             if watch.is_alive():
                 watch.join()
     seconds = time.monotonic() - started
-    words = "; ".join(said) or "done"
+    words = "; ".join(texts) or "done"
     tell(f"{title:<8} {words} ({seconds:.1f} s)", stage=title, seconds=round(seconds, 1), **numbers)
 
 

@@ -63,12 +63,12 @@ def metrics(warehouse: str, out: str | None) -> None:
     """
     from jobs.reading.metrics import metrics as text
 
-    told = "\n".join(text(published(warehouse))) + "\n"
+    content = "\n".join(text(published(warehouse))) + "\n"
     if out is None:
-        write(told)
+        write(content)
         return
     made = Path(f"{out}.new")
-    made.write_text(told, encoding="utf-8")
+    made.write_text(content, encoding="utf-8")
     made.replace(out)
 
 
@@ -89,12 +89,12 @@ def report(warehouse: str, cluster: str, group: str, since: str | None, until: s
     from jobs.reading.incident import incident as found
     from jobs.showing.report import page
 
-    told = found(published(warehouse), cluster, group, moment(since), moment(until))
+    shown = found(published(warehouse), cluster, group, moment(since), moment(until))
     try:
-        Path(output).write_text(page(told), encoding="utf-8")
+        Path(output).write_text(page(shown), encoding="utf-8")
     except OSError as error:
         raise JobError(f"cannot write {output}: {error.strerror}") from None
-    say(f"Wrote {output}: {len(told.findings):,} findings, {len(told.moments):,} moments. It needs no network.")
+    say(f"Wrote {output}: {len(shown.findings):,} findings, {len(shown.moments):,} moments. It needs no network.")
 
 
 @click.command()
@@ -112,11 +112,11 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
       election-replay explain --warehouse W 7ba16a76
     """
     from jobs.reading.explain import explain as explained
-    from jobs.showing.explanation_text import explanation
+    from jobs.showing.explanation_text import explanation_text
 
-    told = explained(published(warehouse), finding_id)
+    shown = explained(published(warehouse), finding_id)
     if form == "json":
-        sys.stdout.write(as_json(told.as_json))
+        sys.stdout.write(as_json(shown.as_json))
         return
-    for line in explanation(told):
+    for line in explanation_text(shown):
         say(line)

@@ -37,9 +37,9 @@ ON_ONE_MACHINE = {
 }
 """Settings that would hold a cluster up, or hide what it does."""
 
-SAID_BYTES = 1 << 16
+OUTPUT_BYTES = 1 << 16
 """How much of what the JVM prints is kept."""
-SAID_SECONDS = 5
+OUTPUT_SECONDS = 5
 """How long the end of that is waited for where the JVM has not started."""
 
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
@@ -75,10 +75,10 @@ def spark_session(
         builder = builder.config(key, value)
     try:
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
-        with jvm_output(quiet) as said:
+        with jvm_output(quiet) as output:
             return configure_spark_with_delta_pip(builder).getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
-        raise JobError(why_not_started(said.decode("utf-8", "replace"), chosen)) from error
+        raise JobError(why_not_started(output.decode("utf-8", "replace"), chosen)) from error
 
 
 @contextmanager
@@ -87,33 +87,33 @@ def jvm_output(quiet: bool) -> Iterator[bytearray]:
 
     Nobody else sees it: what counts, the JVM throws, but for what goes wrong before it can.
     """
-    said = bytearray()
+    output = bytearray()
     if not quiet:
-        yield said
+        yield output
         return
     sys.stderr.flush()
     kept = os.dup(2)
     end, begin = os.pipe()
-    reader = Thread(target=keep_end, args=(end, said), daemon=True)
+    reader = Thread(target=keep_end, args=(end, output), daemon=True)
     reader.start()
     started = False
     try:
         os.dup2(begin, 2)
-        yield said
+        yield output
         started = True
     finally:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(begin)
         if not started:
-            reader.join(SAID_SECONDS)  # a JVM that could not start has ended
+            reader.join(OUTPUT_SECONDS)  # a JVM that could not start has ended
 
 
-def keep_end(source: int, said: bytearray) -> None:
+def keep_end(source: int, output: bytearray) -> None:
     """Read all that comes, and keep the end of it."""
-    while data := os.read(source, SAID_BYTES):
-        said += data
-        del said[:-SAID_BYTES]
+    while data := os.read(source, OUTPUT_BYTES):
+        output += data
+        del output[:-OUTPUT_BYTES]
     os.close(source)
 
 
@@ -180,13 +180,13 @@ def require_java() -> None:
     if java is None:
         place = f"JAVA_HOME is {home}, but there is no Java" if home else "there is no Java on this machine"
         raise JobError(f"{place}: {INSTALL_JAVA}")
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    found = java_version(said.stderr + said.stdout)
+    output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    found = java_version(output.stderr + output.stdout)
     if found is None or found < JAVA_WANTED:
         raise JobError(f"{java} is Java {found or 'of an unknown version'}: {INSTALL_JAVA}")
 
 
-def java_version(said: str) -> int | None:
+def java_version(output: str) -> int | None:
     """The major version in what ``java -version`` says; ``1.8.0`` is 8."""
-    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    match = re.search(r'version "(?:1\.)?(\d+)', output)
     return int(match[1]) if match else None

@@ -133,8 +133,8 @@ class Newest:
                 f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})"
             )
             self._database.execute(
-                f"CREATE TEMP TABLE proofs AS SELECT cluster, event_id FROM {PROVING} AS told "
-                "SEMI JOIN asked ON asked.cluster = told.cluster AND asked.proof = told.event_id"
+                f"CREATE TEMP TABLE proofs AS SELECT cluster, event_id FROM {PROVING} AS event "
+                "SEMI JOIN asked ON asked.cluster = event.cluster AND asked.proof = event.event_id"
             )
             self._database.execute(f"CREATE OR REPLACE VIEW {PROVING} AS FROM proofs")
 
@@ -179,8 +179,8 @@ class Newest:
 
 def as_json(row: dict[str, Any]) -> str:
     """A row as JSON, without its nulls."""
-    told = {name: value for name, value in row.items() if value is not None}
-    return json.dumps(told, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
+    values = {name: value for name, value in row.items() if value is not None}
+    return json.dumps(values, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
 
 
 def stopped(checks: Iterable[Check], clusters: Iterable[str]) -> set[str]:
@@ -223,6 +223,6 @@ def complaint(check: Check, cluster: str | None) -> str:
     """What fails in a cluster, for a person: the table, what must hold, and a line for each of some failing rows."""
     word = "failed" if check.stops else "warning"
     where = "every cluster" if cluster is None else f"cluster {cluster}"
-    what = f"{word} {TABLES[check.table].path} {check.expectation.name}, {where}"
-    said = f"{what}: {check.failed[cluster]:,} rows. {check.expectation.says}"
-    return "\n    ".join([said, *check.examples[cluster]])
+    heading = f"{word} {TABLES[check.table].path} {check.expectation.name}, {where}"
+    first = f"{heading}: {check.failed[cluster]:,} rows. {check.expectation.says}"
+    return "\n    ".join([first, *check.examples[cluster]])

@@ -40,7 +40,7 @@ HEAD = f"""<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 
 INDEX = """<!DOCTYPE html>
 <html lang="en">{head}<meta charset="utf-8"><title>Gates</title></head>
-<body><h1>Gates</h1><p>{said}</p>
+<body><h1>Gates</h1><p>{summary}</p>
 <table><tr><th>table<th>expectations<th>hold<th>rows that break one</tr>
 {rows}</table></body></html>
 """
@@ -79,8 +79,8 @@ def index(folder: Path, checks: Sequence[Check]) -> str:
         broken = sum(sum(check.failed.values()) for check in of_table)
         numbers = f"<td>{len(of_table)}<td>{sum(check.holds for check in of_table)}<td>{broken:,}"
         rows.append(f'<tr{" class=failed" * bool(broken)}><td><a href="{href}">{name}</a>{numbers}</tr>')
-    said = f"{sum(check.holds for check in checks):,} of {len(checks):,} expectations hold."
-    return INDEX.format(head=HEAD, said=said, rows="\n".join(rows))
+    summary = f"{sum(check.holds for check in checks):,} of {len(checks):,} expectations hold."
+    return INDEX.format(head=HEAD, summary=summary, rows="\n".join(rows))
 
 
 def name_of(table: str) -> str:

@@ -309,11 +309,11 @@ class Evidence:
         found = re.search(TEN_SECONDS, text)
         now = found.group(1) if found else ""
         before, kept = json.loads(self.progress.flood or '["", []]')
-        said = [event.kind, event.consumer_group, event.topic]
+        key = [event.kind, event.consumer_group, event.topic]
         known = kept if now == before else []
-        if said not in known:
-            self.progress.flood = json.dumps([now, [*known, said]])
-        return said in known
+        if key not in known:
+            self.progress.flood = json.dumps([now, [*known, key]])
+        return key in known
 
     def _parse(self, line_no: int, text: str, continuation: tuple[str, ...], dialect: Dialect) -> Event | None:
         zone = self._reading(line_no)

@@ -28,7 +28,7 @@ OTHER = "(more shapes than can be told apart)"
 
 _PREFIX = re.compile(r"^\S+[ T]\S+ +(?:\[?[A-Z]{4,5}\]? +)?(?:.{1,80}? - )?")
 _VALUES = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|\[[^\[\]]*\]")
-_SAID = tuple(
+_COLUMNS = tuple(
     one.name for one in fields(Event) if one.name not in {"kind", "event_time", "time_resolution_ms", "thread"}
 )
 
@@ -150,9 +150,9 @@ def _seen(
         return Seen(number, text, None, str(error))
 
 
-def said(event: Event) -> str:
+def values_of(event: Event) -> str:
     """What an event says, as ``name=value`` pairs."""
-    values = ((name, getattr(event, name)) for name in _SAID)
+    values = ((name, getattr(event, name)) for name in _COLUMNS)
     return " ".join(f"{name}={_short(value)}" for name, value in values if value is not None)
 
 

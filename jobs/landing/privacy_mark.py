@@ -48,9 +48,9 @@ def marks(warehouse: Warehouse) -> set[str]:
     """What was hashed by the landings so far: one mark, none before the first, more where tables were mixed by hand."""
     if warehouse.version(TABLE) is None:
         return set()
-    remembered = DeltaTable(warehouse.location(TABLE)).metadata().configuration.get(PROPERTY)
-    if remembered is not None:
-        return {remembered}
+    mark = DeltaTable(warehouse.location(TABLE)).metadata().configuration.get(PROPERTY)
+    if mark is not None:
+        return {mark}
     found: set[str | None] = set()
     for batch in warehouse.dataset(TABLE).to_batches(columns=["hashed"]):
         found.update(pc.unique(batch.column(0)).to_pylist())

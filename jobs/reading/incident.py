@@ -223,23 +223,25 @@ def refuse_unknown(published: Published, cluster: str, group: str) -> None:
         raise JobError(f"no group {group} in {cluster}; there is {some(groups)}")
 
 
-Told = tuple[datetime, str, Row | None]
+StoryLine = tuple[datetime, str, Row | None]
 """When, what in one sentence or two, and the finding that says so, if it is one."""
 
 
-def story(told: Incident) -> list[Told]:
+def story(incident: Incident) -> list[StoryLine]:
     """Who led and why that changed, and what went wrong, in order of time."""
-    said: list[Told] = [(change["changed_at"], change_in_words(told, change), None) for change in told.changes]
-    said += [(role["start_time"], service_in_words(told, role), None) for role in told.services]
-    roots = {one["finding_id"] for one in told.roots if one["severity"] != "info"}
-    grave = [one for one in told.findings if one["severity"] == "critical" or one["finding_id"] in roots]
-    said += [(one["start_time"], one["summary"], one) for one in grave]
-    return sorted(said, key=lambda one: (one[0], one[2] is not None, one[1]))
+    lines: list[StoryLine] = [
+        (change["changed_at"], change_in_words(incident, change), None) for change in incident.changes
+    ]
+    lines += [(role["start_time"], service_in_words(incident, role), None) for role in incident.services]
+    roots = {one["finding_id"] for one in incident.roots if one["severity"] != "info"}
+    grave = [one for one in incident.findings if one["severity"] == "critical" or one["finding_id"] in roots]
+    lines += [(one["start_time"], one["summary"], one) for one in grave]
+    return sorted(lines, key=lambda one: (one[0], one[2] is not None, one[1]))
 
 
-def change_in_words(told: Incident, change: Row) -> str:
+def change_in_words(incident: Incident, change: Row) -> str:
     """One change of leadership."""
-    called = told.names
+    called = incident.names
     leader, word = leader_word(change["protocol"]), term_word(change["protocol"])
     who = f"{called.get(change['new_leader'], change['new_leader'])} becomes {leader} ({word} {change['new_term']})"
     if "old_leader" not in change:  # it is the first one: FIRST has no such column
@@ -251,20 +253,20 @@ def change_in_words(told: Incident, change: Row) -> str:
     return f"{who}{why}. {MEANWHILE[change['old_leader_state']].format(old=old, until=until)}"
 
 
-def service_in_words(told: Incident, role: Row) -> str:
+def service_in_words(incident: Incident, role: Row) -> str:
     """One time of service of a master, or of a slave that acts for it."""
     what = "serves as master" if role["role"] == "leader" else "acts as master, read only"
     ended = {"died": " it died", "stopped": " it was stopped", "silent": " its log just stops"}
     end = role["end_time"]
     until = f", until {clock(end)}{':' + ended[role['end_cause']] if role['end_cause'] in ended else ''}" if end else ""
-    return f"{told.names[role['node']]} {what}{until}."
+    return f"{incident.names[role['node']]} {what}{until}."
 
 
-def outcome(told: Incident) -> Iterator[str]:
+def outcome(incident: Incident) -> Iterator[str]:
     """Who leads at the end of the logs, and who else is there."""
-    called = told.names
-    for row in told.now:
-        said = [
+    called = incident.names
+    for row in incident.now:
+        parts = [
             f"{listed([called.get(node, node) for node in nodes])} {one if len(nodes) == 1 else many}"
             for nodes, one, many in (
                 (row["followers"], "follows", "follow"),
@@ -275,21 +277,22 @@ def outcome(told: Incident) -> Iterator[str]:
         leader = called.get(row["leader"], row["leader"])
         who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else "nobody leads"
         as_of = f" ({clock(row['as_of'])})" if row["as_of"] else ""
-        yield f"At the end of the logs{as_of} {', '.join([who, *said])}."
+        yield f"At the end of the logs{as_of} {', '.join([who, *parts])}."
 
 
-def unseen(told: Incident) -> Iterator[str]:
+def unseen(incident: Incident) -> Iterator[str]:
     """What the logs do not show, so that nothing is concluded from it."""
-    for row in told.coverage:
+    for row in incident.coverage:
         yield undecidable(row)
-    for member in told.members:
+    for member in incident.members:
         if member["source_node"] is None:
-            yield f"No log of {told.names[member['node']]} is here: others speak of it."
-    for role in told.silences:
-        yield f"The log of {told.names[role['node']]} just stops at {clock(role['start_time'])} while others go on."
-    if told.quarantined:
-        yield f"{told.quarantined:,} lines of {told.cluster} could not be read: table quarantine says which, and why."
-    if not told.coverage and not told.quarantined:
+            yield f"No log of {incident.names[member['node']]} is here: others speak of it."
+    for role in incident.silences:
+        yield f"The log of {incident.names[role['node']]} just stops at {clock(role['start_time'])} while others go on."
+    if incident.quarantined:
+        unread = f"{incident.quarantined:,} lines of {incident.cluster}"
+        yield f"{unread} could not be read: table quarantine says which, and why."
+    if not incident.coverage and not incident.quarantined:
         yield "Every rule that was judged here could be decided."
 
 

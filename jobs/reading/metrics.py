@@ -65,8 +65,8 @@ def lines(published: Published) -> list[Sample]:
 
 def unread(published: Published) -> list[dict[str, Any]]:
     """How many files of each cluster could not be read; what an older release published does not tell."""
-    told = {row["column_name"] for row in published.rows("DESCRIBE landed_files")}
-    return published.rows(UNREAD) if "unread" in told else []
+    columns = {row["column_name"] for row in published.rows("DESCRIBE landed_files")}
+    return published.rows(UNREAD) if "unread" in columns else []
 
 
 def labelled(rows: Iterable[Mapping[str, Any]], value: str) -> list[Sample]:

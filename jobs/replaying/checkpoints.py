@@ -1,9 +1,8 @@
-"""What a replay reads: the states of former nights and the events that are new to them.
+"""What a replay reads: the checkpoints of former nights and the events that are new to them.
 
-A state is worth what :mod:`election_core.replay.checkpoint` says: together with newer events it gives the facts that
-all events
-give. It holds under the rules that made it. Where there is none, and where a late event asks for more than it holds,
-the events themselves are read.
+A checkpoint is worth what :mod:`election_core.replay.checkpoint` says: together with newer events it gives the facts
+that all events give. It holds under the rules that made it. Where there is none, and where a late event asks for more
+than it holds, the events themselves are read.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -23,16 +22,16 @@ from jobs.warehouse.data_files import DataFile
 from jobs.warehouse.warehouse import Warehouse, any_of
 from schemas import TABLES
 
-STATES = TABLES["replay_states"]
+CHECKPOINTS = TABLES["replay_states"]
 
 
 @dataclass(frozen=True, slots=True)
 class Folding:
     """What is to be folded: rows as :func:`election_core.replay.arrow_passes.fold` wants them, and what is then new in
-    the states.
+    the checkpoints.
 
-    ``replaces`` is the condition of the rows of states that the new ones replace; ``None``: of all. Where it is empty,
-    they come in addition: what a killed replay left is a state as good as any.
+    ``replaces`` is the condition of the rows of checkpoints that the new ones replace; ``None``: of all. Where it is
+    empty, they come in addition: what a killed replay left is a checkpoint as good as any.
     """
 
     rows: DataFrame
@@ -40,25 +39,25 @@ class Folding:
 
 
 def checkpoints_of(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
-    """All states, as far as they hold under these rules."""
-    rows = read(spark, warehouse, STATES.name, warehouse.version(STATES.name))
+    """All checkpoints, as far as they hold under these rules."""
+    rows = read(spark, warehouse, CHECKPOINTS.name, warehouse.version(CHECKPOINTS.name))
     return rows.where(F.col("rules_version") == RULES_VERSION)
 
 
-def to_fold(work: Work, states: DataFrame) -> Folding:
+def to_fold(work: Work, checkpoints: DataFrame) -> Folding:
     """The rows of all clusters of ``work``; where it does not judge them whole, of the sources touched alone."""
     going_on = sorted({*work.clusters} & {*work.extent.folded})
     from_events = sorted({*work.clusters} - {*work.extent.folded})
     parts = [
-        remembered(states.where(F.col("cluster").isin(going_on)), old=True),
-        remembered(newer(work.landed, {cluster: work.extent.folded[cluster] for cluster in going_on}), old=False),
+        to_read(checkpoints.where(F.col("cluster").isin(going_on)), old=True),
+        to_read(newer(work.landed, {cluster: work.extent.folded[cluster] for cluster in going_on}), old=False),
     ]
     if work.extent.anew:
         anew = work.named(work.extent.anew)
         parts = [part.join(anew, SOURCE, "left_anti") for part in parts]
-        parts.append(remembered(work.landed.join(anew, SOURCE, "left_semi"), old=False))
+        parts.append(to_read(work.landed.join(anew, SOURCE, "left_semi"), old=False))
     if from_events:
-        parts.append(remembered(work.landed.where(F.col("cluster").isin(from_events)), old=False))
+        parts.append(to_read(work.landed.where(F.col("cluster").isin(from_events)), old=False))
     rows = reduce(DataFrame.unionByName, parts if going_on else parts[-1:])
     if work.extent.partly:
         whole = rows.where(F.col("cluster").isin(list(work.extent.whole)))
@@ -68,13 +67,13 @@ def to_fold(work: Work, states: DataFrame) -> Folding:
     return Folding(rows, replaced(there(work.warehouse, from_events), from_events, going_on, work))
 
 
-def write_states(files: Iterable[DataFile], folding: Folding, work: Work) -> None:
-    """Add what is new to the states."""
+def write_checkpoints(files: Iterable[DataFile], folding: Folding, work: Work) -> None:
+    """Add what is new to the checkpoints."""
     if folding.replaces:
-        replace_where(work.spark, work.warehouse, files, STATES.name, folding.replaces, work.run_id)
+        replace_where(work.spark, work.warehouse, files, CHECKPOINTS.name, folding.replaces, work.run_id)
     else:
         partitions = None if folding.replaces is None else ()
-        work.warehouse.replace(files, STATES.name, partitions, work.run_id)
+        work.warehouse.replace(files, CHECKPOINTS.name, partitions, work.run_id)
 
 
 def newer(landed: DataFrame, since: Mapping[str, int]) -> DataFrame:
@@ -88,8 +87,8 @@ def newer(landed: DataFrame, since: Mapping[str, int]) -> DataFrame:
     return landed.where(F.col("batch") > min(by_batch, default=0)).where(chosen)
 
 
-def remembered(rows: DataFrame, *, old: bool) -> DataFrame:
-    """Rows of states (``old``) or events, in the columns that the fold reads."""
+def to_read(rows: DataFrame, *, old: bool) -> DataFrame:
+    """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
     ends = (
         () if old else (F.lit(None).cast("timestamp").alias("until"), F.lit(None).cast("string").alias("until_event"))
     )
@@ -98,14 +97,14 @@ def remembered(rows: DataFrame, *, old: bool) -> DataFrame:
 
 
 def there(warehouse: Warehouse, clusters: Collection[str]) -> set[str]:
-    """Those of ``clusters`` that have states, of whatever rules."""
+    """Those of ``clusters`` that have checkpoints, of whatever rules."""
     chosen = pc.field("cluster").isin(sorted(clusters))
-    batches = warehouse.dataset(STATES.name).to_batches(["cluster"], filter=chosen) if clusters else ()
+    batches = warehouse.dataset(CHECKPOINTS.name).to_batches(["cluster"], filter=chosen) if clusters else ()
     return {cluster for batch in batches for cluster in pc.unique(batch.column(0)).to_pylist()}
 
 
 def replaced(outdated: Collection[str], from_events: Collection[str], going_on: Iterable[str], work: Work) -> str:
-    """The condition of the rows of states that are written anew; it fits all new rows. Empty where none is."""
+    """The condition of the rows of checkpoints that are written anew; it fits all new rows. Empty where none is."""
     if not outdated and not work.extent.anew:
         return ""
     growing = [one for one in going_on if work.extent.folded[one] < work.last_batch]

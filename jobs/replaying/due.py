@@ -50,8 +50,8 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
 
 def inventory_version(inventory: core.Inventory) -> str:
     """A name for what an inventory says."""
-    said = sorted((*source, listed.replica_group, listed.member or "") for source, listed in inventory.items())
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+    entries = sorted((*source, listed.replica_group, listed.member or "") for source, listed in inventory.items())
+    return hashlib.sha256(repr(entries).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

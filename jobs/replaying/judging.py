@@ -21,7 +21,7 @@ from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from election_core.replay import arrow_passes as core
 from jobs.engines.map_partitions import map_partitions
-from jobs.replaying.checkpoints import STATES, to_fold, write_states
+from jobs.replaying.checkpoints import CHECKPOINTS, to_fold, write_checkpoints
 from jobs.replaying.news import SOURCE
 from jobs.replaying.work import NO_INVENTORY, Work
 from jobs.warehouse.data_files import DataFile, Row, Rows
@@ -36,12 +36,12 @@ Pieces = Mapping[str, int]
 """Over how many tasks a cluster is dealt; one that is not named stays together, so that its rows come into one file."""
 
 
-def judge_all(work: Work, states: DataFrame) -> None:
-    """Fold, judge, and write facts, states and gold tables."""
-    folding = to_fold(work, states)
+def judge_all(work: Work, checkpoints: DataFrame) -> None:
+    """Fold, judge, and write facts, checkpoints and gold tables."""
+    folding = to_fold(work, checkpoints)
     files = folded(folding.rows, work.warehouse.root, work.last_batch, work.inventory, work.pieces)
     write_facts(files, work)
-    write_states(files, folding, work)
+    write_checkpoints(files, folding, work)
     write_gold(work)
 
 
@@ -64,9 +64,9 @@ def write_gold(work: Work) -> None:
         whole = facts.where(F.col("cluster").isin(list(work.extent.whole)))
         facts = partly.join(F.broadcast(groups), GROUP, "left_semi").unionByName(whole)
     files = judged(facts, work.warehouse.root, work.pieces)
-    told = {file.table for file in files}
+    tables = {file.table for file in files}
     for table in GOLD:
-        if table in told or work.warehouse.count(table):
+        if table in tables or work.warehouse.count(table):
             write_table(files, groups, work, table)
     if groups is not None:
         groups.unpersist()
@@ -94,7 +94,7 @@ def as_they_are(batches: Iterator[pa.RecordBatch], table: str) -> Iterator[Rows]
 def folded(
     rows: DataFrame, root: str, batch: int, inventory: core.Inventory = NO_INVENTORY, pieces: Pieces | None = None
 ) -> list[DataFile]:
-    """The facts that each node's own log proves, and what is new in its state: from the rows of
+    """The facts that each node's own log proves, and what is new in its checkpoint: from the rows of
     :mod:`jobs.replaying.checkpoints`.
 
     ``batch`` is the last landing of whose events some are in ``rows``.
@@ -138,16 +138,16 @@ row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF
 
 
 def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory, batch: int) -> Iterator[Row | Rows]:
-    """The core's fold, its facts and states as rows."""
-    for told in core.fold(batches, inventory):
-        if isinstance(told, Fact):
-            yield FACTS.name, fact_values(told)
+    """The core's fold, its facts and checkpoints as rows."""
+    for output in core.fold(batches, inventory):
+        if isinstance(output, Fact):
+            yield FACTS.name, fact_values(output)
         else:
-            yield STATES.name, stamped(told, batch)
+            yield CHECKPOINTS.name, stamped(output, batch)
 
 
 def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
-    """Rows of states, with what they hold for."""
+    """Rows of checkpoints, with what they hold for."""
     count = rows.num_rows
     stamps = {"batch": pa.repeat(batch, count), "rules_version": pa.repeat(RULES_VERSION, count)}
     return pa.RecordBatch.from_arrays([*rows.columns, *stamps.values()], names=[*rows.schema.names, *stamps])

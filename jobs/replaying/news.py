@@ -18,7 +18,7 @@ MANY = 500
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A source whose state is kept: the last landing in it, and the last sign of life."""
+    """A source whose checkpoint is kept: the last landing in it, and the last sign of life."""
 
     cluster: str
     source_node: str
@@ -37,9 +37,9 @@ class New:
     first_start: datetime | None
 
 
-def known_sources(states: DataFrame) -> list[Known]:
-    """The sources that have a state; their number is that of the fleet's nodes, however long their history."""
-    rows = states.groupBy(*SOURCE).agg(F.max("batch").alias("batch"), F.max("until").alias("until"))
+def known_sources(checkpoints: DataFrame) -> list[Known]:
+    """The sources that have a checkpoint; their number is that of the fleet's nodes, however long their history."""
+    rows = checkpoints.groupBy(*SOURCE).agg(F.max("batch").alias("batch"), F.max("until").alias("until"))
     return [Known(**row) for row in rows.toArrow().to_pylist()]
 
 
@@ -59,7 +59,7 @@ def new_sources(events: DataFrame, since: int, unknown_since: int) -> list[New]:
 
 
 def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, str]]:
-    """The sources of whose former nights new events tell more than their states can take in."""
+    """The sources of whose former nights new events tell more than their checkpoints can take in."""
     until = {(one.cluster, one.source_node): one.until for one in known}
     return {
         source
@@ -98,8 +98,8 @@ class Extent:
     """What a replay reads: the clusters ``whole``, and of the clusters ``partly`` only what is ``touched``.
 
     ``touched`` are the sources (cluster and node) of the clusters ``partly`` that have new events. ``folded`` is the
-    last landing whose events are in the states of a cluster; a cluster without one, and the sources ``anew``, are read
-    from their first event.
+    last landing whose events are in the checkpoints of a cluster; a cluster without one, and the sources ``anew``, are
+    read from their first event.
     """
 
     whole: tuple[str, ...]
@@ -114,8 +114,8 @@ def extent(
 ) -> Extent:
     """What to read of ``clusters``.
 
-    The clusters ``doubtful`` have events of former landings that their states have not seen. ``part``: a cluster need
-    not be judged whole.
+    The clusters ``doubtful`` have events of former landings that their checkpoints have not seen. ``part``: a cluster
+    need not be judged whole.
     """
     folded: dict[str, int] = {}
     for one in known:

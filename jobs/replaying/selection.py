@@ -14,7 +14,7 @@ class Selection:
     """Which clusters to judge: those named, and of them those with events of the nights (days UTC, both included).
 
     ``None`` is no limit. A cluster is always judged whole. What is selected is judged anew, whether it is new or not;
-    with ``from_events`` from its first event on, not from the states of former nights.
+    with ``from_events`` from its first event on, not from the checkpoints of former nights.
     """
 
     clusters: tuple[str, ...] | None = None

@@ -131,9 +131,9 @@ CHECKED = ConfigDict(extra="forbid")
 """Values of the dataclasses here are checked, wherever they come from."""
 
 
-def one_zone(said: "SourceRule | Config") -> None:
+def one_zone(settings: "SourceRule | Config") -> None:
     """Raise :class:`ValueError` where a zone is given twice."""
-    if said.time_zone is not None and said.utc_offset_minutes is not None:
+    if settings.time_zone is not None and settings.utc_offset_minutes is not None:
         raise ValueError("give time_zone or utc_offset_minutes, not both")
 
 
@@ -214,10 +214,10 @@ class Config:
 
     def zone_of(self, cluster: str, node: str, default: int) -> int | str:
         """The zone of one node's logs: minutes east of UTC or an IANA name; ``default`` where nothing is set."""
-        said = [self.utc_offset_minutes, self.time_zone]
+        zones = [self.utc_offset_minutes, self.time_zone]
         for rule in self._fitting(cluster, node):
-            said += [rule.utc_offset_minutes, rule.time_zone]
-        return next((zone for zone in reversed(said) if zone is not None), default)
+            zones += [rule.utc_offset_minutes, rule.time_zone]
+        return next((zone for zone in reversed(zones) if zone is not None), default)
 
     def _fitting(self, cluster: str, node: str) -> list[SourceRule]:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
@@ -250,7 +250,7 @@ def load(path: str | Path) -> Config:
     try:
         lines = yaml_with_lines(data.decode())
     except YAMLError as error:
-        raise JobError(f"{file}{told(error)}") from error
+        raise JobError(f"{file}{yaml_mistake(error)}") from error
     except UnicodeDecodeError as error:
         raise JobError(f"{file} is not valid YAML: {error}") from error
     try:
@@ -270,7 +270,7 @@ def without_nulls(found: Any) -> Any:
     return [without_nulls(one) for one in found] if isinstance(found, list) else found
 
 
-def told(error: YAMLError) -> str:
+def yaml_mistake(error: YAMLError) -> str:
     """What is wrong with the YAML of a file, to follow its name."""
     problem, mark = getattr(error, "problem", None), getattr(error, "problem_mark", None)
     if problem is None or mark is None:

@@ -39,8 +39,8 @@ class InForce:
     @property
     def version(self) -> str:
         """A name for what the settings say, however they are written."""
-        said = json.dumps(asdict(self.config), sort_keys=True)
-        return hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        text = json.dumps(asdict(self.config), sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @property
     def source(self) -> str:

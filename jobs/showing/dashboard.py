@@ -17,7 +17,8 @@ from plotly import graph_objects as go
 
 from jobs import JobError
 from jobs.reading.explain import Explanation, explain
-from jobs.reading.incident import Incident, Told, incident, outcome, story, unseen
+from jobs.reading.incident import Incident, StoryLine, outcome, story, unseen
+from jobs.reading.incident import incident as find_incident
 from jobs.reading.published import Published
 from jobs.reading.words import Row, cell, certainty, harmless, measures, moment, spoken, when
 from jobs.showing.explanation_text import limits
@@ -108,11 +109,11 @@ def dashboard(warehouse: Warehouse) -> Dash:
         if asked != shown or path != "/group":
             return newest.ask(lambda published: page(published, path or "/", query)), asked
         try:
-            told, drawn = newest.ask(lambda published: view(published, query))
+            incident, drawn = newest.ask(lambda published: view(published, query))
         except JobError as error:
             return refusal(error), None
         set_props("lanes", {"figure": drawn.figure})  # only what a zoom changes: the rest of the page stays
-        set_props("told", {"children": in_words(told, drawn, query)})
+        set_props("told", {"children": in_words(incident, drawn, query)})
         return no_update, no_update
 
     @app.callback(
@@ -299,14 +300,14 @@ def in_cell(value: Any) -> Any:
 def view(published: Published, query: Query) -> tuple[Incident, Picture]:
     """What an address asks of a group, and its picture. Raises :class:`JobError` where there is no such thing."""
     window = moment(query.get("from")), moment(query.get("to"))
-    told = incident(published, query.get("cluster", ""), query.get("group", ""), *window, at_most=SHOWN + 1)
-    return told, picture(published, told)
+    incident = find_incident(published, query.get("cluster", ""), query.get("group", ""), *window, at_most=SHOWN + 1)
+    return incident, picture(published, incident)
 
 
-def group_page(told: Incident, drawn: Picture, query: Query) -> list[Any]:
+def group_page(incident: Incident, drawn: Picture, query: Query) -> list[Any]:
     """Lanes with findings on them, and the rest in words."""
     return [
-        html.H1(harmless(f"{told.cluster} / {told.group}")),
+        html.H1(harmless(f"{incident.cluster} / {incident.group}")),
         html.P(
             "Drag to zoom, double click to see all; the address keeps the view. Click a mark for its evidence. "
             "Times are UTC.",
@@ -314,28 +315,28 @@ def group_page(told: Incident, drawn: Picture, query: Query) -> list[Any]:
         ),
         chart(drawn.figure, id="lanes"),
         html.Div(id="evidence", role="status"),
-        html.Div(in_words(told, drawn, query), id="told"),
+        html.Div(in_words(incident, drawn, query), id="told"),
     ]
 
 
-def in_words(told: Incident, drawn: Picture, query: Query) -> list[Any]:
+def in_words(incident: Incident, drawn: Picture, query: Query) -> list[Any]:
     """What is not drawn one by one, the story, and the findings as links.
 
     Each element costs the browser a millisecond, so that a sentence is one of them, or two.
     """
-    said = story(told)
-    told_last = [html.Li(f"\t{harmless(sentence)}") for sentence in outcome(told)]
+    lines = story(incident)
+    at_the_end = [html.Li(f"\t{harmless(sentence)}") for sentence in outcome(incident)]
     return [
         html.P([drawn.merged, *whole_time(query)], className="muted"),
         html.H2("What happened"),
-        *more(len(said), "The first {shown} of what is to be told; zoom to see the rest."),
-        html.Ol([*map(sentence_of, said[:SHOWN]), *told_last] or "Nothing that the logs show.", className="story"),
-        html.H2(f"Findings: {told.counted()}"),
-        *more(len(told.roots), "The gravest {shown} of {all} that follow from no other; zoom to see the rest."),
-        html.Ul([finding_link(finding) for finding in told.roots[:SHOWN]], className="findings"),
-        *following(len(told.findings) - len(told.roots)),
+        *more(len(lines), "The first {shown} of what is to be told; zoom to see the rest."),
+        html.Ol([*map(sentence_of, lines[:SHOWN]), *at_the_end] or "Nothing that the logs show.", className="story"),
+        html.H2(f"Findings: {incident.counted()}"),
+        *more(len(incident.roots), "The gravest {shown} of {all} that follow from no other; zoom to see the rest."),
+        html.Ul([finding_link(finding) for finding in incident.roots[:SHOWN]], className="findings"),
+        *following(len(incident.findings) - len(incident.roots)),
         html.H2("What we could not see"),
-        html.Ul([html.Li(harmless(sentence)) for sentence in unseen(told)]),
+        html.Ul([html.Li(harmless(sentence)) for sentence in unseen(incident)]),
     ]
 
 
@@ -346,19 +347,19 @@ def whole_time(query: Query) -> list[Any]:
 
 def more(count: int, sentence: str) -> list[Any]:
     """``sentence``, where not all of ``count`` are shown."""
-    said = sentence.format(shown=SHOWN, all=f"{count:,}")
-    return [html.P(said, className="muted")] if count > SHOWN else []
+    text = sentence.format(shown=SHOWN, all=f"{count:,}")
+    return [html.P(text, className="muted")] if count > SHOWN else []
 
 
 def following(count: int) -> list[Any]:
     """How many findings are not listed because others imply them."""
-    said = f"{count:,} more {'follows' if count == 1 else 'follow'} from these: the page of each names them."
-    return [html.P(said, className="muted")] if count else []
+    text = f"{count:,} more {'follows' if count == 1 else 'follow'} from these: the page of each names them."
+    return [html.P(text, className="muted")] if count else []
 
 
-def sentence_of(said: Told) -> Any:
+def sentence_of(line: StoryLine) -> Any:
     """When, and what in words; a finding with its severity."""
-    at, sentence, finding = said
+    at, sentence, finding = line
     moment = f"{at:%Y-%m-%d %H:%M:%S}\t"
     if finding is None:
         return html.Li(moment + harmless(sentence))
@@ -372,9 +373,9 @@ def without_times(query: Query) -> Query:
 
 def finding_link(finding: Row) -> Any:
     """A finding, as a line that leads to its page."""
-    text = html.A(finding["rule"], href=link("finding", id=finding["finding_id"]))
-    said = harmless(f" {when(finding)}: {finding['summary']}")
-    return html.Li([badge(finding), text, said], className=finding["severity"])
+    rule = html.A(finding["rule"], href=link("finding", id=finding["finding_id"]))
+    text = harmless(f" {when(finding)}: {finding['summary']}")
+    return html.Li([badge(finding), rule, text], className=finding["severity"])
 
 
 def badge(finding: Row) -> Any:
@@ -401,19 +402,19 @@ def marked(published: Published, ids: list[str], count: int) -> Any:
 # -- one finding ------------------------------------------------------------------------------------------------
 
 
-def finding_view(told: Explanation) -> Any:
+def finding_view(explanation: Explanation) -> Any:
     """One finding with all that a reader asks, and its lines word for word."""
-    finding, rule = told.finding, told.rule
+    finding, rule = explanation.finding, explanation.rule
     home = link("group", cluster=finding["cluster"], group=finding["replica_group"])
-    said = [
+    entries = [
         ("How sure", certainty(finding)),
         ("Rule", rule.meaning),
         ("What would refute it", rule.refuted_by),
-        ("What limits it", " ".join(limits(told))),
+        ("What limits it", " ".join(limits(explanation))),
         ("Source", rule.source),
         *measures(finding),
     ]
-    others = [*([told.implied_by] if told.implied_by else []), *told.echoes]
+    others = [*([explanation.implied_by] if explanation.implied_by else []), *explanation.echoes]
     return html.Article(
         [
             html.H2([badge(finding), html.A(finding["rule"], href=link("finding", id=finding["finding_id"]))]),
@@ -424,13 +425,13 @@ def finding_view(told: Explanation) -> Any:
                 ]
             ),
             html.P(harmless(finding["summary"]), className="summary"),
-            html.Dl([part for name, value in said for part in (html.Dt(name), html.Dd(harmless(value)))]),
+            html.Dl([part for name, value in entries for part in (html.Dt(name), html.Dd(harmless(value)))]),
             *(
                 html.P(["Goes with ", html.A(one["rule"], href=link("finding", id=one["finding_id"]))])
                 for one in others
             ),
-            html.H3(f"Evidence: {len(told.evidence)} lines of logs, word for word"),
-            *(line_of_log(row) for row in told.evidence),
+            html.H3(f"Evidence: {len(explanation.evidence)} lines of logs, word for word"),
+            *(line_of_log(row) for row in explanation.evidence),
         ],
         className=finding["severity"],
     )

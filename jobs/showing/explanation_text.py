@@ -6,10 +6,10 @@ from jobs.reading.explain import Explanation
 from jobs.reading.words import certainty, measures, paragraph, spoken, undecidable, when
 
 
-def explanation(told: Explanation) -> Iterator[str]:
+def explanation_text(explanation: Explanation) -> Iterator[str]:
     """The lines of the text; evidence stands in it word for word."""
-    finding = told.finding
-    rule = told.rule
+    finding = explanation.finding
+    rule = explanation.rule
     yield f"{finding['severity'].upper()} {finding['rule']}  {finding['cluster']} / {finding['replica_group']}"
     yield f"{when(finding)} (UTC), finding {finding['finding_id']}"
     yield ""
@@ -22,7 +22,7 @@ def explanation(told: Explanation) -> Iterator[str]:
         ("Source", rule.source),
         ("Judged by", rule.needs),
         *(("Measured", f"{name}: {value}") for name, value in measures(finding)),
-        *links(told),
+        *links(explanation),
     ):
         yield from paragraph(text, f"{name:<11}", " " * 11)
     yield ""
@@ -30,29 +30,30 @@ def explanation(told: Explanation) -> Iterator[str]:
     yield from paragraph(rule.refuted_by, "  ")
     yield ""
     yield "What limits it"
-    yield from (line for text in limits(told) for line in paragraph(text, "  ", "    "))
+    yield from (line for text in limits(explanation) for line in paragraph(text, "  ", "    "))
     yield ""
-    yield f"Evidence ({len(told.evidence)} lines of logs, word for word)"
-    for row in told.evidence:
+    yield f"Evidence ({len(explanation.evidence)} lines of logs, word for word)"
+    for row in explanation.evidence:
         yield f"  {row['path']}:{row['line_no']}" if row["path"] else f"  event {row['event_id']} (not kept as a line)"
         yield from (f"    {line}" for line in (row["text"] or "").splitlines())
-    if not told.evidence:
+    if not explanation.evidence:
         yield "  none: the finding is about what is missing"
 
 
-def links(told: Explanation) -> Iterator[tuple[str, str]]:
+def links(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Which finding this one follows from, and which follow from it."""
-    if told.implied_by:
-        yield "Follows", f"from {told.implied_by['rule']} {told.implied_by['finding_id']}: {told.implied_by['summary']}"
-    for echo in told.echoes:
+    if explanation.implied_by:
+        cause = explanation.implied_by
+        yield "Follows", f"from {cause['rule']} {cause['finding_id']}: {cause['summary']}"
+    for echo in explanation.echoes:
         yield "Implies", f"{echo['rule']} {echo['finding_id']}: {echo['summary']}"
 
 
-def limits(told: Explanation) -> Iterator[str]:
+def limits(explanation: Explanation) -> Iterator[str]:
     """What the logs of this group do not say about this rule, and what is wrong with the logs themselves."""
-    for row in told.coverage:
+    for row in explanation.coverage:
         yield f"In this group ({spoken(row['protocol'])}) {undecidable(row)}"
-    if not told.coverage:
+    if not explanation.coverage:
         yield "How often this rule could be judged in this group is not counted."
-    for row in told.limits:
+    for row in explanation.limits:
         yield f"{row['rule']} {when(row)}: {row['summary']}"

@@ -28,53 +28,54 @@ MEANING = {
 }
 
 
-def text(told: Incident) -> Iterator[str]:
+def text(incident: Incident) -> Iterator[str]:
     """The lines of the text."""
-    yield f"{told.cluster} / {told.group}"
-    day = "" if told.begin.date() == told.end.date() else f"{told.end:%Y-%m-%d} "
-    span = f"{told.begin:%Y-%m-%d} {clock(told.begin)} to {day}{clock(told.end)}"
+    yield f"{incident.cluster} / {incident.group}"
+    day = "" if incident.begin.date() == incident.end.date() else f"{incident.end:%Y-%m-%d} "
+    span = f"{incident.begin:%Y-%m-%d} {clock(incident.begin)} to {day}{clock(incident.end)}"
     yield f"{span} UTC, by the clocks of the nodes that logged it"
     yield ""
     yield "What happened"
-    yield from story_lines(told)
+    yield from story_lines(incident)
     yield ""
-    yield from lane_lines(told)
-    yield from finding_lines(told)
+    yield from lane_lines(incident)
+    yield from finding_lines(incident)
     yield "What we could not see"
-    yield from (line for said in unseen(told) for line in paragraph(f"- {said}", "  ", "    "))
+    yield from (line for sentence in unseen(incident) for line in paragraph(f"- {sentence}", "  ", "    "))
     yield ""
-    yield from timeline_lines(told)
+    yield from timeline_lines(incident)
     yield ""
-    yield from paragraph(f"From run {told.run_id}. Times are UTC; log lines stand as written, in their own time zone.")
+    times = "Times are UTC; log lines stand as written, in their own time zone."
+    yield from paragraph(f"From run {incident.run_id}. {times}")
 
 
-def story_lines(told: Incident) -> Iterator[str]:
+def story_lines(incident: Incident) -> Iterator[str]:
     """Who led, why that changed, what went wrong."""
-    said = story(told)
-    many_days = told.begin.date() != told.end.date()
-    for at, sentence, finding in said:
+    lines = story(incident)
+    many_days = incident.begin.date() != incident.end.date()
+    for at, sentence, finding in lines:
         grave = f"{finding['severity'].upper()}: " if finding else ""
         moment = f"  {at:%Y-%m-%d} {clock(at)}  " if many_days else f"  {clock(at)}  "
         yield from paragraph(f"{grave}{sentence}", moment, " " * len(moment))
-    if not said:
+    if not lines:
         yield "  Nobody began to lead in this time, and nothing went wrong in it that the logs show."
-    for sentence in outcome(told):
+    for sentence in outcome(incident):
         yield from paragraph(sentence, "  ", "    ")
 
 
 # -- lanes ------------------------------------------------------------------------------------------------------
 
 
-def lane_lines(told: Incident) -> Iterator[str]:
+def lane_lines(incident: Incident) -> Iterator[str]:
     """Each member's roles over time, a mark for each column of time."""
-    drawn = [role for role in told.roles if role["start_time"] <= told.end]
+    drawn = [role for role in incident.roles if role["start_time"] <= incident.end]
     nodes = list(dict.fromkeys(role["node"] for role in drawn))[:LANES_SHOWN]
-    length = (told.end - told.begin).total_seconds()
+    length = (incident.end - incident.begin).total_seconds()
     if not nodes or length <= 0:
         return
-    margin = min(max(len(told.names[node]) for node in nodes), NAME_COLUMNS) + 4
-    scale = Scale(told.begin, length, COLUMNS - margin)
-    lanes = {node: lane(told, node, scale) for node in nodes}
+    margin = min(max(len(incident.names[node]) for node in nodes), NAME_COLUMNS) + 4
+    scale = Scale(incident.begin, length, COLUMNS - margin)
+    lanes = {node: lane(incident, node, scale) for node in nodes}
     protocol = drawn[0]["protocol"]
     used = {mark for cells in lanes.values() for mark in cells if not mark.isdigit()}
     leader = leader_word(protocol)
@@ -86,9 +87,9 @@ def lane_lines(told: Incident) -> Iterator[str]:
     yield from paragraph("; ".join([*legend, "blank: no log", "!: a finding"]), "  ")
     yield from ruler(scale, margin)
     for node, cells in lanes.items():
-        yield f"  {told.names[node][:NAME_COLUMNS]:<{margin - 2}}{cells}".rstrip()
+        yield f"  {incident.names[node][:NAME_COLUMNS]:<{margin - 2}}{cells}".rstrip()
     for severity in ("critical", "warning"):
-        spans = [finding for finding in told.findings if finding["severity"] == severity]
+        spans = [finding for finding in incident.findings if finding["severity"] == severity]
         if spans:
             yield f"  {severity:<{margin - 2}}{marks(spans, scale)}".rstrip()
     yield ""
@@ -110,20 +111,20 @@ class Scale:
         return range(first, max(self.column(end - timedelta(microseconds=1)), first) + 1)
 
 
-def lane(told: Incident, node: str, scale: Scale) -> str:
+def lane(incident: Incident, node: str, scale: Scale) -> str:
     """One member's roles; a leader's run begins with its term."""
     cells = [" "] * scale.width
-    own = [role for role in told.roles if role["node"] == node]
-    for role in own:
-        end = role["end_time"] or told.log_ends.get(role["source_node"] or "", told.end)
-        if end < told.begin:
+    roles = [role for role in incident.roles if role["node"] == node]
+    for role in roles:
+        end = role["end_time"] or incident.log_ends.get(role["source_node"] or "", incident.end)
+        if end < incident.begin:
             continue
         mark = MARKS.get(role["role"], UNKNOWN)
-        for column in scale.columns(max(role["start_time"], told.begin), max(end, role["start_time"])):
+        for column in scale.columns(max(role["start_time"], incident.begin), max(end, role["start_time"])):
             if RANK.index(mark) > RANK.index(cells[column]):
                 cells[column] = mark
-    for role in own:
-        name, first = str(role["term"]), scale.column(max(role["start_time"], told.begin))
+    for role in roles:
+        name, first = str(role["term"]), scale.column(max(role["start_time"], incident.begin))
         if (
             role["role"] == "leader"
             and role["term"] is not None
@@ -158,26 +159,26 @@ def ruler(scale: Scale, margin: int) -> Iterator[str]:
 # -- findings and timeline --------------------------------------------------------------------------------------
 
 
-def finding_lines(told: Incident) -> Iterator[str]:
+def finding_lines(incident: Incident) -> Iterator[str]:
     """Each finding with how sure it is, what would refute it, and lines that prove it."""
-    yield f"Findings: {told.counted()}"
-    for finding in told.roots:
+    yield f"Findings: {incident.counted()}"
+    for finding in incident.roots:
         yield ""
         yield f"  {finding['severity'].upper()} {finding['rule']}, finding {finding['finding_id'][:12]}"
         yield f"    {when(finding)}"
         yield from paragraph(finding["summary"], "    ")
         yield from paragraph(certainty(finding), "    How sure: ", "      ")
         yield from paragraph(RULES[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
-        for echo in told.echoes(finding):
-            said = f"{echo['rule']} {echo['finding_id'][:12]}, {echo['severity']}: {echo['summary']}"
-            yield from paragraph(said, "    From it follows ", "      ")
-        yield from evidence_lines(told, finding)
+        for echo in incident.echoes(finding):
+            consequence = f"{echo['rule']} {echo['finding_id'][:12]}, {echo['severity']}: {echo['summary']}"
+            yield from paragraph(consequence, "    From it follows ", "      ")
+        yield from evidence_lines(incident, finding)
     yield ""
 
 
-def evidence_lines(told: Incident, finding: Row) -> Iterator[str]:
+def evidence_lines(incident: Incident, finding: Row) -> Iterator[str]:
     """Log lines behind a finding, with file and line number; long ones are broken between words."""
-    lines = told.evidence.get(finding["finding_id"], [])
+    lines = incident.evidence.get(finding["finding_id"], [])
     shown = LINES_SHOWN[finding["severity"]]
     for row in lines[:shown]:
         if row["path"] is None:
@@ -193,12 +194,12 @@ def evidence_lines(told: Incident, finding: Row) -> Iterator[str]:
         yield f"    and {len(lines) - shown} more: election-replay explain {finding['finding_id'][:12]}"
 
 
-def timeline_lines(told: Incident) -> Iterator[str]:
+def timeline_lines(incident: Incident) -> Iterator[str]:
     """Everything that began or ended, in order of time, with its place."""
-    below = f"{told.cluster}/nodes/"
+    below = f"{incident.cluster}/nodes/"
     yield f"Timeline (files lie below {below})"
     day = None
-    for moment, count, last in collapsed(told.moments):
+    for moment, count, last in collapsed(incident.moments):
         at = moment["happened_at"]
         if at.date() != day:
             day = at.date()
@@ -206,7 +207,7 @@ def timeline_lines(told: Incident) -> Iterator[str]:
         often = f" ({count} times, to {clock(last)})" if count > 1 else ""
         place = f"[{moment['path'].removeprefix(below)}:{moment['line_no']}]" if moment["path"] else ""
         yield from timeline_entry(f"  {clock(at)}  {moment['node'] or '':<8} ", moment["what"] + often, place)
-    if not told.moments:
+    if not incident.moments:
         yield "  nothing in this time"
 
 

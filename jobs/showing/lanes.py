@@ -78,17 +78,17 @@ BARS = """
 """
 
 
-def bars(published: Published, told: Incident) -> list[Row]:
+def bars(published: Published, incident: Incident) -> list[Row]:
     """The bars of all lanes: about :data:`BARS_SHOWN` of them, at most twice as many."""
-    given = {"cluster": told.cluster, "group": told.group, "begin": told.begin, "end": told.end}
-    return published.rows(BARS, given | {"column": column_of(told)})
+    given = {"cluster": incident.cluster, "group": incident.group, "begin": incident.begin, "end": incident.end}
+    return published.rows(BARS, given | {"column": column_of(incident)})
 
 
-def column_of(told: Incident) -> int:
+def column_of(incident: Incident) -> int:
     """How wide a column is, in microseconds: 0 where there are so few roles that each can be drawn for itself."""
-    if sum(member["roles"] for member in told.members) <= BARS_SHOWN:
+    if sum(member["roles"] for member in incident.members) <= BARS_SHOWN:
         return 0
-    return max((told.end - told.begin) * len(told.members) // BARS_SHOWN // timedelta(microseconds=1), 1)
+    return max((incident.end - incident.begin) * len(incident.members) // BARS_SHOWN // timedelta(microseconds=1), 1)
 
 
 @dataclass(slots=True)
@@ -100,13 +100,13 @@ class Mark:
     findings: list[Row]
 
 
-def marks(told: Incident) -> dict[str, list[Mark]]:
+def marks(incident: Incident) -> dict[str, list[Mark]]:
     """The marks by severity, in order of time."""
-    step = (told.end - told.begin) / MARKS_SHOWN
+    step = (incident.end - incident.begin) / MARKS_SHOWN
     found: dict[str, list[Mark]] = {severity: [] for severity in SEVERITIES}
-    for one in told.findings:
-        at = max(one["start_time"], told.begin)
-        until = min(max(one["end_time"] or told.end, at), told.end)
+    for one in incident.findings:
+        at = max(one["start_time"], incident.begin)
+        until = min(max(one["end_time"] or incident.end, at), incident.end)
         row = found[one["severity"]]
         if row and at - row[-1].at < step:
             row[-1].findings.append(one)
@@ -124,17 +124,17 @@ class Picture:
     merged: str
 
 
-def picture(published: Published, told: Incident) -> Picture:
-    """The picture of a group between ``told.begin`` and ``told.end``."""
-    drawn, found = bars(published, told), marks(told)
+def picture(published: Published, incident: Incident) -> Picture:
+    """The picture of a group between ``incident.begin`` and ``incident.end``."""
+    drawn, found = bars(published, incident), marks(incident)
     figure = go.Figure()
     for role in COLOURS:
-        own = [bar for bar in drawn if bar["roles"][0]["role"] == role]
-        add_bars(figure, told, role, [bar for bar in own if bar["n"] == 1])
-        add_thin_bars(figure, told, role, [bar for bar in own if bar["n"] > 1])
+        of_role = [bar for bar in drawn if bar["roles"][0]["role"] == role]
+        add_bars(figure, incident, role, [bar for bar in of_role if bar["n"] == 1])
+        add_thin_bars(figure, incident, role, [bar for bar in of_role if bar["n"] > 1])
     for severity, row in found.items():
         add_marks(figure, severity, row)
-    lanes = [*map(disarmed, told.names.values()), *map(lane_of, found)]
+    lanes = [*map(disarmed, incident.names.values()), *map(lane_of, found)]
     figure.update_layout(
         **LAYOUT,
         barmode="overlay",
@@ -144,7 +144,7 @@ def picture(published: Published, told: Incident) -> Picture:
         margin={"t": 20, "b": 70, "r": 20},
         legend={"orientation": "h", "y": 0, "yref": "container", "yanchor": "bottom", "itemclick": False},
     )
-    figure.update_xaxes(type="date", range=[told.begin, told.end], gridcolor=FAINT)
+    figure.update_xaxes(type="date", range=[incident.begin, incident.end], gridcolor=FAINT)
     figure.update_yaxes(
         type="category",
         categoryorder="array",
@@ -169,7 +169,7 @@ def in_sentence(drawn: list[Row], found: dict[str, list[Mark]]) -> str:
     return f"{'; '.join(parts)}. Zoom in to see them one by one." if parts else ""
 
 
-def add_bars(figure: go.Figure, told: Incident, role: str, drawn: list[Row]) -> None:
+def add_bars(figure: go.Figure, incident: Incident, role: str, drawn: list[Row]) -> None:
     """The bars of one role, each for itself."""
     if not drawn:
         return
@@ -178,7 +178,7 @@ def add_bars(figure: go.Figure, told: Incident, role: str, drawn: list[Row]) -> 
         name=role_word(role, drawn[0]["protocol"]),
         base=[bar["left_edge"] for bar in drawn],
         x=[max((bar["right_edge"] - bar["left_edge"]).total_seconds() * 1000, 1) for bar in drawn],
-        y=[disarmed(told.names[bar["node"]]) for bar in drawn],
+        y=[disarmed(incident.names[bar["node"]]) for bar in drawn],
         orientation="h",
         marker={"color": colour, "line": {"width": 1, "color": colour}},  # what is narrower than a pixel is one wide
         text=[label(bar) for bar in drawn],
@@ -190,13 +190,13 @@ def add_bars(figure: go.Figure, told: Incident, role: str, drawn: list[Row]) -> 
     )
 
 
-def add_thin_bars(figure: go.Figure, told: Incident, role: str, drawn: list[Row]) -> None:
+def add_thin_bars(figure: go.Figure, incident: Incident, role: str, drawn: list[Row]) -> None:
     """The bars of several roles each, of which ``role`` takes most of the time: one path, which is quickly drawn."""
     if not drawn:
         return
-    narrowest = timedelta(microseconds=column_of(told) // 2)
+    narrowest = timedelta(microseconds=column_of(incident) // 2)
     edges = [(bar["left_edge"], max(bar["right_edge"], bar["left_edge"] + narrowest)) for bar in drawn]
-    names = [disarmed(told.names[bar["node"]]) for bar in drawn]
+    names = [disarmed(incident.names[bar["node"]]) for bar in drawn]
     figure.add_scatter(
         name=f"mostly {role_word(role, drawn[0]['protocol'])}",
         x=[at for left, right in edges for at in (left, right, None)],

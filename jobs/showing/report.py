@@ -50,9 +50,9 @@ def plain(text: str) -> str:
     return harmless(text, keep="\n\t")
 
 
-def page(told: Incident) -> str:
+def page(incident: Incident) -> str:
     """The whole file."""
-    title = f"{told.cluster} / {told.group}"
+    title = f"{incident.cluster} / {incident.group}"
     document = tag(
         "html",
         tag(
@@ -65,11 +65,12 @@ def page(told: Incident) -> str:
         ),
         tag(
             "body",
-            tag("header", tag("h1", title), tag("p", span(told), class_="muted")),
-            tag("main", *sections(told)),
+            tag("header", tag("h1", title), tag("p", span(incident), class_="muted")),
+            tag("main", *sections(incident)),
             tag(
                 "footer",
-                f"election-replay, run {told.run_id}. Times are UTC; log lines stand as written, in their own zone.",
+                f"election-replay, run {incident.run_id}. "
+                "Times are UTC; log lines stand as written, in their own zone.",
             ),
         ),
         lang="en",
@@ -77,23 +78,27 @@ def page(told: Incident) -> str:
     return "<!DOCTYPE html>\n" + tostring(document, encoding="unicode", method="html")
 
 
-def span(told: Incident) -> str:
+def span(incident: Incident) -> str:
     """From when to when."""
-    day = "" if told.begin.date() == told.end.date() else f"{told.end:%Y-%m-%d} "
-    times = f"{told.begin:%Y-%m-%d} {clock(told.begin)} to {day}{clock(told.end)}"
+    day = "" if incident.begin.date() == incident.end.date() else f"{incident.end:%Y-%m-%d} "
+    times = f"{incident.begin:%Y-%m-%d} {clock(incident.begin)} to {day}{clock(incident.end)}"
     return f"{times} UTC, by the clocks of the nodes that logged it"
 
 
-def sections(told: Incident) -> Iterator[Element]:
+def sections(incident: Incident) -> Iterator[Element]:
     """The parts of the page."""
-    yield tag("section", tag("h2", "What happened"), story_list(told))
-    yield tag("section", tag("h2", "Who was what"), picture(told), legend(told))
-    yield tag("section", tag("h2", f"Findings: {told.counted()}"), (finding_card(told, one) for one in told.roots))
-    yield tag("section", tag("h2", "What we could not see"), tag("ul", (tag("li", said) for said in unseen(told))))
-    yield tag("section", tag("h2", "Timeline"), timeline(told))
+    yield tag("section", tag("h2", "What happened"), story_list(incident))
+    yield tag("section", tag("h2", "Who was what"), picture(incident), legend(incident))
+    yield tag(
+        "section", tag("h2", f"Findings: {incident.counted()}"), (finding_card(incident, one) for one in incident.roots)
+    )
+    yield tag(
+        "section", tag("h2", "What we could not see"), tag("ul", (tag("li", sentence) for sentence in unseen(incident)))
+    )
+    yield tag("section", tag("h2", "Timeline"), timeline(incident))
 
 
-def story_list(told: Incident) -> Element:
+def story_list(incident: Incident) -> Element:
     """Who led, why that changed, what went wrong."""
     entries = [
         tag(
@@ -102,9 +107,9 @@ def story_list(told: Incident) -> Element:
             tag("span", badge(finding) if finding else None, sentence),
             class_=finding["severity"] if finding else "change",
         )
-        for at, sentence, finding in story(told)
+        for at, sentence, finding in story(incident)
     ]
-    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in outcome(told)]
+    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in outcome(incident)]
     if not entries:
         return tag("p", "Nobody began to lead in this time, and nothing went wrong in it that the logs show.")
     return tag("ol", entries, class_="story")
@@ -118,23 +123,25 @@ def badge(finding: Row) -> Element:
 # -- picture ----------------------------------------------------------------------------------------------------
 
 
-def picture(told: Incident) -> Element:
+def picture(incident: Incident) -> Element:
     """A lane for each member, a bar for each role, a mark for each finding."""
-    nodes = list(dict.fromkeys(role["node"] for role in told.roles))
-    graves = [one for one in told.findings if one["severity"] != "info"]
+    nodes = list(dict.fromkeys(role["node"] for role in incident.roles))
+    graves = [one for one in incident.findings if one["severity"] != "info"]
     height = HEAD + LANE * (len(nodes) + 1) + 10
-    drawn: list[Element] = [*axis(told, height)]
+    drawn: list[Element] = [*axis(incident, height)]
     for number, node in enumerate(nodes):
         top = HEAD + LANE * number
-        drawn.append(tag("text", told.names[node], x=0, y=top + 20, class_="name"))
-        bars = [role for role in told.roles if role["node"] == node]
-        drawn += [bar(told, role, top + 6) for role in sorted(bars, key=lambda role: role["role"] == "leader")]
+        drawn.append(tag("text", incident.names[node], x=0, y=top + 20, class_="name"))
+        bars = [role for role in incident.roles if role["node"] == node]
+        drawn += [bar(incident, role, top + 6) for role in sorted(bars, key=lambda role: role["role"] == "leader")]
     top = HEAD + LANE * len(nodes)
     drawn.append(tag("text", "findings", x=0, y=top + 20, class_="name"))
-    drawn += [mark(told, finding, top + 6) for finding in sorted(graves, key=lambda one: one["severity"], reverse=True)]
+    drawn += [
+        mark(incident, finding, top + 6) for finding in sorted(graves, key=lambda one: one["severity"], reverse=True)
+    ]
     return tag(
         "svg",
-        tag("title", f"Roles of the members of {told.group} over time, and the findings"),
+        tag("title", f"Roles of the members of {incident.group} over time, and the findings"),
         drawn,
         viewBox=f"0 0 {WIDTH} {height}",
         role="img",
@@ -142,34 +149,34 @@ def picture(told: Incident) -> Element:
     )
 
 
-def place(told: Incident, at: datetime) -> float:
+def place(incident: Incident, at: datetime) -> float:
     """Where a moment stands, left to right."""
-    length = max((told.end - told.begin).total_seconds(), 1)
-    inside = min(max((at - told.begin).total_seconds(), 0), length)
+    length = max((incident.end - incident.begin).total_seconds(), 1)
+    inside = min(max((at - incident.begin).total_seconds(), 0), length)
     return round(MARGIN + (WIDTH - MARGIN - 10) * inside / length, 1)
 
 
-def axis(told: Incident, height: int) -> Iterator[Element]:
+def axis(incident: Incident, height: int) -> Iterator[Element]:
     """Times, with a line down through the lanes."""
     count = 8
-    step = (told.end - told.begin) / count
+    step = (incident.end - incident.begin) / count
     for number in range(count + 1):
-        at = told.begin + step * number
-        x = place(told, at)
+        at = incident.begin + step * number
+        x = place(incident, at)
         yield tag("line", x1=x, x2=x, y1=HEAD - 6, y2=height - 10, class_="grid")
         if number < count:
             yield tag("text", f"{at:%H:%M:%S}", x=x, y=HEAD - 14, class_="tick")
 
 
-def bar(told: Incident, role: Row, top: int) -> Element:
+def bar(incident: Incident, role: Row, top: int) -> Element:
     """One member in one role."""
-    end = role["end_time"] or told.log_ends.get(role["source_node"] or "", told.end)
-    left, right = place(told, role["start_time"]), place(told, max(end, role["start_time"]))
+    end = role["end_time"] or incident.log_ends.get(role["source_node"] or "", incident.end)
+    left, right = place(incident, role["start_time"]), place(incident, max(end, role["start_time"]))
     wide = max(right - left, 2)
     term = "" if role["term"] is None else str(role["term"])
     labels = (f"{role_word(role['role'], role['protocol'])} {term}".strip(), term)
     label = next((label for label in labels if wide > WIDE_ENOUGH * len(label) + 10), "")
-    words = f"{told.names[role['node']]}: {role_in_words(role)}, {when(role)}"
+    words = f"{incident.names[role['node']]}: {role_in_words(role)}, {when(role)}"
     named = tag("text", label, x=left + 5, y=top + 14) if label else None
     return tag(
         "g",
@@ -187,10 +194,10 @@ def role_in_words(role: Row) -> str:
     return f"{role_word(role['role'], role['protocol'])}{term}{cause}"
 
 
-def mark(told: Incident, finding: Row, top: int) -> Element:
+def mark(incident: Incident, finding: Row, top: int) -> Element:
     """Where a finding lies; a click leads to it."""
-    left = place(told, finding["start_time"])
-    right = place(told, max(finding["end_time"] or finding["start_time"], finding["start_time"]))
+    left = place(incident, finding["start_time"])
+    right = place(incident, max(finding["end_time"] or finding["start_time"], finding["start_time"]))
     return tag(
         "a",
         tag("title", f"{finding['severity']} {finding['rule']}: {finding['summary']}"),
@@ -200,9 +207,9 @@ def mark(told: Incident, finding: Row, top: int) -> Element:
     )
 
 
-def legend(told: Incident) -> Element:
+def legend(incident: Incident) -> Element:
     """What the bars mean; their words and patterns say it without colour too."""
-    roles = sorted({(role["role"], role["protocol"]) for role in told.roles})
+    roles = sorted({(role["role"], role["protocol"]) for role in incident.roles})
     entries = [tag("li", tag("i", class_=f"swatch {role}"), role_word(role, protocol)) for role, protocol in roles]
     return tag("ul", entries, tag("li", "no bar: no log"), class_="legend")
 
@@ -210,7 +217,7 @@ def legend(told: Incident) -> Element:
 # -- findings, timeline -----------------------------------------------------------------------------------------
 
 
-def finding_card(told: Incident, finding: Row) -> Element:
+def finding_card(incident: Incident, finding: Row) -> Element:
     """One finding with all that a reader asks."""
     rule = RULES[finding["rule"]]
     said = [
@@ -228,9 +235,9 @@ def finding_card(told: Incident, finding: Row) -> Element:
             tag("code", echo["finding_id"]),
             id=echo["finding_id"],
         )
-        for echo in told.echoes(finding)
+        for echo in incident.echoes(finding)
     ]
-    lines = told.evidence.get(finding["finding_id"], [])
+    lines = incident.evidence.get(finding["finding_id"], [])
     return tag(
         "article",
         tag("h3", badge(finding), f" {finding['rule']}"),
@@ -252,7 +259,7 @@ def evidence(row: Row) -> Element:
     return tag("figure", tag("figcaption", f"{row['path']}:{row['line_no']}"), tag("pre", row["text"]))
 
 
-def timeline(told: Incident) -> Element:
+def timeline(incident: Incident) -> Element:
     """Everything that began or ended."""
     rows = [
         tag(
@@ -263,7 +270,7 @@ def timeline(told: Incident) -> Element:
             tag("td", tag("code", f"{moment['path']}:{moment['line_no']}") if moment["path"] else None),
             class_=moment["kind"],
         )
-        for moment, count, last in collapsed(told.moments)
+        for moment, count, last in collapsed(incident.moments)
     ]
     head = tag("thead", tag("tr", (tag("th", name) for name in ("Time", "Node", "What", "File and line"))))
     return tag("div", tag("table", head, tag("tbody", rows)), class_="scroll")

@@ -123,10 +123,10 @@ class _TableFiles:
         self._rows, self._batches, self._waiting = [], [], 0
 
 
-def write_data_files(told: Iterable[Row | Rows], root: str) -> list[DataFile]:
+def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
     """Write rows below the warehouse ``root``: for each table and partition one file, where its rows come together."""
     tables: dict[str, _TableFiles] = {}
-    for name, rows in told:
+    for name, rows in output:
         if name not in tables:
             tables[name] = _TableFiles(TABLES[name], root)
         if isinstance(rows, tuple):
