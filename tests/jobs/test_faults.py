@@ -121,7 +121,10 @@ def test_a_full_disk_and_a_read_only_one_are_told(tmp_path: Path, options: str, 
     assert (meaning(found.value) or "").startswith(says)
 
 
-WAITING = "import jobs.cli as c, time; c.load = lambda _: print('begun', flush=True) or time.sleep(60); {}"
+WAITING = (
+    "import jobs.cli.app as c, jobs.cli.pipeline as p, time; "
+    "p.settings_in_force = lambda *_: print('begun', flush=True) or time.sleep(60); {}"
+)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
