@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import Testimony
+from election_core.fold.fact_writer import FactWriter
 from election_core.judge.group import Group
 from election_core.judge.leadership import coverage
 from election_core.model import facts
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import RuleCoverage
 
 CONFORMS = "conforms"
@@ -41,20 +41,20 @@ class Checked:
     """The verdicts about one log's lines."""
 
     counts: Counter[Verdict] = field(default_factory=Counter)
-    violations: list[tuple[Verdict, Logged]] = field(default_factory=list)
+    violations: list[tuple[Verdict, FoldEvent]] = field(default_factory=list)
 
-    def note(self, verdict: Verdict | None, event: Logged) -> None:
+    def note(self, verdict: Verdict | None, event: FoldEvent) -> None:
         """Count a verdict; ``None`` where the check did not apply."""
         if verdict is not None:
             self.counts[verdict] += 1
             if verdict.says == VIOLATES:
                 self.violations.append((verdict, event))
 
-    def tallied(self, told: Testimony, node: str | None) -> Iterator[Fact]:
+    def tallied(self, emit: FactWriter, node: str | None) -> Iterator[Fact]:
         """``CHECKED`` facts: how often each rule said what."""
-        last = told.lives[-1].last_seen if told.lives else 0
+        last = emit.incarnations[-1].last_seen if emit.incarnations else 0
         for verdict, count in sorted(self.counts.items(), key=_in_words):
-            yield told.fact(
+            yield emit.fact(
                 facts.CHECKED,
                 last,
                 last,

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
-from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import Span
 from election_core.model import facts
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 
 CONTROLLER_GROUP = "controller"
 """The replica group that the controllers themselves form."""
@@ -74,9 +74,9 @@ class Identity:
 
     broker_set: str | None = None
     ids: list[tuple[int, str]] = field(default_factory=list)
-    settings: dict[str, Logged] = field(default_factory=dict)
+    settings: dict[str, FoldEvent] = field(default_factory=dict)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`IDENTITY_KINDS`."""
         if event.kind in NAMES_BROKER_SET and event.replica_group is not None:
             self.broker_set = event.replica_group
@@ -90,10 +90,10 @@ class Identity:
         found = self.settings.get(name)
         return found.value if found is not None else None
 
-    def broker_id_at(self, time: int, lives: list[Life]) -> str | None:
+    def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
         """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
-        life = life_at(lives, time)
-        own = [(at, node) for at, node in self.ids if life_at(lives, at) == life]
+        life = incarnation_at(incarnations, time)
+        own = [(at, node) for at, node in self.ids if incarnation_at(incarnations, at) == life]
         before = [node for at, node in own if at <= time]
         if before:
             return before[-1]
@@ -115,14 +115,14 @@ NOT_LISTED = Listed()
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class Speaker:
     """One source after its last event: identity and lives, by process."""
 
     cluster: str
     source_node: str
     bound_ms: int
     identity: Identity
-    lives: dict[str, list[Life]]
+    incarnations: dict[str, list[Incarnation]]
     listed: Listed = NOT_LISTED
 
     @property
@@ -130,13 +130,13 @@ class Witness:
         """The broker set, by its own lines, else by the inventory."""
         return self.identity.broker_set or self.listed.replica_group
 
-    def broker_id_at(self, time: int, lives: list[Life]) -> str | None:
+    def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
         """The broker id that the process had, by its own lines, else by the inventory."""
-        return self.identity.broker_id_at(time, lives) or self.listed.member
+        return self.identity.broker_id_at(time, incarnations) or self.listed.member
 
-    def about(self, group: str, protocol: str, stream: str, node_at: Callable[[int], str | None]) -> "Testimony":
+    def about(self, group: str, protocol: str, stream: str, node_at: Callable[[int], str | None]) -> "FactWriter":
         """Facts of one protocol about one group, from the process that writes ``stream``."""
-        return Testimony(self, group, protocol, self.lives.get(process_of(stream), []), node_at)
+        return FactWriter(self, group, protocol, self.incarnations.get(process_of(stream), []), node_at)
 
 
 class Noted(Protocol):
@@ -156,13 +156,13 @@ class Noted(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Testimony:
+class FactWriter:
     """Makes facts of one protocol about one group. ``node_at`` names the node that speaks, at a time."""
 
-    witness: Witness
+    speaker: Speaker
     group: str
     protocol: str
-    lives: list[Life]
+    incarnations: list[Incarnation]
     node_at: Callable[[int], str | None]
 
     def saw(self, kind: str, noted: Noted, **more: Any) -> Fact:
@@ -176,15 +176,15 @@ class Testimony:
         if more.get("until") is not None and more.get("until_by") is not None:
             more["until_by"] = max(more["until"], more["until_by"])
         return Fact(
-            cluster=self.witness.cluster,
+            cluster=self.speaker.cluster,
             replica_group=self.group,
             protocol=self.protocol,
             kind=kind,
-            source_node=self.witness.source_node,
+            source_node=self.speaker.source_node,
             since=since,
             since_by=max(since, since_by),
             since_event=since_event,
-            bound_ms=self.witness.bound_ms,
+            bound_ms=self.speaker.bound_ms,
             **more,
         )
 
@@ -211,7 +211,7 @@ class Testimony:
 
     def life(self) -> Iterator[Fact]:
         """``ALIVE`` and ``SILENCE`` facts of the process."""
-        for life in self.lives:
+        for life in self.incarnations:
             yield self.fact(
                 facts.ALIVE,
                 life.first_seen,

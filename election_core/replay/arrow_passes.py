@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from election_core.fold.fact_writer import NOT_LISTED, UNIDENTIFIED, Listed
 from election_core.fold.process_runs import Segment
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Row
 from election_core.replay import group_judge as _judge
 from election_core.replay.checkpoint import FAILED, LIVED, Added, Memory
@@ -27,7 +27,7 @@ from election_core.replay.group_judge import failed
 from election_core.replay.source_fold import INTERESTING, SourceLog
 
 _LOGGED_ONLY = tuple(
-    name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
+    name for name in FoldEvent.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
 )
 
 FOLD_COLUMNS: tuple[str, ...] = (
@@ -99,7 +99,7 @@ class _Lines:
     times: list[int]
     ids: list[str]
     bounds: list[int]
-    events: list[Logged | None]
+    events: list[FoldEvent | None]
     old: list[bool] | None
 
 
@@ -121,7 +121,7 @@ class _Folding:
             try:
                 self._feed(lines, rows)
             except Exception as error:  # noqa: BLE001 - a fault in one source must not stop the night
-                self._error = said(error)
+                self._error = error_text(error)
 
     def turn(self, batch: pa.RecordBatch) -> None:
         """The batch ends, and another may go on with this source."""
@@ -135,7 +135,7 @@ class _Folding:
             try:
                 facts = list(self._source.facts())
             except Exception as error:  # noqa: BLE001 - the same
-                self._error = said(error)
+                self._error = error_text(error)
         cluster, source_node = self._source.cluster, self._source.source_node
         if self._error is not None:
             yield failed(cluster, UNIDENTIFIED, source_node, self._error)
@@ -180,7 +180,7 @@ class _Folding:
 _OF_STATE = frozenset({LIVED, FAILED})
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """A fault of this software in words."""
     return f"{type(error).__name__}: {error}"[:200]
 
@@ -197,7 +197,7 @@ def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
         try:
             rows = list(_judge.rows_of_group(own))
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
-            rows = list(_judge.rows_of_group([failed(cluster, group, "", said(error))]))
+            rows = list(_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
         yield from rows
 
 
@@ -215,7 +215,7 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
     kinds, streams = _texts(batch, "kind"), _texts(batch, "stream")
     times = batch.column("event_time").cast(pa.int64()).to_pylist()
     wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
-    events: list[Logged | None] = [None] * len(kinds)
+    events: list[FoldEvent | None] = [None] * len(kinds)
     for number, event in zip(wanted, _logged(batch, wanted, kinds, streams, times), strict=True):
         events[number] = event
     return _Lines(
@@ -233,7 +233,7 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
 
 def _logged(
     batch: pa.RecordBatch, wanted: list[int], kinds: list[str], streams: list[str], times: list[int]
-) -> Iterator[Logged]:
+) -> Iterator[FoldEvent]:
     """The rows of these numbers as events."""
     here = [name for name in ("event_id", "time_resolution_ms", *_LOGGED_ONLY) if name in batch.schema.names]
     chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
@@ -242,7 +242,7 @@ def _logged(
     at = [times[number] for number in wanted]
     by = [time + resolution * 1000 for time, resolution in zip(at, resolutions, strict=True)]
     more = [_plain(chosen, name) for name in _LOGGED_ONLY]
-    return map(Logged, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
+    return map(FoldEvent, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
 
 
 def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import Segment
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.replay.source_fold import PERIODIC
 
 LIVED = "LIVED"
@@ -64,7 +64,7 @@ class Memory:
         self._file = ("", "")
         self._time = 0
 
-    def line(self, number: int, file: tuple[str, str], time: int, event: Logged | None, *, steady: bool) -> None:
+    def line(self, number: int, file: tuple[str, str], time: int, event: FoldEvent | None, *, steady: bool) -> None:
         """The row ``number`` of the batch is a new line of ``file``.
 
         ``event`` is what the protocols read, ``None``: nothing. ``steady``: the clock just went on.
@@ -103,7 +103,7 @@ class Memory:
         self._end_runs()
         return self._former, self._chosen
 
-    def _again(self, row: _Row, time: int, event: Logged, periodic: Periodic) -> None:
+    def _again(self, row: _Row, time: int, event: FoldEvent, periodic: Periodic) -> None:
         """A periodic line."""
         saying, count = periodic.says(event), periodic.counts(event)
         run = self._runs.get(event.kind)

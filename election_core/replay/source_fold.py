@@ -16,13 +16,13 @@ from election_core.fold.fact_writer import (
     SNAPSHOTS,
     Identity,
     Listed,
-    Witness,
+    Speaker,
     process_of,
 )
 from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Life, Segment
+from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Incarnation, Segment
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.protocols.acting_master import log as acting_master
 from election_core.protocols.broker_identity import log as broker_identity
 from election_core.protocols.bully import log as bully
@@ -40,10 +40,10 @@ from election_core.protocols.zab import log as zab
 class ProtocolLog(Protocol):
     """The state machine of one protocol for the lines of one log, one process or one source."""
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line; lines of one stream come in program order."""
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the lines prove, after the last of them."""
 
 
@@ -51,8 +51,8 @@ class ProtocolLog(Protocol):
 class ReadsSnapshots(Protocol):
     """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs."""
 
-    def after_logs(self, lives: list[Life]) -> None:
-        """All lines of the broker are taken, whose ``lives`` these are; snapshots follow."""
+    def after_logs(self, incarnations: list[Incarnation]) -> None:
+        """All lines of the broker are taken, whose ``incarnations`` these are; snapshots follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class SourceLog:
             for segment in activity.digest():
                 yield self._stream_of[process], segment
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`INTERESTING`."""
         kind = event.kind
         if kind in _LIFE_KINDS:
@@ -167,11 +167,11 @@ class SourceLog:
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
-        lives = {process: activity.lives() for process, activity in self.activity.items()}
-        witness = Witness(self.cluster, self.source_node, self.bound_ms, self.identity, lives, self.listed)
-        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(witness, stream)]
+        incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
+        speaker = Speaker(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed)
+        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)]
         yield from (fact for _, fact in told)
-        yield from self.itself.facts(witness, told)
+        yield from self.itself.facts(speaker, told)
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
         """The state machines that read lines of this kind in this stream."""
@@ -181,7 +181,7 @@ class SourceLog:
                 log = self._log(number, scope)
                 if not self._snapshots and process_of(stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
                     self._snapshots = True
-                    log.after_logs(self._activity("broker.log").lives())
+                    log.after_logs(self._activity("broker.log").incarnations())
                 yield log
 
     def _log(self, number: int, scope: str) -> ProtocolLog:
@@ -196,7 +196,7 @@ class SourceLog:
             self.activity[process], self._stream_of[process] = Activity(), stream
         return self.activity[process]
 
-    def _note_life(self, event: Logged) -> None:
+    def _note_life(self, event: FoldEvent) -> None:
         activity = self._activity(event.stream)
         if event.kind in STOP_KINDS:
             activity.stopping(event.at, event.event_id)

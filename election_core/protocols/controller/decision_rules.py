@@ -153,7 +153,7 @@ def by_source(decided: Iterable[Fact]) -> dict[str, list[Fact]]:
 # -- JRaft: the same entry, the same decision ---------------------------------------------------------------------
 
 
-def said(fact: Fact) -> tuple[object, ...]:
+def decision_key(fact: Fact) -> tuple[object, ...]:
     """What a decision says; the epoch of an election without winner is not printed."""
     term = None if fact.result == NOBODY_ELECTED else fact.term
     return (fact.result, fact.node, term, fact.set_epoch, fact.members)
@@ -169,7 +169,7 @@ def _by_index(group: Group) -> dict[int, list[Fact]] | None:
     for fact in group.of(facts.DECISION):
         if fact.raft_index is None:
             continue
-        if own.setdefault((fact.source_node, fact.raft_index), said(fact)) != said(fact):
+        if own.setdefault((fact.source_node, fact.raft_index), decision_key(fact)) != decision_key(fact):
             return None
         by_index.setdefault(fact.raft_index, []).append(fact)
     return by_index
@@ -178,7 +178,7 @@ def _by_index(group: Group) -> dict[int, list[Fact]] | None:
 def disagreements(group: Group) -> Iterator[Finding]:
     """``CONTROLLERS_DISAGREE``: two controllers applied one entry of their log and decided differently."""
     for index, same in sorted((_by_index(group) or {}).items()):
-        if len({said(fact) for fact in same}) > 1:
+        if len({decision_key(fact) for fact in same}) > 1:
             sources = " and ".join(sorted({fact.source_node for fact in same}))
             what = f"At entry {index} of their log {sources} came to different decisions"
             yield _wrong(group, CONTROLLERS_DISAGREE, (index,), CRITICAL, same, what)

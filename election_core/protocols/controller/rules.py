@@ -136,7 +136,7 @@ def decisions(group: Group) -> list[Fact]:
             continue
         if fact.flag is False and fact.term not in adopted:
             continue
-        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, *judging.said(fact))
+        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, *judging.decision_key(fact))
         once.setdefault(key, fact)
     return list(once.values())
 
@@ -181,7 +181,7 @@ def _by_set_epoch(numbered: tuple[int, Fact]) -> tuple[int, bool, str]:
     Two confirmed ones break a rule; which of them stands here must not depend on clocks.
     """
     epoch, fact = numbered
-    return (epoch, fact.flag is not True, repr(judging.said(fact)))
+    return (epoch, fact.flag is not True, repr(judging.decision_key(fact)))
 
 
 # -- rows ------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from election_core.fold.fact_writer import UNIDENTIFIED, Testimony, Witness
-from election_core.fold.process_runs import SECOND, Activity, life_at
+from election_core.fold.fact_writer import UNIDENTIFIED, FactWriter, Speaker
+from election_core.fold.process_runs import SECOND, Activity, incarnation_at
 from election_core.fold.roles import CANDIDATE, DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED, Span, Step, spans
 from election_core.judge import leadership
 from election_core.judge.clock import Clocks, Message, Moment
@@ -23,7 +23,7 @@ from election_core.judge.silent_logs import Contact
 from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.dledger.log import Campaign
 from election_core.protocols.dledger.rules import elections, terms
@@ -46,7 +46,7 @@ class Passed:
     """A message that a node sent or got: which, and the ids in it."""
 
     kind: str
-    event: Logged
+    event: FoldEvent
     what: str
     ids: str | None
 
@@ -61,11 +61,11 @@ class NodeLog:
     steps: list[Step] = field(default_factory=list)
     campaigns: list[Campaign] = field(default_factory=list)
     contacts: list[tuple[Contact, int]] = field(default_factory=list)
-    wrong: list[tuple[str, str, Logged]] = field(default_factory=list)
+    wrong: list[tuple[str, str, FoldEvent]] = field(default_factory=list)
     messages: list[Passed] = field(default_factory=list)
-    again: list[Logged] = field(default_factory=list)
+    again: list[FoldEvent] = field(default_factory=list)
     _current: Step | None = None
-    _began: dict[object, Logged] = field(default_factory=dict)
+    _began: dict[object, FoldEvent] = field(default_factory=dict)
     _passed_by: set[object] = field(default_factory=set)
     _open: Campaign | None = None
     _lost: dict[str, Contact] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class NodeLog:
     _begun: int | None = None
     _cause: str | None = None
 
-    def started(self, event: Logged) -> None:
+    def started(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
         self.activity.marker(event.at, START, event.event_id)
         for contact in self._lost.values():
@@ -86,11 +86,11 @@ class NodeLog:
         self._began.clear()
         self._open, self._current, self._cause = None, None, "start"
 
-    def stopped(self, event: Logged) -> None:
+    def stopped(self, event: FoldEvent) -> None:
         """The process stops."""
         self.activity.stopping(event.at, event.event_id)
 
-    def suspects(self, event: Logged) -> None:
+    def suspects(self, event: FoldEvent) -> None:
         """The leader did not answer: for how long, nobody says."""
         if event.peer is not None and event.peer not in self._lost:
             heard = self._heard.get(event.peer, self._begun or self.activity.segments[0].first)
@@ -101,18 +101,18 @@ class NodeLog:
             self.step(event, CANDIDATE, None, "leader_lost")
         self._cause = "leader_lost"
 
-    def sends(self, event: Logged, what: str, ids: str | None = None) -> None:
+    def sends(self, event: FoldEvent, what: str, ids: str | None = None) -> None:
         """The node sends a message to a peer."""
         self.messages.append(Passed(facts.SENT, event, what, ids))
 
-    def did_not_arrive(self, event: Logged) -> None:
+    def did_not_arrive(self, event: FoldEvent) -> None:
         """The last message to a peer was not answered, and goes to another."""
         for number in range(len(self.messages) - 1, -1, -1):
             if (self.messages[number].kind, self.messages[number].event.peer) == (facts.SENT, event.peer):
                 del self.messages[number]
                 return
 
-    def hears(self, event: Logged, what: str | None = None, ids: str | None = None) -> None:
+    def hears(self, event: FoldEvent, what: str | None = None, ids: str | None = None) -> None:
         """A message came from a peer: it lives."""
         if what is not None:
             self.messages.append(Passed(facts.RECEIVED, event, what, ids))
@@ -121,11 +121,11 @@ class NodeLog:
         if contact is not None:
             contact.again = event.at
 
-    def joins(self, event: Logged) -> None:
+    def joins(self, event: FoldEvent) -> None:
         """An election passes by the node."""
         self._began.setdefault(_which(event), event)
 
-    def asks(self, event: Logged, asked: str | None = None) -> None:
+    def asks(self, event: FoldEvent, asked: str | None = None) -> None:
         """The node wants to lead, and asks a peer. Whom it asked already, it asks in a new election."""
         if self._open is not None and asked is not None and asked in self._open.voters:
             self._close(event, "no_winner")
@@ -137,7 +137,7 @@ class NodeLog:
         if asked is not None:
             self._open.voters.add(asked)
 
-    def leads(self, event: Logged, members: tuple[str, ...] | None = None) -> None:
+    def leads(self, event: FoldEvent, members: tuple[str, ...] | None = None) -> None:
         """The node is the leader, by its own word. ``members`` are those that took part, as the message says."""
         if self._current is not None and (self._current.role, self._current.term) == (LEADER, event.term):
             # Whom an election passed by and made leader again need not have led until then.
@@ -150,24 +150,24 @@ class NodeLog:
         self._close(event, "won")
         self.step(event, LEADER, self.node, "elected")
 
-    def follows(self, event: Logged, leader: str | None) -> None:
+    def follows(self, event: FoldEvent, leader: str | None) -> None:
         """The node accepts a leader; an own leadership ends because a higher node took over."""
         led = self._current is not None and self._current.role == LEADER
         self._close(event, "lost")
         self.step(event, FOLLOWER, leader, HIGHER_NODE if led else "announced")
 
-    def refuses(self, event: Logged) -> None:
+    def refuses(self, event: FoldEvent) -> None:
         """A lower node calls itself leader: the node holds an election of its own."""
         self._cause = "lower_leader"
 
-    def step(self, event: Logged, role: str, leader: str | None, cause: str) -> None:
+    def step(self, event: FoldEvent, role: str, leader: str | None, cause: str) -> None:
         """The node's role changes."""
         last = self._current
         if last is None or (last.role, last.term, last.leader) != (role, event.term, leader):
             self._current = Step(event.at, event.by, role, event.term, leader, event.event_id, cause, self.node)
             self.steps.append(self._current)
 
-    def _close(self, event: Logged, outcome: str) -> None:
+    def _close(self, event: FoldEvent, outcome: str) -> None:
         if self._open is not None:
             self._open.ended_at, self._open.ended_by, self._open.last_event = event.at, event.by, event.event_id
             self._open.outcome = outcome
@@ -178,15 +178,15 @@ class NodeLog:
         self._passed_by = set(self._began)
         self._open, self._cause = None, None
 
-    def facts(self, told: Testimony) -> Iterator[Fact]:
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """What the events prove."""
-        lives = self.activity.lives()
-        told = replace(told, lives=lives)
-        yield told.fact(facts.QUIET, lives[0].first_seen, lives[0].first_seen, None, node=self.node)
-        yield from told.roles(self._spans(told))
-        yield from (replace(fact, sure_until=fact.until) for fact in told.life() if fact.kind == facts.ALIVE)
+        incarnations = self.activity.incarnations()
+        emit = replace(emit, incarnations=incarnations)
+        yield emit.fact(facts.QUIET, incarnations[0].first_seen, incarnations[0].first_seen, None, node=self.node)
+        yield from emit.roles(self._spans(emit))
+        yield from (replace(fact, sure_until=fact.until) for fact in emit.life() if fact.kind == facts.ALIVE)
         for campaign in self.campaigns:
-            yield told.saw(
+            yield emit.saw(
                 facts.CAMPAIGN,
                 campaign,
                 node=self.node,
@@ -201,29 +201,29 @@ class NodeLog:
                 flag=campaign.event_id != campaign.last_event,
             )
         for contact, before_us in self.contacts:
-            yield contact.fact(told, before_us, closed=False)
+            yield contact.fact(emit, before_us, closed=False)
         for one in self.messages:
-            yield told.saw(
+            yield emit.saw(
                 *(one.kind, one.event), node=self.node, peer=one.event.peer, term=one.event.term, cause=one.what,
                 value=one.ids,
             )  # fmt: skip
         for event in self.again:
-            yield told.saw(facts.STILL_LEADS, event)
+            yield emit.saw(facts.STILL_LEADS, event)
         for namer, what, event in self.wrong:
-            yield told.saw(facts.VIOLATION, event, node=namer, result=what, term=event.term)
+            yield emit.saw(facts.VIOLATION, event, node=namer, result=what, term=event.term)
 
-    def _spans(self, told: Testimony) -> Iterator[Span]:
+    def _spans(self, emit: FactWriter) -> Iterator[Span]:
         """A node looks for a leader from its start; a step of its last life is not carried into the next one."""
-        kept = [step for step in self.steps if step.role != CANDIDATE or _is_news(step, self.steps, told)]
-        return spans(kept, told.lives, CANDIDATE)
+        kept = [step for step in self.steps if step.role != CANDIDATE or _is_news(step, self.steps, emit)]
+        return spans(kept, emit.incarnations, CANDIDATE)
 
 
-def _is_news(step: Step, steps: list[Step], told: Testimony) -> bool:
-    life = life_at(told.lives, step.at)
-    return any(before.at < step.at and life_at(told.lives, before.at) == life for before in steps)
+def _is_news(step: Step, steps: list[Step], emit: FactWriter) -> bool:
+    life = incarnation_at(emit.incarnations, step.at)
+    return any(before.at < step.at and incarnation_at(emit.incarnations, before.at) == life for before in steps)
 
 
-Move = Callable[[NodeLog, Logged], None]
+Move = Callable[[NodeLog, FoldEvent], None]
 
 
 @dataclass(slots=True)
@@ -234,7 +234,7 @@ class CoordinatorLog:
     moves: Mapping[str, Move]
     nodes: dict[tuple[str | None, str | None], NodeLog] = field(default_factory=dict)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next event of the file."""
         key = (event.replica_group, event.node)
         if key not in self.nodes:
@@ -243,22 +243,22 @@ class CoordinatorLog:
         own.activity.seen(event.at, event.event_id)
         self.moves[event.kind](own, event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the events prove about their groups; a node that is not named is the folder's."""
         for own in self.nodes.values():
-            own.node = own.node or witness.source_node
-            source = witness.source_node if len(self.nodes) == 1 else f"{witness.source_node}/{own.node}"
-            speaker = replace(witness, source_node=source)
-            told = speaker.about(
-                own.group or witness.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(own.node)
+            own.node = own.node or speaker.source_node
+            source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{own.node}"
+            speaker = replace(speaker, source_node=source)
+            emit = speaker.about(
+                own.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(own.node)
             )
             own.steps = [
                 replace(step, node=own.node, leader=step.leader or _self(step, own.node)) for step in own.steps
             ]
-            yield from own.facts(told)
+            yield from own.facts(emit)
 
 
-def _which(event: Logged) -> object:
+def _which(event: FoldEvent) -> object:
     """What tells an election from others that go round at once: its number, else who started the list."""
     if event.term is not None:
         return event.term
@@ -544,10 +544,10 @@ def _lived_through(group: Group, node: str, begin: Moment, win: Fact) -> bool:
 def _was_away(group: Group, node: str, win: Fact) -> bool:
     """Whether a node surely was not up when an election ended: it had stopped, and came back later or never."""
     clocks, begin, end = group.clocks, since(win), until(win) or since(win)
-    lives = _lives(group, node)
-    for number, life in enumerate(lives):
+    incarnations = _lives(group, node)
+    for number, life in enumerate(incarnations):
         stopped = until(life)
-        following = lives[number + 1] if number + 1 < len(lives) else None
+        following = incarnations[number + 1] if number + 1 < len(incarnations) else None
         if not life.flag or stopped is None or clocks.elapsed(stopped, end)[0] <= 0:
             continue
         if following is None or clocks.elapsed(begin, since(following))[0] > 0:

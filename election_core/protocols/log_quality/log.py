@@ -14,15 +14,15 @@ from election_core.fold.fact_writer import (
     NAMESERVER,
     UNIDENTIFIED,
     ZOOKEEPER,
-    Testimony,
-    Witness,
+    FactWriter,
+    Speaker,
     process_of,
 )
 from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
-from election_core.fold.versions import SAID, release_said
+from election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_core.model import facts
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 
 PROTOCOL = "sources"
 
@@ -40,7 +40,7 @@ _IDENTITY_SETTINGS = {
     "dLegerSelfId": DLEDGER_MEMBER,
 }
 
-CLAIMS: Mapping[str, Callable[[Logged], tuple[str | None, str | None]]] = {
+CLAIMS: Mapping[str, Callable[[FoldEvent], tuple[str | None, str | None]]] = {
     "CFG_ITEM": lambda event: (_IDENTITY_SETTINGS.get(event.setting or ""), event.value),
     "BRK_BOOT": lambda event: (BROKER_SET, event.replica_group),
     **dict.fromkeys(("DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"), lambda event: (DLEDGER_MEMBER, event.node)),
@@ -49,7 +49,7 @@ CLAIMS: Mapping[str, Callable[[Logged], tuple[str | None, str | None]]] = {
 """Lines in which a process names itself, and by what. An etcd member that is added anew gets another id, and a broker
 under controllers may: those are no contradictions."""
 
-KINDS = frozenset(SAID) | frozenset(CLAIMS)
+KINDS = frozenset(RELEASE_CLAIMS) | frozenset(CLAIMS)
 """The events that this fold reads."""
 
 STREAM_OF = {
@@ -108,8 +108,8 @@ class FileClock:
 class SourcesLog:
     """The fold of one source about itself. Feed ``seen`` and ``on`` in program order, then take ``facts``."""
 
-    releases: dict[tuple[str, str, str], Logged] = field(default_factory=dict)
-    claims: list[tuple[str, str, str, Logged]] = field(default_factory=list)
+    releases: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
+    claims: list[tuple[str, str, str, FoldEvent]] = field(default_factory=list)
     steps: list[ClockStep] = field(default_factory=list)
     _stream: str = ""
     _file: str = ""
@@ -124,10 +124,10 @@ class SourcesLog:
             self.steps.append(step)
         return step is None and time == self._clock.high
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`KINDS`."""
         process = process_of(event.stream)
-        said = release_said(event)
+        said = release_claim(event)
         if said is not None:
             self.releases.setdefault((process, *said), event)
         if event.kind in CLAIMS:
@@ -135,24 +135,24 @@ class SourcesLog:
             if what is not None and value is not None:
                 self._claim(process, what, value, event)
 
-    def _claim(self, process: str, what: str, value: str, event: Logged) -> None:
+    def _claim(self, process: str, what: str, value: str, event: FoldEvent) -> None:
         last = next((claim for claim in reversed(self.claims) if claim[:2] == (process, what)), None)
         if last is None or last[2] != value:
             self.claims.append((process, what, value, event))
 
-    def facts(self, witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
         """What this source is worth. ``told`` is all that it says otherwise, each fact with its stream."""
         homes = _homes(told)
         for process in STREAM_OF:
-            yield from self._of_process(process, homes.get(process), witness)
-        yield from self._steps(witness, homes, {fact.replica_group for _, fact in told})
-        yield from _members(witness, told)
-        yield from _listed(witness, told)
+            yield from self._of_process(process, homes.get(process), speaker)
+        yield from self._steps(speaker, homes, {fact.replica_group for _, fact in told})
+        yield from _members(speaker, told)
+        yield from _listed(speaker, told)
 
-    def _of_process(self, process: str, home: Fact | None, witness: Witness) -> Iterator[Fact]:
+    def _of_process(self, process: str, home: Fact | None, speaker: Speaker) -> Iterator[Fact]:
         own = [(key[1:], event) for key, event in self.releases.items() if key[0] == process]
-        group = _group_of(process, home, witness)
-        about = _about(witness, process, group, home)
+        group = _group_of(process, home, speaker)
+        about = _about(speaker, process, group, home)
         for (system, release), event in own:
             yield about.saw(facts.RELEASE, event, cause=system, value=release, evidence=(event.event_id,))
         if home is not None and not own:
@@ -162,13 +162,13 @@ class SourcesLog:
                 facts.CLAIM, event, cause=what, value=value, ordinal=number, evidence=(event.event_id,), role=process
             )
 
-    def _steps(self, witness: Witness, homes: Mapping[str, Fact], groups: set[str]) -> Iterator[Fact]:
+    def _steps(self, speaker: Speaker, homes: Mapping[str, Fact], groups: set[str]) -> Iterator[Fact]:
         """Each step of the clock, in every group that the source speaks of; ``flag``: as its member."""
         own = {home.replica_group for home in homes.values()}
         for step in _distinct(self.steps):
-            for group in sorted(groups | own) or [_group_of(process_of(step.stream), None, witness)]:
+            for group in sorted(groups | own) or [_group_of(process_of(step.stream), None, speaker)]:
                 member = group in own or not own
-                yield _about(witness, process_of(step.stream), group, homes.get(process_of(step.stream))).saw(
+                yield _about(speaker, process_of(step.stream), group, homes.get(process_of(step.stream))).saw(
                     facts.CLOCK_STEP,
                     step,
                     count=step.size // 1000,
@@ -187,14 +187,14 @@ def _homes(told: Iterable[tuple[str, Fact]]) -> dict[str, Fact]:
     return homes
 
 
-def _group_of(process: str, home: Fact | None, witness: Witness) -> str:
+def _group_of(process: str, home: Fact | None, speaker: Speaker) -> str:
     if home is not None:
         return home.replica_group
-    return witness.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
+    return speaker.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
 
 
-def _about(witness: Witness, process: str, group: str, home: Fact | None) -> Testimony:
-    return witness.about(group, PROTOCOL, STREAM_OF.get(process, ""), lambda _: home.node if home else None)
+def _about(speaker: Speaker, process: str, group: str, home: Fact | None) -> FactWriter:
+    return speaker.about(group, PROTOCOL, STREAM_OF.get(process, ""), lambda _: home.node if home else None)
 
 
 def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
@@ -208,13 +208,13 @@ def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
     return found
 
 
-def _members(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+def _members(speaker: Speaker, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
     """The lives of members as whom the source speaks by a name that only one of its group may bear."""
     for stream, life in told:
         if life.kind != facts.ALIVE or life.node is None or life.replica_group == UNIDENTIFIED:
             continue
         if life.protocol not in NAMED_BY_OTHERS:
-            yield witness.about(life.replica_group, PROTOCOL, stream, lambda _: None).fact(
+            yield speaker.about(life.replica_group, PROTOCOL, stream, lambda _: None).fact(
                 facts.SPEAKS_FOR,
                 life.since,
                 life.since_by,
@@ -228,9 +228,9 @@ def _members(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
             )
 
 
-def _listed(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+def _listed(speaker: Speaker, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
     """Whether the log agrees with the inventory, where both say whom it speaks for."""
-    listed = witness.listed
+    listed = speaker.listed
     lives = [fact for _, fact in told if fact.kind == facts.ALIVE and fact.replica_group != UNIDENTIFIED]
     if not lives or listed.replica_group is None:
         return
@@ -238,7 +238,7 @@ def _listed(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
     names = {life.node for life in own if life.node is not None}
     agrees = bool(own) and (listed.member is None or not names or listed.member in names)
     shown = next((life for life in own or lives if life.node is not None), (own or lives)[0])
-    yield witness.about(shown.replica_group, PROTOCOL, "", lambda _: None).fact(
+    yield speaker.about(shown.replica_group, PROTOCOL, "", lambda _: None).fact(
         facts.LISTED,
         shown.since,
         shown.since_by,

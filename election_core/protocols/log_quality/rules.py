@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from election_core.fold.process_runs import REORDERED, SECOND
-from election_core.fold.versions import Said, range_of
+from election_core.fold.versions import ReleaseClaim, range_of
 from election_core.judge.clock import Clocks
 from election_core.judge.group import Group, group_of, since, until
 from election_core.judge.leadership import coverage
@@ -67,7 +67,7 @@ def _unknown_releases(group: Group) -> Iterator[Row]:
 
 
 def _is_known(fact: Fact) -> bool:
-    return Said(fact.cause or "", fact.value or "").known
+    return ReleaseClaim(fact.cause or "", fact.value or "").known
 
 
 def _unknown_release(group: Group, own: list[Fact]) -> Finding:

@@ -26,11 +26,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from election_core.fold.fact_writer import BROKER, Testimony, Witness
-from election_core.fold.process_runs import SECOND, SILENCE, Life, life_at
+from election_core.fold.fact_writer import BROKER, FactWriter, Speaker
+from election_core.fold.process_runs import SECOND, SILENCE, Incarnation, incarnation_at
 from election_core.model import facts
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 
 PROTOCOL = "order_lock"
@@ -60,7 +60,7 @@ class Entry:
 
     queue: Queue
     client: str
-    start: Logged
+    start: FoldEvent
     cause: str
     sign: int
     sure: int
@@ -79,11 +79,11 @@ class Mode:
 class LockLog:
     """All lock lines of one broker, and the settings that decide about them."""
 
-    lines: list[Logged] = field(default_factory=list)
-    settings: list[Logged] = field(default_factory=list)
-    peer_errors: list[Logged] = field(default_factory=list)
+    lines: list[FoldEvent] = field(default_factory=list)
+    settings: list[FoldEvent] = field(default_factory=list)
+    peer_errors: list[FoldEvent] = field(default_factory=list)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line; lines of one stream come in program order."""
         if event.kind in PEER_KINDS:
             self.peer_errors.append(event)
@@ -92,39 +92,41 @@ class LockLog:
         elif event.setting in (_MODE, _REPLICAS, _MEMBERS):
             self.settings.append(event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about the locks of its broker set."""
-        lives = witness.lives.get(BROKER, [])
-        if not self.lines or not lives:
+        incarnations = speaker.incarnations.get(BROKER, [])
+        if not self.lines or not incarnations:
             return
-        told = _tellers(witness, stream, lives)
+        told = _tellers(speaker, stream, incarnations)
         self.peer_errors.sort(key=attrgetter("at"))
-        yield from self._holds(lives, told)
+        yield from self._holds(incarnations, told)
         for group in sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group}):
             yield from told(group).life()
 
-    def _holds(self, lives: list[Life], told: Callable[[str], Testimony]) -> list[Fact]:
+    def _holds(self, incarnations: list[Incarnation], told: Callable[[str], FactWriter]) -> list[Fact]:
         # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
         # the file holds.
-        lines = sorted(self.lines, key=lambda event: life_at(lives, event.at))
+        lines = sorted(self.lines, key=lambda event: incarnation_at(incarnations, event.at))
         for lock_life in (LOCK_LIFE, 0):
-            table = Table(self, lives, told, lock_life)
+            table = Table(self, incarnations, told, lock_life)
             found = [fact for event in lines for fact in table.take(event)]
             found += table.close()
             if not table.expires_early:
                 break
         return found
 
-    def mode(self, number: int, lives: list[Life]) -> Mode:
+    def mode(self, number: int, incarnations: list[Incarnation]) -> Mode:
         """The mode of one life: its configuration dump, or lines that only the strict mode prints.
 
         A broker knows whom to ask only with slave acting master; without it it asks nobody, or itself under a former
         id and counts twice, so that its quorum says nothing (``BrokerController#syncBrokerMemberGroup``).
         """
         own = {
-            event.setting: event.value for event in self.settings if event.value and life_at(lives, event.at) == number
+            event.setting: event.value
+            for event in self.settings
+            if event.value and incarnation_at(incarnations, event.at) == number
         }
-        asked_peers = any(life_at(lives, event.at) == number for event in self.peer_errors)
+        asked_peers = any(incarnation_at(incarnations, event.at) == number for event in self.peer_errors)
         strict = own[_MODE] == "true" if _MODE in own else (True if asked_peers else None)
         said = own.get(_REPLICAS, "")
         if strict is False:
@@ -135,9 +137,9 @@ class LockLog:
         knows_peers = needed == 1 or own.get(_MEMBERS) != "false"
         return Mode(True, needed if knows_peers else None, replicas)
 
-    def silent_peers(self, start: Logged) -> list[Logged]:
+    def silent_peers(self, start: FoldEvent) -> list[FoldEvent]:
         """The first failure of each peer right after a lock was granted here."""
-        found: dict[str, Logged] = {}
+        found: dict[str, FoldEvent] = {}
         first = bisect_left(self.peer_errors, start.at, key=attrgetter("at"))
         last = bisect_right(self.peer_errors, start.by + _PEERS_ANSWER, key=attrgetter("at"))
         for event in self.peer_errors[first:last]:
@@ -146,19 +148,19 @@ class LockLog:
         return [found[address] for address in sorted(found)]
 
 
-def _tellers(witness: Witness, stream: str, lives: list[Life]) -> Callable[[str], Testimony]:
-    def told(group: str) -> Testimony:
-        return witness.about(
+def _tellers(speaker: Speaker, stream: str, incarnations: list[Incarnation]) -> Callable[[str], FactWriter]:
+    def told(group: str) -> FactWriter:
+        return speaker.about(
             group,
             PROTOCOL,
             stream,
-            lambda time: witness.broker_id_at(time, lives) or witness.source_node,
+            lambda time: speaker.broker_id_at(time, incarnations) or speaker.source_node,
         )
 
     return told
 
 
-def _queue_of(event: Logged) -> Queue:
+def _queue_of(event: FoldEvent) -> Queue:
     return (event.replica_group or "", event.consumer_group or "", event.topic or "", event.queue_id or 0)
 
 
@@ -168,8 +170,8 @@ class Table:
     line shows that it does not, ``expires_early`` says."""
 
     log: LockLog
-    lives: list[Life]
-    told: Callable[[str], Testimony]
+    incarnations: list[Incarnation]
+    told: Callable[[str], FactWriter]
     lock_life: int
     expires_early: bool = False
     entries: dict[Queue, Entry] = field(default_factory=dict)
@@ -177,21 +179,21 @@ class Table:
     number: int = -1
     mode: Mode = field(default_factory=lambda: Mode(None, None))
 
-    def take(self, event: Logged) -> Iterator[Fact]:
+    def take(self, event: FoldEvent) -> Iterator[Fact]:
         """The next line: entries end and begin."""
         if event.consumer_group is None or event.client_id is None:
             return
-        if life_at(self.lives, event.at) != self.number:
+        if incarnation_at(self.incarnations, event.at) != self.number:
             yield from self.close()
-            self.number = life_at(self.lives, event.at)
-            self.mode = self.log.mode(self.number, self.lives)
+            self.number = incarnation_at(self.incarnations, event.at)
+            self.mode = self.log.mode(self.number, self.incarnations)
         if event.kind == NO_GROUP or (event.replica_group and event.topic):
             yield from TABLE_KINDS[event.kind](self, _queue_of(event), event)
 
     def close(self) -> Iterator[Fact]:
         """The process ended, or the log did: nothing says what became of the entries."""
         for entry in self.entries.values():
-            life = self.lives[self.number]
+            life = self.incarnations[self.number]
             if life.next_start is None and life.stop is None:
                 yield self._hold(entry, None, None, None, None)
                 continue
@@ -204,12 +206,12 @@ class Table:
 
     # -- one function a line ----------------------------------------------------------------------------------
 
-    def on_new(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_new(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """No entry was there: if one is known, the line of its end is lost."""
         yield from self._end_unseen(queue, event)
         self._begin(queue, event.client_id or "", event, NEW)
 
-    def on_taken(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_taken(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """The entry of the old client, perhaps of the same one, was not renewed for a minute."""
         entry = self.entries.get(queue)
         if entry is not None and entry.client == event.peer_client_id:
@@ -222,7 +224,7 @@ class Table:
             self.taken[queue] = (event.peer_client_id, event.event_id)
         self._begin(queue, event.client_id or "", event, TAKEN)
 
-    def on_refused(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_refused(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """Another client holds the lock and it is not expired: a sign of life of that lock."""
         holder = event.peer_client_id
         if holder is None:
@@ -235,7 +237,7 @@ class Table:
         yield from self._end_unseen(queue, event)
         self._begin(queue, holder, event, SEEN)
 
-    def on_released(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_released(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """The own entry was removed; whether it had expired before is not said."""
         entry = self.entries.get(queue)
         if entry is not None and entry.client == event.client_id:
@@ -245,12 +247,12 @@ class Table:
             yield from self._end_unseen(queue, event)
         yield self._given_up(queue, event, RELEASED)
 
-    def on_release_none(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_release_none(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """Nobody has an entry."""
         yield from self._end_unseen(queue, event)
         yield self._given_up(queue, event, "none")
 
-    def on_release_refused(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_release_refused(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """Another client has the entry, perhaps an expired one: no sign of life of that lock."""
         old, taken_event = self.taken.get(queue, (None, ""))
         if old == event.client_id:
@@ -264,7 +266,7 @@ class Table:
             )
         yield self._given_up(queue, event, "refused")
 
-    def on_no_group(self, _queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_no_group(self, _queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """The process never had a table of this group: entries that are known ended with another process."""
         for queue in [queue for queue in self.entries if queue[1] == event.consumer_group]:
             yield from self._end_unseen(queue, event)
@@ -276,19 +278,19 @@ class Table:
 
     # -- facts ------------------------------------------------------------------------------------------------
 
-    def _begin(self, queue: Queue, client: str, event: Logged, cause: str) -> None:
+    def _begin(self, queue: Queue, client: str, event: FoldEvent, cause: str) -> None:
         sure = event.at if cause == SEEN else event.at + self.lock_life
         self.entries[queue] = Entry(queue, client, event, cause, event.at, sure)
 
-    def _end_unseen(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def _end_unseen(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         entry = self.entries.pop(queue, None)
         if entry is not None:
             yield self._hold(entry, entry.sign, event.by, event.event_id, UNSEEN)
 
-    def _given_up(self, queue: Queue, event: Logged, result: str) -> Fact:
+    def _given_up(self, queue: Queue, event: FoldEvent, result: str) -> Fact:
         return self._fact(facts.LOCK_GIVEN_UP, queue, event, peer=event.client_id, result=result)
 
-    def _fact(self, kind: str, queue: Queue, event: Logged, **more: object) -> Fact:
+    def _fact(self, kind: str, queue: Queue, event: FoldEvent, **more: object) -> Fact:
         group, consumers, topic, number = queue
         return self.told(group).saw(kind, event, consumer_group=consumers, topic=topic, queue_id=number, **more)
 
@@ -316,7 +318,7 @@ class Table:
         )
 
 
-TABLE_KINDS: dict[str, Callable[[Table, Queue, Logged], Iterator[Fact]]] = {
+TABLE_KINDS: dict[str, Callable[[Table, Queue, FoldEvent], Iterator[Fact]]] = {
     "LOCK_NEW": Table.on_new,
     "LOCK1_NEW": Table.on_new,
     "LOCK_TAKEN_EXPIRED": Table.on_taken,
