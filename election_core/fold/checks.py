@@ -1,16 +1,13 @@
-"""Verdicts: a rule holds, is broken, or cannot be judged. Counted in one log, summed over a group."""
+"""Verdicts: a rule holds, is broken, or cannot be judged. Counted in one log."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_core.fold.fact_writer import FactWriter
-from election_core.judge.group import Group
-from election_core.judge.leadership import coverage
 from election_core.model import facts
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
-from election_core.model.rows import RuleCoverage
 
 CONFORMS = "conforms"
 VIOLATES = "violates"
@@ -70,26 +67,3 @@ class Checked:
 def _in_words(tally: tuple[Verdict, int]) -> tuple[str, str, str]:
     verdict = tally[0]
     return verdict.rule, verdict.says, str(verdict.why)
-
-
-Told = tuple[str, str, str | None, int]
-"""Rule, verdict, reason where it cannot tell, how often."""
-
-
-def told_by(group: Group) -> Iterator[Told]:
-    """The verdicts that the logs of a group's nodes brought."""
-    for fact in group.of(facts.CHECKED):
-        yield fact.cause or "", fact.result or "", fact.value, fact.count or 0
-
-
-def summed(group: Group, verdicts: Iterable[Told]) -> Iterator[RuleCoverage]:
-    """One row of coverage for each rule."""
-    tallies: dict[str, Counter[str]] = {}
-    reasons: dict[str, set[str]] = {}
-    for rule, says, why, count in verdicts:
-        tallies.setdefault(rule, Counter())[says] += count
-        if why is not None:
-            reasons.setdefault(rule, set()).add(why)
-    for rule, tally in sorted(tallies.items()):
-        because = "; ".join(sorted(reasons.get(rule, set()))) or None
-        yield coverage(group, rule, tally[CONFORMS], tally[VIOLATES], tally[UNDECIDABLE], because)

@@ -1,4 +1,4 @@
-"""Lines that a process writes again and again while nothing happens, of which a state keeps a few.
+"""Lines that a process writes again and again while nothing happens, of which a checkpoint keeps a few.
 
 A run of them is broken by any other line of interest and by a clock that does not just go on. Within a run, the lines
 of one kind that say the same are worth their first ones, the last that shows a count to have grown with the line before

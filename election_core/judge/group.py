@@ -12,7 +12,7 @@ from typing import Any
 
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DOWN, LEADER
-from election_core.judge import silent_logs as quiet
+from election_core.judge import silent_logs
 from election_core.judge.clock import Clocks, Moment
 from election_core.model import facts
 from election_core.model.catalogue import NO_BOUND, finding_id
@@ -151,7 +151,7 @@ def _whole(fact: Fact) -> tuple[tuple[bool, object], ...]:
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
-    ordered = list(in_order(set(quiet.completed(all_facts, clocks))))
+    ordered = list(in_order(set(silent_logs.completed(all_facts, clocks))))
     first = ordered[0]
     group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
     group.roles = [_closed(fact, group) for fact in group.of(facts.ROLE)]

@@ -16,13 +16,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_core.fold.fact_writer import NOT_LISTED, UNIDENTIFIED, Listed
+from election_core.fold.identity import NOT_LISTED, UNIDENTIFIED, Listed
 from election_core.fold.process_runs import Segment
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Row
 from election_core.replay import group_judge as _judge
-from election_core.replay.checkpoint import FAILED, LIVED, Added, Memory
+from election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
 from election_core.replay.group_judge import failed
 from election_core.replay.source_fold import INTERESTING, SourceLog
 
@@ -47,10 +47,10 @@ FOLD_COLUMNS: tuple[str, ...] = (
 """The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
 
 
-STATE_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_event")
-"""The columns of a state, see :mod:`election_core.replay.checkpoint`."""
-REMEMBERED = "remembered"
-"""The column that tells rows of the state (true) from new events."""
+CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_event")
+"""The columns of a checkpoint, see :mod:`election_core.replay.checkpoint`."""
+FROM_CHECKPOINT = "from_checkpoint"
+"""The column that tells rows of the checkpoint (true) from new events."""
 
 Inventory = Mapping[tuple[str, str], Listed]
 """What the inventory says of a source, by cluster and source node."""
@@ -61,26 +61,27 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) 
 
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
     snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
-    stand together. With the columns :data:`STATE_COLUMNS` and :data:`REMEMBERED` they also hold the states that former
-    folds gave; then record batches come between the facts: the rows that new events add to the states.
+    stand together. With the columns :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the
+    checkpoints that former folds gave; then record batches come between the facts: the rows that new events add to
+    the checkpoints.
     A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None
     for batch in batches:
-        lines, added = _lines(batch), Added()
+        lines, added = _lines(batch), NewRows()
         for cluster, source_node, rows in _sources(batch):
             if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
-                    yield from current.told(added)
+                    yield from current.finish(added)
                 listed = (inventory or {}).get((cluster, source_node), NOT_LISTED)
-                current = _Folding(SourceLog(cluster, source_node, 0, listed), remembers=lines.old is not None)
+                current = _Folding(SourceLog(cluster, source_node, 0, listed), keeps_checkpoint=lines.old is not None)
             current.feed(lines, rows)
         if current is not None:
             current.turn(batch)
         yield from added.batches(batch)
     if current is not None:
-        added = Added()
-        yield from current.told(added)
+        added = NewRows()
+        yield from current.finish(added)
         yield from added.batches(None)
 
 
@@ -88,8 +89,8 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) 
 class _Lines:
     """The rows of a batch as Python values: each column is converted once, for all sources in it.
 
-    ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of states, ``None``
-    where there are no states.
+    ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of checkpoints,
+    ``None`` where there are no checkpoints.
     """
 
     batch: pa.RecordBatch
@@ -106,9 +107,9 @@ class _Lines:
 class _Folding:
     """The fold of one source, which may fail on its own."""
 
-    def __init__(self, source: SourceLog, *, remembers: bool) -> None:
+    def __init__(self, source: SourceLog, *, keeps_checkpoint: bool) -> None:
         self._source = source
-        self._memory = Memory() if remembers else None
+        self._checkpoint = CheckpointWriter() if keeps_checkpoint else None
         self._error: str | None = None
         self._failed_before = False
 
@@ -125,11 +126,11 @@ class _Folding:
 
     def turn(self, batch: pa.RecordBatch) -> None:
         """The batch ends, and another may go on with this source."""
-        if self._memory is not None:
-            self._memory.turn(batch)
+        if self._checkpoint is not None:
+            self._checkpoint.turn(batch)
 
-    def told(self, added: Added) -> Iterator[Fact]:
-        """The facts of the source; what is new in its state goes to ``added``."""
+    def finish(self, added: NewRows) -> Iterator[Fact]:
+        """The facts of the source; what is new in its checkpoint goes to ``added``."""
         facts: list[Fact] = []
         if self._error is None:
             try:
@@ -140,32 +141,32 @@ class _Folding:
         if self._error is not None:
             yield failed(cluster, UNIDENTIFIED, source_node, self._error)
         yield from facts
-        if self._memory is not None and self._error is None:
-            added.take(self._memory, cluster, source_node, self._source.bound_ms, self._source.digest())
-        elif self._memory is not None and self._error is not None and not self._failed_before:
+        if self._checkpoint is not None and self._error is None:
+            added.take(self._checkpoint, cluster, source_node, self._source.bound_ms, self._source.digest())
+        elif self._checkpoint is not None and self._error is not None and not self._failed_before:
             added.failure(cluster, source_node, self._error)
 
     def _feed(self, lines: _Lines, rows: range) -> None:
-        source, memory = self._source, self._memory
+        source, checkpoint = self._source, self._checkpoint
         source.bound_ms = max(source.bound_ms, *lines.bounds[rows.start : rows.stop])
         kinds, streams, files, times, ids = lines.kinds, lines.streams, lines.files, lines.times, lines.ids
         old, events = lines.old, lines.events
         for number in rows:
             stream, file, time, event = streams[number], files[number], times[number], events[number]
             if old is not None and old[number]:
-                if kinds[number] in _OF_STATE:
+                if kinds[number] in _OF_CHECKPOINT:
                     self._recall(lines, number)
                     continue
-                source.remembered(stream, time, ids[number], file)
+                source.recall_line(stream, time, ids[number], file)
             else:
                 steady = source.seen(stream, time, ids[number], file)
-                if memory is not None:
-                    memory.line(number, (stream, file), time, event, steady=steady)
+                if checkpoint is not None:
+                    checkpoint.line(number, (stream, file), time, event, steady=steady)
             if event is not None:
                 source.on(event)
 
     def _recall(self, lines: _Lines, number: int) -> None:
-        """A row of the state that is no event."""
+        """A row of the checkpoint that is no event."""
         row = lines.batch
         if lines.kinds[number] == FAILED:
             self._failed_before = True
@@ -174,10 +175,10 @@ class _Folding:
         until = row.column("until")[number].cast(pa.int64()).as_py()
         last_event = row.column("until_event")[number].as_py()
         segment = Segment(lines.times[number], until, lines.ids[number] or None, last_event or None)
-        self._source.lived(lines.streams[number], segment)
+        self._source.recall_segment(lines.streams[number], segment)
 
 
-_OF_STATE = frozenset({LIVED, FAILED})
+_OF_CHECKPOINT = frozenset({LIVED, FAILED})
 
 
 def error_text(error: Exception) -> str:
@@ -227,7 +228,7 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
         ids=batch.column("event_id").to_pylist(),
         bounds=pc.fill_null(batch.column("clock_bound_ms"), 0).to_pylist(),
         events=events,
-        old=batch.column(REMEMBERED).to_pylist() if REMEMBERED in batch.schema.names else None,
+        old=batch.column(FROM_CHECKPOINT).to_pylist() if FROM_CHECKPOINT in batch.schema.names else None,
     )
 
 

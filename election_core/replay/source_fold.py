@@ -9,16 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from election_core.fold.fact_writer import (
-    BROKER,
-    IDENTITY_KINDS,
-    NOT_LISTED,
-    SNAPSHOTS,
-    Identity,
-    Listed,
-    Speaker,
-    process_of,
-)
+from election_core.fold.fact_writer import Speaker
+from election_core.fold.identity import BROKER, IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Incarnation, Segment
 from election_core.model.facts import Fact
@@ -136,11 +128,11 @@ class SourceLog:
         self._activity(stream).seen(time, event_id)
         return self.itself.seen(stream, file, time, event_id or "")
 
-    def remembered(self, stream: str, time: int, event_id: str, file: str) -> None:
-        """A line of a former night, whose signs of life :meth:`lived` tells."""
+    def recall_line(self, stream: str, time: int, event_id: str, file: str) -> None:
+        """A line of a former night, whose signs of life :meth:`recall_segment` tells."""
         self.itself.seen(stream, file, time, event_id)
 
-    def lived(self, stream: str, segment: Segment) -> None:
+    def recall_segment(self, stream: str, segment: Segment) -> None:
         """Lines of former nights were written through ``segment`` by the process that writes ``stream``."""
         self._activity(stream).covered.append(segment)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from election_core.dialects import Record, Unparsable, dialect_for
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_core.fold.fact_writer import NOT_LISTED, Listed
+from election_core.fold.identity import NOT_LISTED, Listed
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, SyncStateSet, Term

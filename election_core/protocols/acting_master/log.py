@@ -12,7 +12,8 @@ reacts to another minimum. "boot success" comes before pre-online is over and st
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.fact_writer import BROKER, FactWriter, Speaker
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans

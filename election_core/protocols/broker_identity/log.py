@@ -19,7 +19,8 @@ is refused (2014). An answer that is lost costs the id: the broker starts over, 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import BROKER, CONTROLLER, FactWriter, Speaker
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, CONTROLLER
 from election_core.fold.process_runs import SECOND, incarnation_at
 from election_core.model import facts
 from election_core.model.facts import Fact

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core.fold.fact_writer import BROKER, CONTROLLER
+from election_core.fold.identity import BROKER, CONTROLLER
 from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks
 from election_core.judge.group import Group, group_of, since, until

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
 from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING
@@ -76,7 +77,7 @@ def _winners(decided: Iterable[Fact]) -> dict[int, dict[str, Fact]]:
     return winners
 
 
-def elections_told(group: Group, decided: Iterable[Fact]) -> Iterator[Told]:
+def elections_told(group: Group, decided: Iterable[Fact]) -> Iterator[RuleTally]:
     """The verdicts about elections, one for each that can be compared."""
     decided = list(decided)
     winners = _winners(decided)
@@ -184,7 +185,7 @@ def disagreements(group: Group) -> Iterator[Finding]:
             yield _wrong(group, CONTROLLERS_DISAGREE, (index,), CRITICAL, same, what)
 
 
-def disagreements_told(group: Group) -> Iterator[Told]:
+def disagreements_told(group: Group) -> Iterator[RuleTally]:
     """How many entries were compared."""
     by_index = _by_index(group)
     if by_index is not None and not by_index:
@@ -278,7 +279,7 @@ def _record_around(group: Group, sets: list[SetVersion], refused: Fact) -> tuple
     return (before[-1], after[0]) if before and after else None
 
 
-def sets_told(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Told]:
+def sets_told(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[RuleTally]:
     """The verdicts about set changes, and about refusals by what was recorded."""
     decided = list(decided)
     wrong = list(wrong_sets(group, decided, sets))

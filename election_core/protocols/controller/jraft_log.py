@@ -8,7 +8,8 @@ which term on its own machine, which is what a leader's own word is needed for. 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import CONTROLLER_GROUP, Speaker
+from election_core.fold.fact_writer import Speaker
+from election_core.fold.identity import CONTROLLER_GROUP
 from election_core.fold.process_runs import Incarnation
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
 from election_core.model.facts import Fact

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from election_core.fold.checks import Checked, Verdict
-from election_core.fold.fact_writer import BROKER, FactWriter, Noted, Speaker
+from election_core.fold.fact_writer import FactWriter, Noted, Speaker
+from election_core.fold.identity import BROKER
 from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
 from election_core.model import facts

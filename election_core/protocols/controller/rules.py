@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from election_core.fold.checks import summed, told_by
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import FOLLOWER, LEADER, STOPPED
 from election_core.judge import leadership
 from election_core.judge.clock import Clocks, Message, Moment
+from election_core.judge.coverage import summed, tallies_of
 from election_core.judge.group import Group, Tenure, group_of, since
 from election_core.judge.leadership import Overlap, coverage
 from election_core.model import facts
@@ -801,7 +801,7 @@ def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
     lost = sum(1 for _ in _data_loss(group, {}, bound))
     yield coverage(group, "POSSIBLE_DATA_LOSS", sum(1 for _ in group.of(facts.CUT)) - lost, lost)
     verdicts = [
-        *told_by(group),
+        *tallies_of(group),
         *judging.elections_told(group, decided),
         *judging.sets_told(group, decided, sets),
         *judging.disagreements_told(group),

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from election_core.fold.checks import Checked, either, undecidable
-from election_core.fold.fact_writer import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, FactWriter, Speaker, process_of
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from election_core.fold.checks import summed, told_by
 from election_core.fold.roles import CANDIDATE, FOLLOWER
 from election_core.judge import leadership
 from election_core.judge.clock import Clocks, Moment
+from election_core.judge.coverage import summed, tallies_of
 from election_core.judge.group import Group, Tenure, group_of, since
 from election_core.judge.leadership import Overlap, coverage
 from election_core.model import facts
@@ -467,7 +467,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     split = {term for term, sources in by_term.items() if len(sources) > 1}
     split |= {split_brain.terms[0] for split_brain in _split_by_word_of_others(group)}
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term.keys() - split), len(split))
-    yield from summed(group, [*told_by(group), *votes.compared(group)])
+    yield from summed(group, [*tallies_of(group), *votes.compared(group)])
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
     yield coverage(group, "LEADER_KEPT_WITHOUT_QUORUM", len(gave_up - kept), len(kept))

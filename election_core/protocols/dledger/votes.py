@@ -8,7 +8,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
 from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING
@@ -136,7 +137,7 @@ def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
             )
 
 
-def compared(group: Group) -> Iterator[Told]:
+def compared(group: Group) -> Iterator[RuleTally]:
     """Refusals because of a vote for another: right where another candidate printed that vote."""
     granted = granted_to(group)
     for fact in group.of(facts.VOTE_REFUSED):

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from election_core.fold.fact_writer import UNIDENTIFIED, FactWriter, Speaker
+from election_core.fold.contact import Contact
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, Activity, incarnation_at
 from election_core.fold.roles import CANDIDATE, DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED, Span, Step, spans
 from election_core.judge import leadership
 from election_core.judge.clock import Clocks, Message, Moment
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.judge.leadership import BRIEF, Overlap, coverage
-from election_core.judge.silent_logs import Contact
 from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between
 from election_core.model.facts import Fact

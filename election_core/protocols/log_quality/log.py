@@ -7,17 +7,8 @@ server, which is a member of none, and a process whose group nothing tells, only
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import (
-    BROKER,
-    CONTROLLER,
-    ETCD,
-    NAMESERVER,
-    UNIDENTIFIED,
-    ZOOKEEPER,
-    FactWriter,
-    Speaker,
-    process_of,
-)
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, CONTROLLER, ETCD, NAMESERVER, UNIDENTIFIED, ZOOKEEPER, process_of
 from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
 from election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_core.model import facts

@@ -13,7 +13,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.fact_writer import BROKER, UNIDENTIFIED, FactWriter, Identity, Speaker
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, UNIDENTIFIED, Identity
 from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import DIED, STOPPED
 from election_core.model import facts

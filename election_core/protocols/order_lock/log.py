@@ -26,7 +26,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from election_core.fold.fact_writer import BROKER, FactWriter, Speaker
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER
 from election_core.fold.process_runs import SECOND, SILENCE, Incarnation, incarnation_at
 from election_core.model import facts
 from election_core.model.facts import Fact

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.fold.fact_writer import UNIDENTIFIED, FactWriter, Speaker
+from election_core.fold.contact import Contact
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
-from election_core.judge.silent_logs import Contact
 from election_core.model import facts
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told, summed, told_by
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
 from election_core.judge import leadership
 from election_core.judge.clock import Clocks, Message, Moment
+from election_core.judge.coverage import RuleTally, summed, tallies_of
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.judge.leadership import GROUP_SHUTDOWN, coverage
 from election_core.model import facts
@@ -299,14 +300,14 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
         by_epoch.setdefault(tenure.term, set()).add(tenure.source)
     double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_epoch) - double, double)
-    yield from summed(group, [*told_by(group), *(_told(_compared(group, win)) for win in group.of(facts.CAMPAIGN))])
+    yield from summed(group, [*tallies_of(group), *(_told(_compared(group, win)) for win in group.of(facts.CAMPAIGN))])
     yield leadership.overlap_coverage(group, lambda _: False)
 
 
 _NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its election is not certain"
 
 
-def _told(compared: _Comparison) -> Told:
+def _told(compared: _Comparison) -> RuleTally:
     if compared.behind:
         return "ZAB_WRONG_WINNER", VIOLATES, None, 1
     if compared.unknown:
