@@ -1,8 +1,8 @@
 """What the fold of a source must keep of its events to go on another night: its checkpoint.
 
 The checkpoint is rows of the same form as events: those events that a later fold still reads, word for word, and
-``LIVED`` rows that sum up the signs of life of all others. It is gathered night by night and never rewritten: a fold of the rows
-of all nights, together with the events of a new one, gives exactly the facts that a fold of all events gives.
+``LIVED`` rows that sum up the signs of life of all others. It is gathered night by night and never rewritten: a fold of
+the rows of all nights, together with the events of a new one, gives exactly the facts that a fold of all events gives.
 
 One thing cannot be said from the checkpoint: where a process began that an event of a later landing shows to have been
 started long before (:data:`~election_core.fold.process_runs.LATE`). Such a source is folded from its events again.
@@ -154,7 +154,7 @@ class NewRows:
         bound_ms: int,
         digest: Iterable[tuple[str, Segment]],
     ) -> None:
-        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams and when they were written."""
+        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams and their times."""
         former, numbers = checkpoint.kept()
         self._former.extend(former)
         self._numbers.extend(numbers)
