@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_core.fold.fact_writer import FactWriter
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import RuleChecked
 from election_core.model.fold_event import FoldEvent
 
 CONFORMS = "conforms"
@@ -47,20 +46,16 @@ class Checked:
             if verdict.says == VIOLATES:
                 self.violations.append((verdict, event))
 
-    def tallied(self, emit: FactWriter, node: str | None) -> Iterator[Fact]:
-        """``CHECKED`` facts: how often each rule said what."""
+    def tallied(self, emit: FactWriter, node: str | None) -> Iterator[RuleChecked]:
+        """How often each rule said what."""
         last = emit.incarnations[-1].last_seen if emit.incarnations else 0
         for verdict, count in sorted(self.counts.items(), key=_in_words):
-            yield emit.fact(
-                facts.CHECKED,
-                last,
-                last,
-                None,
-                node=node,
-                cause=verdict.rule,
-                result=verdict.says,
-                value=verdict.why,
+            yield RuleChecked(
+                *emit.during(node, last, last, None),
+                verdict=verdict.says,
+                rule=verdict.rule,
                 count=count,
+                why=verdict.why,
             )
 
 

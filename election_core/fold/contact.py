@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from election_core.fold.fact_writer import FactWriter
 from election_core.fold.process_runs import SECOND
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import ContactLost
 from election_core.model.fold_event import FoldEvent
 
 
@@ -17,8 +16,8 @@ class Contact:
     lost: FoldEvent
     again: int | None = None
 
-    def fact(self, told: FactWriter, before_us: int, closed: bool) -> Fact:
-        """``CONTACT_LOST``: the peer was heard of at most ``before_us`` microseconds before; ``closed``: by its end."""
-        again = {} if self.again is None else {"until": self.again, "until_by": self.again + SECOND}
+    def fact(self, emit: FactWriter, before_us: int, *, closed: bool) -> ContactLost:
+        """The peer was heard of at most ``before_us`` microseconds before; ``closed``: by its end."""
+        again = (None, None) if self.again is None else (self.again, self.again + SECOND)
         since, lost = self.lost.at - before_us, self.lost
-        return told.fact(facts.CONTACT_LOST, since, lost.by, lost.event_id, node=self.peer, flag=closed, **again)
+        return ContactLost(*emit.during(self.peer, since, lost.by, lost.event_id, *again), closed=closed)

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from election_core.fold.identity import NOT_LISTED, Identity, Listed, process_of
 from election_core.fold.process_runs import SECOND, Incarnation
 from election_core.fold.roles import Span
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Role, Silence
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """One source after its last event: identity and lives, by process."""
+    """One source after its last event: its identity, and when its processes ran."""
 
     cluster: str
     source_node: str
@@ -52,9 +51,18 @@ class Noted(Protocol):
         """The line."""
 
 
+Beginning = tuple[
+    str, str, str, str | None, str, int, int, str | None, int | None, int | None, str | None, int, int
+]  # fmt: skip
+"""The fields that all facts have, in their order."""
+
+
 @dataclass(frozen=True, slots=True)
 class FactWriter:
-    """Makes facts of one protocol about one group. ``node_at`` names the node that speaks, at a time."""
+    """Writes how each fact of one protocol about one group begins, as in ``TermRaised(*emit.at(event), term=3)``.
+
+    ``node_at`` names the node that speaks, at a time.
+    """
 
     speaker: Speaker
     group: str
@@ -62,72 +70,64 @@ class FactWriter:
     incarnations: list[Incarnation]
     node_at: Callable[[int], str | None]
 
-    def saw(self, kind: str, noted: Noted, **more: Any) -> Fact:
-        """A fact at the time of what was noted; ``node`` is the speaker unless given."""
-        if "node" not in more:
-            more["node"] = self.node_at(noted.at)
-        return self.fact(kind, noted.at, noted.by, noted.event_id, **more)
+    def at(self, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
+        """A fact about the speaker at the time of what was noted, ``until`` something else was."""
+        return self.about(self.node_at(noted.at), noted, until, ordinal)
 
-    def fact(self, kind: str, since: int, since_by: int, since_event: str | None, **more: Any) -> Fact:
-        """A fact with all its parts given; where the clock was put back, an interval still ends after it begins."""
-        if more.get("until") is not None and more.get("until_by") is not None:
-            more["until_by"] = max(more["until"], more["until_by"])
-        return Fact(
-            cluster=self.speaker.cluster,
-            replica_group=self.group,
-            protocol=self.protocol,
-            kind=kind,
-            source_node=self.speaker.source_node,
-            since=since,
-            since_by=max(since, since_by),
-            since_event=since_event,
-            bound_ms=self.speaker.bound_ms,
-            **more,
+    def about(self, node: str | None, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
+        """A fact about ``node`` at the time of what was noted."""
+        if until is None:
+            return self.during(node, noted.at, noted.by, noted.event_id, None, None, None, ordinal)
+        return self.during(node, noted.at, noted.by, noted.event_id, until.at, until.by, until.event_id, ordinal)
+
+    def during(
+        self,
+        node: str | None,
+        since: int,
+        since_by: int,
+        since_event: str | None,
+        until: int | None = None,
+        until_by: int | None = None,
+        until_event: str | None = None,
+        ordinal: int = 0,
+    ) -> Beginning:
+        """A fact with all its times given; where the clock was put back, an interval still ends after it begins."""
+        if until is not None and until_by is not None and until_by < until:
+            until_by = until
+        speaker = self.speaker
+        return (
+            *(speaker.cluster, self.group, self.protocol, node, speaker.source_node),
+            *(since, max(since, since_by), since_event),
+            *(until, until_by, until_event),
+            *(speaker.bound_ms, ordinal),
         )
 
-    def roles(self, spans: Iterable[Span]) -> Iterator[Fact]:
-        """``ROLE`` facts of role spans."""
+    def roles(self, spans: Iterable[Span]) -> Iterator[Role]:
+        """The facts of role spans."""
         for span in spans:
             step = span.step
-            yield self.fact(
-                facts.ROLE,
-                step.at,
-                step.by,
-                step.event_id,
-                node=step.node or self.node_at(step.at),
-                until=span.until,
-                until_by=span.until_by,
-                until_event=span.until_event,
+            node, end = step.node or self.node_at(step.at), (span.until, span.until_by, span.until_event)
+            yield Role(
+                *self.during(node, step.at, step.by, step.event_id, *end),
                 role=step.role,
                 term=step.term,
-                peer=step.leader,
-                cause=step.cause,
-                result=span.end_cause,
+                leader=step.leader,
                 address=step.address,
+                end_cause=span.end_cause,
+                cause=step.cause,
             )
 
-    def life(self) -> Iterator[Fact]:
-        """``ALIVE`` and ``SILENCE`` facts of the process."""
-        for life in self.incarnations:
-            yield self.fact(
-                facts.ALIVE,
-                life.first_seen,
-                life.first_seen,
-                life.start_event,
-                node=self.node_at(life.first_seen),
-                until=life.last_seen,
-                until_by=life.last_seen + SECOND,
-                until_event=life.stop_event,
-                flag=life.stop is not None,
-            )
-            for hole in life.silences:
-                yield self.fact(
-                    facts.SILENCE,
-                    hole.begin,
-                    hole.begin + SECOND,
-                    hole.begin_event,
-                    node=self.node_at(hole.begin),
-                    until=hole.end,
-                    until_by=hole.end + SECOND,
-                    until_event=hole.end_event,
-                )
+    def alive(self) -> Iterator[Alive]:
+        """When the process ran."""
+        for run in self.incarnations:
+            node, begin, end = self.node_at(run.first_seen), run.first_seen, run.last_seen
+            during = self.during(node, begin, begin, run.start_event, end, end + SECOND, run.stop_event)
+            yield Alive(*during, stopped=run.stop is not None)
+
+    def silences(self) -> Iterator[Silence]:
+        """When the process ran and wrote nothing."""
+        for run in self.incarnations:
+            for hole in run.silences:
+                end = (hole.end, hole.end + SECOND, hole.end_event)
+                node = self.node_at(hole.begin)
+                yield Silence(*self.during(node, hole.begin, hole.begin + SECOND, hole.begin_event, *end))

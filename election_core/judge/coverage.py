@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.judge.group import Group
 from election_core.judge.leadership import coverage
-from election_core.model import facts
+from election_core.model.facts import RuleChecked
 from election_core.model.rows import RuleCoverage
 
 RuleTally = tuple[str, str, str | None, int]
@@ -15,8 +15,8 @@ RuleTally = tuple[str, str, str | None, int]
 
 def tallies_of(group: Group) -> Iterator[RuleTally]:
     """The verdicts that the logs of a group's nodes brought."""
-    for fact in group.of(facts.CHECKED):
-        yield fact.cause or "", fact.result or "", fact.value, fact.count or 0
+    for fact in group.of(RuleChecked):
+        yield fact.rule, fact.verdict, fact.why, fact.count
 
 
 def summed(group: Group, verdicts: Iterable[RuleTally]) -> Iterator[RuleCoverage]:

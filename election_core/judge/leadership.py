@@ -16,9 +16,8 @@ from election_core.fold.process_runs import SECOND, SILENCE
 from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED, UNKNOWN
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, until
-from election_core.model import facts
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, seconds
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Role, Silence
 from election_core.model.rows import Finding, RoleInterval, RuleCoverage, Term
 
 STORM_ELECTIONS = 3
@@ -119,20 +118,20 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
             protocol=group.protocol,
             node=role.node or role.address or role.source_node,
             source_node=role.source_node,
-            role=role.role or UNKNOWN,
+            role=role.role,
             term=role.term,
-            leader=role.peer,
+            leader=role.leader,
             start_time=role.since,
             end_time=end.at if end else None,
             start_uncertainty_ms=(role.since_by - role.since) // 1000,
             end_uncertainty_ms=(end.by - end.at) // 1000 if end else None,
             start_cause=role.cause,
-            end_cause=role.result,
+            end_cause=role.end_cause,
             start_event_id=role.since_event,
             end_event_id=role.until_event,
         )
         yield row
-        if role.result == SILENT and end is not None:
+        if role.end_cause == SILENT and end is not None:
             yield _unknown_after(row, end)
     yield from hearsay(group)
 
@@ -140,10 +139,11 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
 def hearsay(group: Group) -> Iterator[RoleInterval]:
     """Leaders without a log of their own, as far as others followed them; ``source_node`` is ``None``."""
     speaking = {role.node for role in group.roles}
-    followed: dict[tuple[str, int], list[Fact]] = {}
+    followed: dict[tuple[str, int], list[Role]] = {}
     for role in group.roles:
-        if role.role == FOLLOWER and role.peer is not None and role.term is not None and role.peer not in speaking:
-            followed.setdefault((role.peer, role.term), []).append(role)
+        if role.role != FOLLOWER or role.leader is None or role.term is None or role.leader in speaking:
+            continue
+        followed.setdefault((role.leader, role.term), []).append(role)
     for (leader, term), roles in sorted(followed.items()):
         first = min(roles, key=lambda role: role.since)
         last = None if any(role.until is None for role in roles) else max(roles, key=lambda role: role.until or 0)
@@ -161,7 +161,7 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
             start_uncertainty_ms=(first.since_by - first.since) // 1000,
             end_uncertainty_ms=((last.until_by or 0) - (last.until or 0)) // 1000 if last else None,
             start_cause="others_followed",
-            end_cause=last.result if last else None,
+            end_cause=last.end_cause if last else None,
             start_event_id=first.since_event,
             end_event_id=last.until_event if last else None,
         )
@@ -383,7 +383,7 @@ class _Lives:
     """When members were up."""
 
     def __init__(self, group: Group) -> None:
-        ends = ((life.since, until(life)) for life in group.of(facts.ALIVE))
+        ends = ((life.since, until(life)) for life in group.of(Alive))
         self._lives = sorted((begin, last.at) for begin, last in ends if last is not None)
         self._last = list(accumulate((last for _, last in self._lives), max))
 
@@ -399,7 +399,7 @@ class _Lives:
 
 
 def _gap(
-    group: Group, ends: Sequence[_End], after: Tenure | None, led_unseen: Sequence[Fact], lives: _Lives
+    group: Group, ends: Sequence[_End], after: Tenure | None, led_unseen: Sequence[Role], lives: _Lives
 ) -> Gap | None:
     target = after.begin if after else group.end
     if after is None and any(tenure.open for tenure in group.tenures):
@@ -465,20 +465,20 @@ def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Mome
     return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
 
 
-def _led_unseen(group: Group) -> list[Fact]:
+def _led_unseen(group: Group) -> list[Role]:
     """The roles of those who followed a leader whose own log does not show that it led."""
     led = {(tenure.term, tenure.node) for tenure in group.tenures}
     return [
         role
         for role in group.roles
         if role.role == FOLLOWER
-        and role.peer is not None
+        and role.leader is not None
         and role.term is not None
-        and (role.term, role.peer) not in led
+        and (role.term, role.leader) not in led
     ]
 
 
-def _led_meanwhile(group: Group, led_unseen: Sequence[Fact], before: Tenure, target: Moment) -> bool:
+def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
     """Whether one of these leaders led a later term, before a moment."""
     return any(
         (role.term or 0) > before.term
@@ -489,11 +489,11 @@ def _led_meanwhile(group: Group, led_unseen: Sequence[Fact], before: Tenure, tar
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    last = {life.source_node: life for life in sorted(group.of(facts.ALIVE), key=lambda life: life.until or 0)}
+    last = {life.source_node: life for life in sorted(group.of(Alive), key=lambda life: life.until or 0)}
     own = last.get(before.source)
-    if own is None or not own.flag or (own.until or 0) - end.at > GROUP_SHUTDOWN:
+    if own is None or not own.stopped or (own.until or 0) - end.at > GROUP_SHUTDOWN:
         return False
-    return all(life.flag or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
+    return all(life.stopped or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
 
 
 def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Iterator[Finding]:
@@ -590,7 +590,7 @@ def _storm_of(group: Group, chain: list[list[Moment]]) -> Finding:
 
 def log_gaps(group: Group) -> Iterator[Finding]:
     """``LOG_GAP``: holes in the logs of members."""
-    for hole in group.of(facts.SILENCE):
+    for hole in group.of(Silence):
         if hole.until is None or _starting(group, hole):
             continue
         name = hole.node or hole.source_node
@@ -611,7 +611,7 @@ def log_gaps(group: Group) -> Iterator[Finding]:
         )
 
 
-def _starting(group: Group, hole: Fact) -> bool:
+def _starting(group: Group, hole: Silence) -> bool:
     """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
     own = group.roles_of(hole.source_node, hole.since)
     return not own or own[-1].cause == "start"
@@ -679,8 +679,8 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator
     unclear = max(unclear, len(found) - sure)
     yield coverage(group, "LEADERLESS", max(changes - sure - unclear, 0), sure, unclear, why)
     yield coverage(group, "ELECTION_STORM", 0 if storms else 1, storms)
-    silent = {fact.source_node for fact in group.of(facts.SILENCE) if not _starting(group, fact)}
-    speaking = {fact.source_node for fact in group.of(facts.ALIVE)}
+    silent = {fact.source_node for fact in group.of(Silence) if not _starting(group, fact)}
+    speaking = {fact.source_node for fact in group.of(Alive)}
     yield coverage(group, "LOG_GAP", len(speaking - silent), len(silent))
     compared, never = group.clocks.compared()
     skewed = len(group.clocks.skews)

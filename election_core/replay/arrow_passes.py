@@ -1,4 +1,4 @@
-"""Replay: events in, rows out. The one place where Arrow meets the core.
+"""Replay: events in, rows out.
 
 Two passes, each over sorted batches and each a plain generator, so that any engine can drive them:
 
@@ -21,8 +21,9 @@ from election_core.fold.process_runs import Segment
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Row
-from election_core.replay import group_judge as _judge
+from election_core.replay import group_judge
 from election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
+from election_core.replay.fact_rows import facts_in
 from election_core.replay.group_judge import failed
 from election_core.replay.source_fold import INTERESTING, SourceLog
 
@@ -189,16 +190,16 @@ def error_text(error: Exception) -> str:
 def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     """Rows of all gold tables for all groups in ``batches``.
 
-    The batches hold the columns of :class:`~election_core.model.facts.Fact`, sorted by cluster and replica_group.
+    The batches hold rows of :mod:`election_core.replay.fact_rows`, sorted by cluster and replica_group.
     The rows do not depend on the order of facts inside a group. A group on which a rule fails gives one
     ``NOT_JUDGED`` finding; it does not stop the others.
     """
-    for (cluster, group), facts in groupby(_facts(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
+    for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
         own = list(facts)
         try:
-            rows = list(_judge.rows_of_group(own))
+            rows = list(group_judge.rows_of_group(own))
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
-            rows = list(_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
+            rows = list(group_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
         yield from rows
 
 
@@ -267,21 +268,3 @@ def _texts(batch: pa.RecordBatch, name: str) -> list[str]:
     encoded = batch.column(name).fill_null("").dictionary_encode()
     words = encoded.dictionary.to_pylist()
     return [words[number] for number in encoded.indices.to_pylist()]
-
-
-_TIMES = ("since", "since_by", "until", "until_by", "sure_until")
-_TUPLES = ("members", "evidence")
-
-
-def _facts(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
-    for batch in batches:
-        columns = []
-        for name in Fact.__dataclass_fields__:
-            column = batch.column(name)
-            if name in _TIMES and not pa.types.is_integer(column.type):
-                column = column.cast(pa.int64())
-            values: Iterable[Any] = column.to_pylist()
-            if name in _TUPLES:
-                values = (None if value is None else tuple(value) for value in values)
-            columns.append(values)
-        yield from map(Fact, *columns)

@@ -18,10 +18,10 @@ from election_core.model.fold_event import FoldEvent
 from election_core.protocols.acting_master import log as acting_master
 from election_core.protocols.broker_identity import log as broker_identity
 from election_core.protocols.bully import log as bully
-from election_core.protocols.controller import jraft_log as jraft
+from election_core.protocols.controller import jraft_log
 from election_core.protocols.controller import log as controller
 from election_core.protocols.dledger import log as dledger
-from election_core.protocols.log_quality import log as sources
+from election_core.protocols.log_quality import log as log_quality
 from election_core.protocols.metadata import log as metadata
 from election_core.protocols.order_lock import log as order_lock
 from election_core.protocols.raft import log as raft
@@ -77,7 +77,7 @@ def _broker_and_snapshots(stream: str) -> str | None:
 
 FOLDS: tuple[Fold, ...] = (
     Fold(dledger.DledgerLog, dledger.KINDS, _broker_or_stream),
-    Fold(jraft.JraftLog, jraft.KINDS, _each_stream),
+    Fold(jraft_log.JraftLog, jraft_log.KINDS, _each_stream),
     Fold(raft.RaftLog, raft.KINDS, _each_stream),
     Fold(zab.ZabLog, zab.KINDS, _each_stream),
     Fold(bully.bully_log, bully.KINDS, _each_stream),
@@ -97,7 +97,9 @@ PERIODIC: Mapping[str, Periodic] = {**dledger.PERIODIC, **acting_master.PERIODIC
 """Kinds of lines that come again and again while nothing happens."""
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
-INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, sources.KINDS, *(fold.kinds for fold in FOLDS))
+INTERESTING = frozenset().union(
+    START_KINDS, STOP_KINDS, IDENTITY_KINDS, log_quality.KINDS, *(fold.kinds for fold in FOLDS)
+)
 """The kinds of events that the fold reads; all others are signs of life only."""
 
 
@@ -115,7 +117,7 @@ class SourceLog:
     activity: dict[str, Activity] = field(default_factory=dict)
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
-    itself: sources.SourcesLog = field(default_factory=sources.SourcesLog)
+    itself: log_quality.SourcesLog = field(default_factory=log_quality.SourcesLog)
     _stream_of: dict[str, str] = field(default_factory=dict)
     _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
@@ -149,7 +151,7 @@ class SourceLog:
             self._note_life(event)
         if kind in IDENTITY_KINDS:
             self.identity.on(event)
-        if kind in sources.KINDS:
+        if kind in log_quality.KINDS:
             self.itself.on(event)
         readers = self._readers.get((kind, event.stream))
         if readers is None:

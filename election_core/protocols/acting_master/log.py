@@ -17,9 +17,16 @@ from election_core.fold.identity import BROKER
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, MemberAddress
 from election_core.model.fold_event import FoldEvent
+from election_core.protocols.acting_master.facts import (
+    ActingEnabled,
+    AgainstMinimum,
+    BrokerRegistered,
+    PreOnlineAttempt,
+    SmallestId,
+    TopicPermission,
+)
 from election_core.protocols.acting_master.tables import MASTER_ID, acts, is_smaller
 
 PROTOCOL = "acting_master"
@@ -175,10 +182,11 @@ class BrokerLog:
         emit = speaker.about(group, PROTOCOL, stream, node_at)
         steps = [step for reading in readings for step in merged(sorted(reading.steps, key=lambda step: step.at))]
         yield from emit.roles(spans(steps, incarnations, UNKNOWN))
-        yield from emit.life()
+        yield from emit.alive()
+        yield from emit.silences()
         yield from self._members(emit)
         if acting_mode is not None:
-            yield emit.saw(facts.ACTING_ENABLED, acting_mode, flag=True)
+            yield ActingEnabled(*emit.at(acting_mode))
         for reading in readings:
             yield from reading.facts(emit)
         for attempt in self.pre_onlines:
@@ -242,11 +250,11 @@ class BrokerLog:
                 if node is not None:
                     known.setdefault((node, signal.address), signal)
         for (node, address), signal in sorted(known.items()):
-            yield emit.saw(facts.MEMBER, signal, node=node, address=address)
+            yield MemberAddress(*emit.about(node, signal), address=address)
         for signal in self.signals:
             # An address without an id is kept as well: another member may know whose it is.
             if signal.kind == "BRK_BOOT" and signal.address and emit.node_at(signal.at) is None:
-                yield emit.saw(facts.MEMBER, signal, node=None, address=signal.address)
+                yield MemberAddress(*emit.about(None, signal), address=signal.address)
 
 
 def _plain(speaker: Speaker) -> bool:
@@ -273,20 +281,13 @@ def _pre_online_fact(emit: FactWriter, attempt: PreOnline) -> Fact:
     first = attempt.first_failure or attempt.begin
     until = end or last
     ended = end.kind if end is not None else FAILING if last is not None else STILL_OPEN
-    return emit.fact(
-        facts.PRE_ONLINE,
-        first.at,
-        first.by,
-        first.event_id,
-        node=emit.node_at(attempt.begin.at),
-        until=until.at if until else None,
-        until_by=until.by if until else None,
-        until_event=until.event_id if until else None,
-        result=ended,
-        cause=last.kind if last is not None else None,
-        value=last.result if last is not None else None,
-        count=attempt.failures,
-        flag=attempt.as_master,
+    return PreOnlineAttempt(
+        *emit.about(emit.node_at(attempt.begin.at), first, until),
+        outcome=ended,
+        failed_at=last.kind if last is not None else None,
+        failures=attempt.failures,
+        as_master=attempt.as_master,
+        error=last.result if last is not None else None,
     )
 
 
@@ -320,22 +321,14 @@ class Reading:
             after = self.views[number + 1] if number + 1 < len(self.views) else None
             # The next change names the old minimum: another one than this means that a change in between is missing.
             ended = after if after is not None and after.value_before == view.peer else None
-            yield emit.saw(
-                facts.SMALLEST_ID,
-                view,
-                peer=view.peer,
-                address=view.peer_address,
-                until=ended.at if ended else None,
-                until_by=ended.by if ended else None,
-                until_event=ended.event_id if ended else None,
-            )
+            yield SmallestId(*emit.at(view, until=ended), peer=view.peer, address=view.peer_address)
         for registration in self.registrations:
-            yield emit.saw(facts.REGISTERED, registration)
+            yield BrokerRegistered(*emit.at(registration))
         for knew, acted in self.against:
             after = next((view for view in self.views if view.at > knew.at or view.by > knew.by), None)
             confirmed = after is not None and after.value_before == knew.peer
             evidence = (knew.event_id, acted.event_id, *((after.event_id,) if after is not None and confirmed else ()))
-            yield emit.saw(facts.AGAINST_MINIMUM, acted, peer=knew.peer, flag=confirmed, evidence=evidence)
+            yield AgainstMinimum(*emit.at(acted), peer=knew.peer, confirmed=confirmed, evidence=evidence)
 
     @property
     def role(self) -> str | None:
@@ -557,28 +550,15 @@ class NameServerLog:
             if len(candidates) != 1:
                 continue
             emit = speaker.about(next(iter(candidates)), PROTOCOL, stream, lambda _: None)
-            end = registration.end
-            yield emit.saw(
-                facts.REGISTERED,
-                registration.begin,
+            yield BrokerRegistered(
+                *emit.at(registration.begin, until=registration.end),
                 address=registration.address,
-                result=registration.how,
-                count=registration.timeout_ms,
-                until=end.at if end else None,
-                until_by=end.by if end else None,
-                until_event=end.event_id if end else None,
+                end_cause=registration.how,
+                silent_ms=registration.timeout_ms,
             )
         for seen in self.permissions:
             emit = speaker.about(seen.group, PROTOCOL, stream, lambda _: None)
-            yield emit.saw(
-                facts.PERMISSION,
-                seen.first,
-                flag=seen.writable,
-                count=seen.lines,
-                until=seen.last.at,
-                until_by=seen.last.by,
-                until_event=seen.last.event_id,
-            )
+            yield TopicPermission(*emit.at(seen.first, until=seen.last), count=seen.lines, writable=seen.writable)
 
     def _on_topic(self, event: FoldEvent) -> None:
         group, permission = event.replica_group, event.value

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, CONTROLLER
 from election_core.fold.process_runs import SECOND, incarnation_at
-from election_core.model import facts
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
+from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
 
 PROTOCOL = "broker_identity"
 
@@ -79,19 +79,12 @@ class BrokerLog:
             return
         emit = speaker.about(group, PROTOCOL, stream, lambda _: None)
         for step in self.steps:
-            yield emit.fact(
-                facts.IDENTITY_STEP,
-                step.first.at,
-                step.first.by,
-                step.first.event_id,
-                node=step.node,
-                until=step.last.at,
-                until_by=step.last.by,
-                until_event=step.last.event_id,
-                result=step.result,
-                cause=str(step.first.code) if step.first.code is not None else None,
-                value=step.code,
+            yield IdentityStep(
+                *emit.about(step.node, step.first, until=step.last),
+                step=step.result,
+                code=step.first.code,
                 count=step.count,
+                register_code=step.code,
             )
         yield from self._own_ids(emit)
         yield from self._versions(emit)
@@ -104,7 +97,9 @@ class BrokerLog:
                 first.setdefault((incarnation_at(emit.incarnations, event.at), event.node), event)
         for (number, node), event in sorted(first.items()):
             last = max(emit.incarnations[number].last_seen, event.at)
-            yield emit.saw(facts.OWN_ID, event, node=node, until=last, until_by=last + SECOND, address=event.address)
+            yield OwnId(
+                *emit.during(node, event.at, event.by, event.event_id, last, last + SECOND), address=event.address
+            )
 
     def _versions(self, emit: FactWriter) -> Iterator[Fact]:
         """A life has one version, from its first sign of it on."""
@@ -113,8 +108,10 @@ class BrokerLog:
             first.setdefault((incarnation_at(emit.incarnations, event.at), old), event)
         for (number, old), event in sorted(first.items()):
             last = max(emit.incarnations[number].last_seen, event.at)
-            yield emit.saw(
-                facts.OLD_IDENTITY, event, node=None, until=last, until_by=last + SECOND, flag=old, role=BROKER
+            yield IdentityVersion(
+                *emit.during(None, event.at, event.by, event.event_id, last, last + SECOND),
+                process=BROKER,
+                by_address=old,
             )
 
     # -- one function a line ----------------------------------------------------------------------------------
@@ -230,20 +227,18 @@ class ControllerLog:
         """What this controller decided about the identities of each broker set."""
         for event in self.decisions:
             emit = speaker.about(event.replica_group or "", PROTOCOL, stream, lambda _: None)
-            yield emit.saw(
-                facts.DECISION,
-                event,
-                node=event.broker_id,
-                result=event.decision,
+            yield IdentityDecision(
+                *emit.about(event.broker_id, event),
                 address=event.address,
+                decision=event.decision or "",
                 members=event.members,
-                value=event.register_code,
                 raft_index=event.raft_index if event.kind == "JR_EVENT" else None,
+                register_code=event.register_code,
             )
         for (group, old), (first, last) in sorted(self.versions.items()):
-            yield speaker.about(group, PROTOCOL, stream, lambda _: None).saw(
-                facts.OLD_IDENTITY, first, node=None, until=last.at, until_by=last.by, flag=old, role=CONTROLLER
-            )
+            emit = speaker.about(group, PROTOCOL, stream, lambda _: None)
+            during = emit.during(None, first.at, first.by, first.event_id, last.at, last.by)
+            yield IdentityVersion(*during, process=CONTROLLER, by_address=old)
 
 
 CONTROLLER_KINDS = frozenset({"CTL_EVENT", "JR_EVENT"})

@@ -38,7 +38,8 @@ class JraftLog:
         """What this log proves about the controllers' own group."""
         emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
         yield from emit.roles(self.role_spans(emit.incarnations))
-        yield from emit.life()
+        yield from emit.alive()
+        yield from emit.silences()
 
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))

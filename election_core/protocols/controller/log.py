@@ -17,8 +17,7 @@ from election_core.fold.fact_writer import FactWriter, Noted, Speaker
 from election_core.fold.identity import BROKER
 from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, LastHeard, LogCut, MemberAddress, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.controller.checks import (
     ELECTED,
@@ -34,12 +33,17 @@ from election_core.protocols.controller.checks import (
     set_refused,
     set_wanted,
 )
+from election_core.protocols.controller.facts import (
+    AllAck,
+    ControllerRuleBroken,
+    Decision,
+    EpochAhead,
+    RegisterCode,
+    SetRefused,
+)
 from election_core.protocols.controller.tables import ALL, EpochEntries
 
 PROTOCOL = "controller"
-
-LEADING = "leading"
-"""Marks a decision that the controller printed while it led the controllers' group."""
 
 SET_CHANGED = "SET_CHANGED"
 ID_APPLIED = "ID_APPLIED"
@@ -115,45 +119,38 @@ class BrokerLog:
             speaker.broker_set, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations)
         )
         yield from emit.roles(self.role_spans(emit))
-        yield from emit.life()
+        yield from emit.alive()
+        yield from emit.silences()
         for (node, address), event in sorted(self.members.items()):
-            yield emit.saw(facts.MEMBER, event, node=node, address=address)
+            yield MemberAddress(*emit.about(node, event), address=address)
         for cut in self.cuts:
-            yield emit.saw(
-                facts.CUT,
-                cut,
+            yield LogCut(
+                *emit.at(cut),
                 term=cut.epoch,
-                start_offset=cut.common,
-                end_offset=cut.log_end,
-                flag=cut.done,
+                peer=None,
+                cut_to=cut.common,
+                log_end=cut.log_end,
+                done=cut.done,
                 evidence=cut.evidence,
             )
         for code, event in sorted(self.codes.items()):
             yield from _code_fact(emit, code, event, accepted=False)
-        for before, step in self._epochs_back(emit.incarnations):
-            yield emit.fact(
-                facts.TERM_WENT_BACK,
-                step.at,
-                step.by,
-                step.event_id,
-                node=step.node or emit.node_at(step.at),
-                term=step.term,
-                end_offset=before,
-            )
+        for before, after, step in self._epochs_back(emit.incarnations):
+            speaking = step.node or emit.node_at(step.at)
+            yield TermWentBack(*emit.during(speaking, step.at, step.by, step.event_id), before=before, after=after)
         for refused in self.refused:
-            yield emit.saw(
-                facts.SET_REFUSED,
-                refused,
+            yield SetRefused(
+                *emit.at(refused),
                 term=refused.term,
                 members=refused.members,
                 set_epoch=refused.sync_state_set_epoch,
-                count=refused.code,
+                code=refused.code,
             )
         yield from self._checks(emit, identity.settings.get("allAckInSyncStateSet"))
 
     def _checks(self, emit: FactWriter, all_ack: FoldEvent | None) -> Iterator[Fact]:
         for event in self.ahead:
-            yield emit.saw(facts.EPOCH_AHEAD, event, term=event.term, end_offset=event.max_term)
+            yield EpochAhead(*emit.at(event), term=event.term, known_epoch=event.max_term)
         for event in self.timeouts:
             self.checked.note(acknowledgements(event, all_ack), event)
         for event in self.first_sets:
@@ -162,14 +159,14 @@ class BrokerLog:
         yield from _broken_rules(emit, self.checked)
         shown = all_ack or next((event for event in self.timeouts if event.count == ALL), None)
         if shown is not None:
-            yield emit.saw(facts.ALL_ACK, shown, flag=shown is not all_ack or shown.value == "true")
+            yield AllAck(*emit.at(shown), configured=shown is not all_ack or shown.value == "true")
 
     def role_spans(self, emit: FactWriter) -> Iterator[Span]:
         """Role spans; a broker has no role until the controllers' word reaches it."""
         named = sorted(self._with_ids(self._all_steps(emit.incarnations), emit), key=lambda step: step.at)
         return spans(merged_in_lives(named, emit.incarnations), emit.incarnations, UNKNOWN)
 
-    def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[int, Step]]:
+    def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[int, int, Step]]:
         """Role changes of ``broker.log`` to a smaller epoch within one life.
 
         A broker takes a role only with a larger epoch (``ReplicasManager#changeToMaster``); the epoch is not
@@ -178,13 +175,15 @@ class BrokerLog:
         largest: dict[int, int] = {}
         for step in self.steps:
             life = incarnation_at(incarnations, step.at)
-            if step.term is not None and step.term < largest.get(life, 0):
-                yield largest[life], step
-            largest[life] = max(largest.get(life, 0), step.term or 0)
+            if step.term is None:
+                continue
+            if step.term < largest.get(life, 0):
+                yield largest[life], step.term, step
+            largest[life] = max(largest.get(life, 0), step.term)
         for before, step in pairwise(self.began):
             same_life = incarnation_at(incarnations, before.at) == incarnation_at(incarnations, step.at)
-            if same_life and before.term == step.term and before.role != step.role:
-                yield step.term or 0, step
+            if same_life and before.term == step.term is not None and before.role != step.role:
+                yield step.term, step.term, step
 
     def _all_steps(self, incarnations: list[Incarnation]) -> list[Step]:
         """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
@@ -355,7 +354,7 @@ def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Made:
     """One decision of the controllers about a broker set.
 
     ``committed`` is true when this log shows that it was applied, false when it shows that no confirmation came
@@ -379,7 +378,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostBroker:
     """A controller heard a broker for the last time in ``[at, by]``."""
 
     group: str
@@ -393,9 +392,9 @@ class Lost:
 class ControllerLog:
     """The state machine of one controller's decisions (``controller.log`` or ``namesrv.log``)."""
 
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[Made] = field(default_factory=list)
     members: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[LostBroker] = field(default_factory=list)
     checked: dict[str, Checked] = field(default_factory=dict)
     refusals: list[FoldEvent] = field(default_factory=list)
     _epochs: dict[str, int] = field(default_factory=dict)
@@ -410,26 +409,23 @@ class ControllerLog:
         """What this controller proves about broker sets."""
         for ordinal, made in enumerate(self.decisions):
             emit = self._about(made.group, speaker, stream)
-            yield emit.saw(
-                facts.DECISION,
-                made,
-                node=made.node,
+            yield Decision(
+                *emit.about(made.node, made, ordinal=ordinal),
                 term=made.term,
-                result=made.decision,
+                address=made.address,
+                decision=made.decision,
                 members=made.members,
                 set_epoch=made.set_epoch,
                 raft_index=made.raft_index,
-                flag=made.committed,
-                address=made.address,
-                value=LEADING if made.leading else None,
-                ordinal=ordinal,
+                committed=made.committed,
+                leading=made.leading,
             )
             if made.register_code is not None:
                 yield from _code_fact(emit, made.register_code, made, accepted=True)
         for lost in self.lost:
-            yield self._about(lost.group, speaker, stream).saw(facts.LAST_HEARD, lost, node=lost.node)
+            yield LastHeard(*self._about(lost.group, speaker, stream).about(lost.node, lost))
         for (group, node, address), event in sorted(self.members.items()):
-            yield self._about(group, speaker, stream).saw(facts.MEMBER, event, node=node, address=address)
+            yield MemberAddress(*self._about(group, speaker, stream).about(node, event), address=address)
         self._attribute_refusals()
         for group, checked in sorted(self.checked.items()):
             emit = self._about(group, speaker, stream)
@@ -471,7 +467,7 @@ class ControllerLog:
             self.members.setdefault((group, node, event.address), event)
         self._waiting = len(self.decisions) if committed is None else None
         self.decisions.append(
-            Decision(
+            Made(
                 group,
                 event.decision,
                 event.at,
@@ -523,7 +519,9 @@ class ControllerLog:
             return
         timeout_us = (event.duration_ms or 0) * 1000
         early, late = (timeout_us + POLL, timeout_us - SECOND) if timeout_us else (0, 0)
-        self.lost.append(Lost(event.replica_group, event.broker_id, event.at - early, event.by - late, event.event_id))
+        self.lost.append(
+            LostBroker(event.replica_group, event.broker_id, event.at - early, event.by - late, event.event_id)
+        )
 
     def _on_not_committed(self, event: FoldEvent) -> None:
         self._confirm(False)
@@ -536,18 +534,17 @@ class ControllerLog:
 
 def _broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
     for verdict, event in checked.violations:
-        yield emit.saw(
-            facts.VIOLATION,
-            event,
-            cause=verdict.rule,
-            value=event.kind,
-            result=event.decision or event.result,
+        yield ControllerRuleBroken(
+            *emit.at(event),
             term=event.term,
             peer=event.node if event.kind == "JR_ELECT" else event.peer,
-            address=event.broker_id,
+            broker_id=event.broker_id,
+            decision=event.decision or event.result,
+            rule=verdict.rule,
             start_offset=event.start_offset,
             end_offset=event.max_offset,
             count=event.count,
+            line=event.kind,
         )
 
 
@@ -555,7 +552,7 @@ def _code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> 
     """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
     made_at = code.rpartition(";")[2]
     if made_at.isdigit() and len(made_at) <= 15:
-        yield emit.saw(facts.REGISTER_CODE, noted, node=None, address=code, count=int(made_at), flag=accepted)
+        yield RegisterCode(*emit.about(None, noted), register_code=code, made_ms=int(made_at), accepted=accepted)
 
 
 _CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, FoldEvent], None]] = {

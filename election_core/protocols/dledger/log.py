@@ -21,8 +21,7 @@ from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, 
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Candidacy, Fact, LastHeard, LogCut, TermRaised, TermWentBack, VoteGranted
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 from election_core.protocols.dledger.checks import (
@@ -45,6 +44,14 @@ from election_core.protocols.dledger.checks import (
     term_raised,
     transfer_refused,
     vote_reply,
+)
+from election_core.protocols.dledger.facts import (
+    Committed,
+    LeaderKeptRole,
+    StrangerMet,
+    TwoLeaders,
+    VoteRefused,
+    VotingRuleBroken,
 )
 
 PROTOCOL = "dledger"
@@ -78,7 +85,7 @@ class Campaign:
     """The rounds of one candidate in one term, from its first answer to what ended them."""
 
     node: str | None
-    term: int
+    term: int | None
     at: int
     by: int
     event_id: str
@@ -92,6 +99,11 @@ class Campaign:
     ended_by: int | None = None
     last_event: str | None = None
     outcome: str = "open"
+
+    @property
+    def end(self) -> tuple[int | None, int | None, str | None]:
+        """When what ended it was logged, and by which line."""
+        return self.ended_at, self.ended_by, self.last_event
 
     @property
     def how_ended(self) -> str:
@@ -126,33 +138,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class TermRaised:
-    """A node raised its own term."""
-
-    from_term: int | None
-    term: int
-    at: int
-    by: int
-    event_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class TwoLeaders:
-    """A node that follows (or is) one leader of a term heard a heartbeat of another leader of that term.
-
-    ``other`` is ``None`` where a leader was only told so by a member.
-    """
-
-    term: int
-    known: str | None
-    other: str | None
-    at: int
-    by: int
-    event_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class LastHeard:
+class HeardLast:
     """A follower that timed out heard its leader last in ``[at, by]``; DLedger's next heartbeat was due at ``by``."""
 
     leader: str
@@ -179,23 +165,17 @@ class Progress:
 def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
     """Votes and campaigns as one node's log tells them."""
     for grant in grants:
-        more = {"node": grant.candidate, "peer": grant.voter, "term": grant.term}
-        yield emit.saw(facts.GRANT, grant, evidence=(grant.event_id,), **more)
+        yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
     for campaign in campaigns:
-        yield emit.saw(
-            facts.CAMPAIGN,
-            campaign,
-            node=campaign.node,
-            until=campaign.ended_at,
-            until_by=campaign.ended_by,
-            until_event=campaign.last_event,
+        yield Candidacy(
+            *emit.during(campaign.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
             term=campaign.term,
-            result=campaign.how_ended,
+            outcome=campaign.how_ended,
             cause=campaign.cause,
-            members=tuple(sorted(campaign.voters)),
+            voters=tuple(sorted(campaign.voters)),
             granted=max(campaign.granted, len(campaign.voters)),
             needed=campaign.needed,
-            count=campaign.rounds,
+            rounds=campaign.rounds,
         )
 
 
@@ -211,12 +191,12 @@ class DledgerLog:
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     refusals: dict[tuple[int, str, str], Refusal] = field(default_factory=dict)
     strangers: dict[tuple[str, str | None], FoldEvent] = field(default_factory=dict)
-    raised: list[TermRaised] = field(default_factory=list)
-    two_leaders: list[TwoLeaders] = field(default_factory=list)
+    raised: list[tuple[int, FoldEvent]] = field(default_factory=list)
+    two_leaders: list[tuple[int, str | None, str | None, FoldEvent]] = field(default_factory=list)
     truncated: list[FoldEvent] = field(default_factory=list)
-    heard: list[LastHeard] = field(default_factory=list)
+    heard: list[HeardLast] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, FoldEvent]] = field(default_factory=list)
+    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     _current_term: int | None = None
     _largest_term: int | None = None
@@ -281,32 +261,29 @@ class DledgerLog:
             lambda time: self._name_in(incarnation_at(incarnations, time), incarnations),
         )
         yield from emit.roles(self.role_spans(emit.incarnations))
-        yield from emit.life()
+        yield from emit.alive()
+        yield from emit.silences()
         yield from self._vote_facts(emit)
-        for meeting in self.two_leaders:
-            yield emit.saw(facts.TWO_LEADERS, meeting, term=meeting.term, peer=meeting.other, result=meeting.known)
+        for term, known, other, event in self.two_leaders:
+            yield TwoLeaders(*emit.at(event), term=term, other=other, known=known)
         for progress in self.progress:
-            yield emit.fact(
-                facts.COMMITTED,
-                progress.after,
-                progress.by,
-                progress.event_id,
-                node=self.node,
+            yield Committed(
+                *emit.during(self.node, progress.after, progress.by, progress.event_id),
                 term=progress.term,
-                start_offset=progress.from_index,
-                end_offset=progress.to_index,
+                from_index=progress.from_index,
+                to_index=progress.to_index,
             )
         yield from self._rule_facts(emit)
         for heard in self.heard:
-            yield emit.saw(facts.LAST_HEARD, heard, node=heard.leader)
+            yield LastHeard(*emit.about(heard.leader, heard))
         for cut in self.truncated:
-            yield emit.saw(
-                facts.CUT,
-                cut,
+            yield LogCut(
+                *emit.at(cut),
+                term=None,
                 peer=cut.peer,
-                start_offset=cut.start_offset,
-                end_offset=cut.max_offset,
-                flag=True,
+                cut_to=cut.start_offset,
+                log_end=cut.max_offset,
+                done=True,
                 evidence=(cut.event_id,),
             )
 
@@ -325,41 +302,38 @@ class DledgerLog:
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
-            yield emit.saw(
-                facts.VIOLATION,
-                event,
-                cause=verdict.rule,
-                result=event.result or event.kind,
+            yield VotingRuleBroken(
+                *emit.at(event),
+                role=event.role,
                 term=event.term,
                 peer=event.peer,
+                answer=event.result or event.kind,
+                rule=verdict.rule,
                 granted=event.accepted,
                 needed=majority(event.member_count) if event.member_count else None,
-                count=event.not_ready,
-                value=event.kind,
-                role=event.role,
-                end_offset=event.from_term,
+                term_before=event.from_term,
+                not_ready=event.not_ready,
+                line=event.kind,
             )
         for (why, stranger), event in sorted(self.strangers.items(), key=lambda item: (item[0][0], item[0][1] or "")):
-            yield emit.saw(facts.STRANGER, event, peer=stranger, cause=why)
-        for before, event in self.went_back:
-            yield emit.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+            yield StrangerMet(*emit.at(event), peer=stranger, why=why)
+        for before, after, event in self.went_back:
+            yield TermWentBack(*emit.at(event), before=before, after=after)
         for rounds, without_ms, event in self.kept:
-            yield emit.saw(facts.KEPT_ROLE, event, term=event.term, count=rounds, granted=without_ms)
+            yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
     def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from vote_facts(emit, self.grants.values(), self.campaigns)
         for refusal in self.refusals.values():
-            yield emit.saw(
-                facts.VOTE_REFUSED,
-                refusal,
-                node=refusal.candidate,
-                peer=refusal.voter,
+            yield VoteRefused(
+                *emit.about(refusal.candidate, refusal),
                 term=refusal.term,
-                result=refusal.result,
+                voter=refusal.voter,
+                answer=refusal.result,
                 count=refusal.count,
             )
-        for raised in self.raised:
-            yield emit.saw(facts.TERM_RAISED, raised, term=raised.term)
+        for term, event in self.raised:
+            yield TermRaised(*emit.at(event), term=term)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -417,13 +391,13 @@ class DledgerLog:
         self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
             interval_us = (event.duration_ms or 0) * 1000
-            self.heard.append(LastHeard(event.peer, last, last + interval_us, event.event_id))
+            self.heard.append(HeardLast(event.peer, last, last + interval_us, event.event_id))
 
     def _on_heartbeats_parsed(self, event: FoldEvent) -> None:
         self._note_unseen_leadership(event)
         self._note_failed_round(event)
         if event.has_leader and event.term is not None:
-            self.two_leaders.append(TwoLeaders(event.term, event.node, None, event.at, event.by, event.event_id))
+            self.two_leaders.append((event.term, event.node, None, event))
         self._cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
 
     def _note_unseen_leadership(self, event: FoldEvent) -> None:
@@ -457,7 +431,7 @@ class DledgerLog:
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:
-            self.two_leaders.append(TwoLeaders(event.term, event.value, event.peer, event.at, event.by, event.event_id))
+            self.two_leaders.append((event.term, event.value, event.peer, event))
 
     def _on_transfer(self, event: FoldEvent) -> None:
         self._transfer_at = event.at
@@ -476,10 +450,10 @@ class DledgerLog:
     def _on_term_up(self, event: FoldEvent) -> None:
         if event.term is None:
             return
-        if event.from_term is not None and event.from_term < (self._largest_term or 0):
-            self._went_back(event, event.from_term)
+        if event.from_term is not None:
+            self._note_smaller(event, event.from_term)
         self.checked.note(term_raised(event, self._heard(event.at)), event)
-        self.raised.append(TermRaised(event.from_term, event.term, event.at, event.by, event.event_id))
+        self.raised.append((event.term, event))
         self._close_campaign(event, "no_winner")
         if self.steps and self.steps[-1].role == CANDIDATE:
             self._step(event, CANDIDATE, event.term, None, "term_raised")
@@ -537,10 +511,9 @@ class DledgerLog:
     def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
         self._judge_doubtful(term)
-        if term < (self._largest_term or 0):
-            self._went_back(event, term)
+        self._note_smaller(event, term)
         self._current_term = term
-        self._largest_term = max(self._largest_term or 0, term)
+        self._largest_term = term if self._largest_term is None else max(self._largest_term, term)
 
     def _judge_doubtful(self, own_term: int) -> None:
         """Answers that did not fit the last known term are judged by the next own term."""
@@ -551,9 +524,10 @@ class DledgerLog:
             self.checked.note(verdict, answer)
         self._doubtful.clear()
 
-    def _went_back(self, event: FoldEvent, term: int) -> None:
-        self.went_back.append((self._largest_term or 0, replace(event, term=term)))
-        self._largest_term = term
+    def _note_smaller(self, event: FoldEvent, term: int) -> None:
+        if self._largest_term is not None and term < self._largest_term:
+            self.went_back.append((self._largest_term, term, event))
+            self._largest_term = term
 
     def _on_vote_reply(self, event: FoldEvent) -> None:
         self._replies.append(event)

@@ -17,9 +17,17 @@ from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, UNIDENTIFIED, Identity
 from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import DIED, STOPPED
-from election_core.model import facts
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
+from election_core.protocols.metadata.facts import (
+    ActedAsMaster,
+    BeganToServe,
+    NameDropped,
+    OffsetCopied,
+    ReverseSynced,
+    TableCopied,
+    VersionSeen,
+)
 
 PROTOCOL = "metadata"
 
@@ -103,17 +111,25 @@ class MetadataLog:
             self._group(speaker), PROTOCOL, "broker.log", lambda time: self._node(speaker, incarnations, time)
         )
         for snapshot in self.snapshots.values():
-            yield emit.saw(facts.META_VERSION, snapshot.head, **_version(snapshot))
+            head = snapshot.head
+            yield VersionSeen(
+                *emit.at(head),
+                table_name=snapshot.kind,
+                state_version=head.state_version,
+                version_timestamp=head.version_timestamp,
+                counter=head.counter,
+            )
         if not self._acting_mode(speaker.identity):
             return
-        yield from emit.life()
+        yield from emit.alive()
+        yield from emit.silences()
         acting = list(self._acting(emit))
         returns = list(self._returns(emit, speaker.identity))
         yield from acting
         yield from returns
         yield from self._reversed(emit)
         for event in self.dropped:
-            yield emit.saw(facts.META_DROPPED, event, topic=event.topic, consumer_group=event.consumer_group)
+            yield NameDropped(*emit.at(event), consumer_group=event.consumer_group, topic=event.topic)
         yield from self._tables(emit, _marks(incarnations, [*acting, *returns]) | set(self.troubles))
 
     # -- who ----------------------------------------------------------------------------------------------
@@ -175,8 +191,11 @@ class MetadataLog:
             if cause is None and event.kind == "BRK_SERVICE_ON" and (event.thread or "").rpartition("#")[2] == "main":
                 cause = SKIPPED  # BrokerController#start serves by itself only with skipPreOnline or without the mode
             evidence = (event.event_id, *(e.event_id for e in said[-1:]))
-            yield emit.saw(
-                facts.META_RETURN, event, cause=cause, evidence=evidence, result=identity.setting("skipPreOnline")
+            yield BeganToServe(
+                *emit.at(event),
+                skip_pre_online=identity.setting("skipPreOnline"),
+                cause=cause,
+                evidence=evidence,
             )
 
     def _reversed(self, emit: FactWriter) -> Iterator[Fact]:
@@ -192,11 +211,10 @@ class MetadataLog:
                 taken.append(event)
             elif event is None or took or event.kind == "PRE_REVERSE":
                 if current is not None:
-                    yield emit.saw(
-                        facts.META_REVERSE,
-                        current,
+                    yield ReverseSynced(
+                        *emit.at(current),
                         address=current.peer_address,
-                        members=tuple(sorted({_TAKEN[e.kind] for e in taken})),
+                        tables=tuple(sorted({_TAKEN[e.kind] for e in taken})),
                         evidence=tuple(dict.fromkeys((current.event_id, *(e.event_id for e in taken)))),
                     )
                 current, taken = event, [event] if took and event is not None else []
@@ -270,28 +288,25 @@ def _explains(said: FoldEvent, serving: FoldEvent) -> bool:
     return said.kind in _BEFORE_SERVING and (said.kind != "PRE_NOT_NEEDED" or said is serving)
 
 
-def _version(snapshot: Snapshot) -> dict[str, str | int | None]:
-    head = snapshot.head
-    return {
-        "value": snapshot.kind,
-        "state_version": head.state_version,
-        "version_timestamp": head.version_timestamp,
-        "counter": head.counter,
-    }
-
-
 def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
     """One fact for each offset of a snapshot, and one for the table itself."""
-    yield emit.saw(facts.META_TABLE, snapshot.head, members=snapshot.head.members, **_version(snapshot))
+    head = snapshot.head
+    yield TableCopied(
+        *emit.at(head),
+        names=head.members,
+        table_name=snapshot.kind,
+        state_version=head.state_version,
+        version_timestamp=head.version_timestamp,
+        counter=head.counter,
+    )
     for entry in snapshot.entries:
-        yield emit.saw(
-            facts.META_OFFSET,
-            entry,
-            value=snapshot.kind,
-            topic=entry.topic,
+        yield OffsetCopied(
+            *emit.at(entry),
+            offset=entry.queue_offset,
+            table_name=snapshot.kind,
             consumer_group=entry.consumer_group,
+            topic=entry.topic,
             queue_id=entry.queue_id,
-            end_offset=entry.queue_offset,
         )
 
 
@@ -318,19 +333,14 @@ def _period(
     emit: FactWriter,
     begun: FoldEvent,
     end: tuple[int | None, int | None, str | None],
-    result: str | None,
+    end_cause: str | None,
     peer: str | None,
-) -> Fact:
-    until, until_by, until_event = end
-    return emit.saw(
-        facts.META_ACTING,
-        begun,
-        until=until,
-        until_by=until_by,
-        until_event=until_event,
-        result=result,
+) -> ActedAsMaster:
+    return ActedAsMaster(
+        *emit.during(emit.node_at(begun.at), begun.at, begun.by, begun.event_id, *end),
         peer=peer,
         address=begun.peer_address,
+        end_cause=end_cause,
     )
 
 

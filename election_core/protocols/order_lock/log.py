@@ -29,10 +29,10 @@ from operator import attrgetter
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER
 from election_core.fold.process_runs import SECOND, SILENCE, Incarnation, incarnation_at
-from election_core.model import facts
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
 
 PROTOCOL = "order_lock"
 
@@ -98,18 +98,20 @@ class LockLog:
         incarnations = speaker.incarnations.get(BROKER, [])
         if not self.lines or not incarnations:
             return
-        told = _tellers(speaker, stream, incarnations)
+        emit_about = _writers(speaker, stream, incarnations)
         self.peer_errors.sort(key=attrgetter("at"))
-        yield from self._holds(incarnations, told)
+        yield from self._holds(incarnations, emit_about)
         for group in sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group}):
-            yield from told(group).life()
+            emit = emit_about(group)
+            yield from emit.alive()
+            yield from emit.silences()
 
-    def _holds(self, incarnations: list[Incarnation], told: Callable[[str], FactWriter]) -> list[Fact]:
+    def _holds(self, incarnations: list[Incarnation], emit_about: Callable[[str], FactWriter]) -> list[Fact]:
         # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
         # the file holds.
         lines = sorted(self.lines, key=lambda event: incarnation_at(incarnations, event.at))
         for lock_life in (LOCK_LIFE, 0):
-            table = Table(self, incarnations, told, lock_life)
+            table = Table(self, incarnations, emit_about, lock_life)
             found = [fact for event in lines for fact in table.take(event)]
             found += table.close()
             if not table.expires_early:
@@ -149,8 +151,8 @@ class LockLog:
         return [found[address] for address in sorted(found)]
 
 
-def _tellers(speaker: Speaker, stream: str, incarnations: list[Incarnation]) -> Callable[[str], FactWriter]:
-    def told(group: str) -> FactWriter:
+def _writers(speaker: Speaker, stream: str, incarnations: list[Incarnation]) -> Callable[[str], FactWriter]:
+    def emit_about(group: str) -> FactWriter:
         return speaker.about(
             group,
             PROTOCOL,
@@ -158,7 +160,7 @@ def _tellers(speaker: Speaker, stream: str, incarnations: list[Incarnation]) -> 
             lambda time: speaker.broker_id_at(time, incarnations) or speaker.source_node,
         )
 
-    return told
+    return emit_about
 
 
 def _queue_of(event: FoldEvent) -> Queue:
@@ -172,7 +174,7 @@ class Table:
 
     log: LockLog
     incarnations: list[Incarnation]
-    told: Callable[[str], FactWriter]
+    emit_about: Callable[[str], FactWriter]
     lock_life: int
     expires_early: bool = False
     entries: dict[Queue, Entry] = field(default_factory=dict)
@@ -188,7 +190,8 @@ class Table:
             yield from self.close()
             self.number = incarnation_at(self.incarnations, event.at)
             self.mode = self.log.mode(self.number, self.incarnations)
-        if event.kind == NO_GROUP or (event.replica_group and event.topic):
+        names_queue = event.replica_group and event.topic and event.queue_id is not None
+        if event.kind == NO_GROUP or names_queue:
             yield from TABLE_KINDS[event.kind](self, _queue_of(event), event)
 
     def close(self) -> Iterator[Fact]:
@@ -256,13 +259,15 @@ class Table:
     def on_release_refused(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """Another client has the entry, perhaps an expired one: no sign of life of that lock."""
         old, taken_event = self.taken.get(queue, (None, ""))
-        if old == event.client_id:
-            yield self._fact(
-                facts.LOCK_LATE,
-                queue,
-                event,
-                peer=event.client_id,
-                address=event.peer_client_id,
+        if old is not None and old == event.client_id:
+            group, consumers, topic, number = queue
+            yield LockLate(
+                *self.emit_about(group).at(event),
+                client=old,
+                holder=event.peer_client_id,
+                consumer_group=consumers,
+                topic=topic,
+                queue_id=number,
                 evidence=(taken_event, event.event_id),
             )
         yield self._given_up(queue, event, "refused")
@@ -288,33 +293,37 @@ class Table:
         if entry is not None:
             yield self._hold(entry, entry.sign, event.by, event.event_id, UNSEEN)
 
-    def _given_up(self, queue: Queue, event: FoldEvent, result: str) -> Fact:
-        return self._fact(facts.LOCK_GIVEN_UP, queue, event, peer=event.client_id, result=result)
-
-    def _fact(self, kind: str, queue: Queue, event: FoldEvent, **more: object) -> Fact:
+    def _given_up(self, queue: Queue, event: FoldEvent, found: str) -> LockGivenUp:
         group, consumers, topic, number = queue
-        return self.told(group).saw(kind, event, consumer_group=consumers, topic=topic, queue_id=number, **more)
+        return LockGivenUp(
+            *self.emit_about(group).at(event),
+            client=event.client_id or "",
+            found=found,
+            consumer_group=consumers,
+            topic=topic,
+            queue_id=number,
+        )
 
     def _hold(
-        self, entry: Entry, until: int | None, until_by: int | None, until_event: str | None, result: str | None
-    ) -> Fact:
-        silent = self.log.silent_peers(entry.start) if self.mode.strict else []
-        sure = entry.sure
-        return self._fact(
-            facts.LOCK_HOLD,
-            entry.queue,
-            entry.start,
-            peer=entry.client,
+        self, entry: Entry, until: int | None, until_by: int | None, until_event: str | None, end_cause: str | None
+    ) -> LockHeld:
+        group, consumers, topic, number = entry.queue
+        emit, start, sure = self.emit_about(group), entry.start, entry.sure
+        silent = self.log.silent_peers(start) if self.mode.strict else []
+        node, end = emit.node_at(start.at), (until, until_by, until_event)
+        return LockHeld(
+            *emit.during(node, start.at, start.by, start.event_id, *end),
+            client=entry.client,
+            end_cause=end_cause,
             cause=entry.cause,
-            result=result,
-            until=until,
-            until_by=until_by,
-            until_event=until_event,
-            sure_until=max(min(sure, until) if until is not None else sure, entry.start.at),
-            flag=self.mode.strict,
+            silent_peers=tuple(event.peer_address or "" for event in silent),
             needed=self.mode.needed,
-            count=self.mode.replicas,
-            members=tuple(event.peer_address or "" for event in silent) or None,
+            replicas=self.mode.replicas,
+            strict=self.mode.strict,
+            consumer_group=consumers,
+            topic=topic,
+            queue_id=number,
+            sure_until=max(min(sure, until) if until is not None else sure, start.at),
             evidence=tuple(event.event_id for event in silent),
         )
 

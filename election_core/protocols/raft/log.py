@@ -18,12 +18,12 @@ from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, LastHeard, QuietLog, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
-from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, LastHeard, vote_facts
+from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, HeardLast, vote_facts
+from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
 
 PROTOCOL = "raft"
@@ -95,6 +95,10 @@ class RaftLog:
                 )
 
 
+def _is_larger(term: int | None, other: int | None) -> bool:
+    return term is not None and other is not None and term > other
+
+
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
     """Whether a member follows in the term that it heard of in the line before."""
     return heard.term == event.term and 0 <= event.at - heard.at < SECOND
@@ -120,11 +124,11 @@ class Membership:
     campaigns: list[Campaign] = field(default_factory=list)
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
-    heard: list[LastHeard] = field(default_factory=list)
+    heard: list[HeardLast] = field(default_factory=list)
     stalls: list[FoldEvent] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, FoldEvent]] = field(default_factory=list)
+    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     _voters: tuple[tuple[str, ...], ...] = ()
     _largest_term: int | None = None
     _cause: str | None = None
@@ -156,9 +160,9 @@ class Membership:
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """What the lines prove about the cluster."""
         first = self.steps[0]
-        yield emit.fact(facts.QUIET, first.at, first.at, None, node=self.node)
+        yield QuietLog(*emit.during(self.node, first.at, first.at, None))
         yield from emit.roles(spans(self.steps, emit.incarnations, FOLLOWER))
-        yield from (fact for fact in emit.life() if fact.kind == facts.ALIVE)
+        yield from emit.alive()
         yield from self._vote_facts(emit)
         yield from self._contact_facts(emit)
         yield from self._rule_facts(emit)
@@ -166,35 +170,33 @@ class Membership:
     def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from vote_facts(emit, self.grants.values(), self.campaigns)
         for raised in self.raised:
-            yield emit.saw(facts.TERM_RAISED, raised.event, term=raised.term, peer=raised.peer)
+            yield TermRaised(*emit.at(raised.event), term=raised.term, peer=raised.peer)
 
     def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for heard in self.heard:
-            yield emit.saw(facts.LAST_HEARD, heard, node=heard.leader)
+            yield LastHeard(*emit.about(heard.leader, heard))
         for contact in self.contacts:
-            closed = _closed_by_peer(contact.lost)
-            yield contact.fact(emit, READ_TIMEOUT, closed)
+            yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
         for stall in self.stalls:
             latest = stall.at - (stall.duration_ms or 0) * 1000
             earliest = latest - 2 * self._tick_us
-            more = {"until": stall.at, "until_by": stall.by, "until_event": stall.event_id}
-            yield emit.fact(facts.SILENCE, earliest, latest, None, node=self.node, flag=True, **more)
+            end = (stall.at, stall.by, stall.event_id)
+            yield Silence(*emit.during(self.node, earliest, latest, None, *end), noticed=True)
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
-            yield emit.saw(
-                facts.VIOLATION,
-                event,
-                cause=verdict.rule,
-                result=verdict.why,
+            yield RaftRuleBroken(
+                *emit.at(event),
                 term=event.term,
                 peer=event.peer,
-                needed=event.member_count,
-                count=event.count,
+                why=verdict.why,
+                rule=verdict.rule,
+                voters_in_force=event.member_count,
+                refusals=event.count,
             )
-        for before, event in self.went_back:
-            yield emit.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+        for before, after, event in self.went_back:
+            yield TermWentBack(*emit.at(event), before=before, after=after)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -238,7 +240,7 @@ class Membership:
             self._step(event, FOLLOWER, event.term, None, "start")
 
     def _on_to_follower(self, event: FoldEvent) -> None:
-        larger = self._open is not None and (event.term or 0) > self._open.term
+        larger = self._open is not None and _is_larger(event.term, self._open.term)
         self._close_campaign(event, "no_winner" if larger else "lost")
         self._step(event, FOLLOWER, event.term, None, self._cause or "start")
         self._cause = None
@@ -247,7 +249,7 @@ class Membership:
         self._cause = self._cause if self._cause == TRANSFER else "election_timeout"
         if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + self._tick_us
-            self.heard.append(LastHeard(self._leader, least, most, event.event_id))
+            self.heard.append(HeardLast(self._leader, least, most, event.event_id))
             self._missed = (self._leader, self.steps[-1].term)
 
     def _on_pre_candidate(self, event: FoldEvent) -> None:
@@ -336,7 +338,7 @@ class Membership:
     def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the member's own term, which is on its disk and may never get smaller."""
         if self._largest_term is not None and term < self._largest_term:
-            self.went_back.append((self._largest_term, event))
+            self.went_back.append((self._largest_term, term, event))
         self._largest_term = term
         # Other lines of a term come later than the one that raised it, which may be missing.
         heard, self._from = self._from, None

@@ -20,11 +20,11 @@ from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Candidacy, Fact, LastHeard, QuietLog, Role, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
+from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.tables import Vote, is_better, zxid_of
 
 PROTOCOL = "zab"
@@ -45,7 +45,7 @@ def vote_of(event: FoldEvent) -> Vote | None:
 
 
 @dataclass(slots=True)
-class Ballot:
+class Cast:
     """With what a server went into an election that ended with ``leader``, itself or another one."""
 
     leader: str | None
@@ -73,13 +73,13 @@ class ZabLog:
 
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
-    ballots: list[Ballot] = field(default_factory=list)
+    ballots: list[Cast] = field(default_factory=list)
     wins: list[Win] = field(default_factory=list)
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, FoldEvent]] = field(default_factory=list)
+    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     _settings: dict[str, int] = field(default_factory=dict)
     _started: bool = False
     _role: str | None = None
@@ -116,54 +116,51 @@ class ZabLog:
         group = speaker.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
         emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
         first = self.steps[0]
-        yield emit.fact(facts.QUIET, first.at, first.at, None, node=self.node)
+        yield QuietLog(*emit.during(self.node, first.at, first.at, None))
         roles = list(emit.roles(spans(self.steps, emit.incarnations, CANDIDATE)))
         yield from roles
-        yield from (fact for fact in emit.life() if fact.kind == facts.ALIVE or _in_leadership(fact, roles))
+        yield from emit.alive()
+        yield from (hole for hole in emit.silences() if _in_leadership(hole, roles))
         yield from self._election_facts(emit)
         yield from self._contact_facts(emit)
         yield from self._rule_facts(emit)
 
     def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for ballot in self.ballots:
-            yield emit.saw(
-                facts.BALLOT,
-                ballot.event,
-                peer=ballot.leader,
+            yield Ballot(
+                *emit.at(ballot.event),
                 term=ballot.epoch,
-                set_epoch=ballot.vote.epoch,
-                end_offset=ballot.vote.zxid,
+                leader=ballot.leader,
+                own_epoch=ballot.vote.epoch,
+                own_zxid=ballot.vote.zxid,
             )
         for win in self.wins:
-            yield emit.saw(
-                facts.CAMPAIGN,
-                win.began,
-                until=win.event.at,
-                until_by=win.event.by,
-                until_event=win.event.event_id,
+            yield Candidacy(
+                *emit.at(win.began, until=win.event),
                 term=win.epoch,
-                result="won",
-                members=tuple(sorted(win.supporters or ())),
+                outcome="won",
+                cause=None,
+                voters=tuple(sorted(win.supporters or ())),
                 granted=len(win.supporters) if win.supporters else None,
                 needed=majority(win.servers),
-                count=win.attempts,
-                value=",".join(sorted(win.voters)),
+                rounds=win.attempts,
+                electorate=tuple(sorted(win.voters)),
             )
         for epoch, event in self.reached:
-            yield emit.saw(facts.TERM_RAISED, event, term=epoch)
+            yield TermRaised(*emit.at(event), term=epoch)
 
     def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for leader, at, by, event_id in self.heard:
-            yield emit.fact(facts.LAST_HEARD, at, by, event_id, node=leader)
+            yield LastHeard(*emit.during(leader, at, by, event_id))
         for contact in self.contacts:
             yield contact.fact(emit, SECOND, closed=True)
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
-            yield emit.saw(facts.VIOLATION, event, cause=verdict.rule, result=verdict.why, term=event.term)
-        for before, event in self.went_back:
-            yield emit.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+            yield ZabRuleBroken(*emit.at(event), term=event.term, why=verdict.why, rule=verdict.rule)
+        for before, after, event in self.went_back:
+            yield TermWentBack(*emit.at(event), before=before, after=after)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -325,7 +322,7 @@ class ZabLog:
 
     def _note_ballot(self, leader: str | None, epoch: int | None, event: FoldEvent) -> None:
         if self._initial is not None and self._initial.epoch >= 0:
-            self.ballots.append(Ballot(leader, self._initial, epoch, event))
+            self.ballots.append(Cast(leader, self._initial, epoch, event))
             self._note_epoch(self._initial.epoch, event)
         self._initial = None
 
@@ -350,7 +347,7 @@ class ZabLog:
         """Follow the server's own epoch, which is on its disk and may never get smaller."""
         before = self._largest_epoch
         if before is not None and epoch < before:
-            self.went_back.append((before, replace(event, term=epoch)))
+            self.went_back.append((before, epoch, event))
         self._largest_epoch = epoch
 
     def _quorum(self, supporters: tuple[str, ...] | None) -> Verdict:
@@ -381,7 +378,7 @@ class ZabLog:
         self._forget_election()
 
 
-def _in_leadership(hole: Fact, roles: list[Fact]) -> bool:
+def _in_leadership(hole: Silence, roles: list[Role]) -> bool:
     """Whether a hole in the log lies in a leadership; all others tell nothing, and a quiet log has many."""
     return any(
         role.role == LEADER and role.since <= hole.since and (role.until_by is None or hole.since <= role.until_by)
