@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 from election_core import RULES_VERSION
+from election_core.replay.fact_rows import FACTS_VERSION
 from jobs import JobError
 from jobs.engines.spark_session import code_version
 from jobs.validate import JUDGED, Check, check, record, stopped
@@ -113,6 +114,7 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
         "counts": [(name, warehouse.count(name)) for name in JUDGED],
         "code_version": code_version(),
         "rules_version": RULES_VERSION,
+        "facts_version": FACTS_VERSION,
         "inventory_version": judged.inventory_version,
     }
     warehouse.append([row], RUNS.name)
@@ -143,6 +145,8 @@ def waiting(warehouse: Warehouse) -> Judged | None:
         raise JobError(
             "the tables have changed since they were judged: run `election-replay replay --unpublished` again"
         )
+    if last["facts_version"] != FACTS_VERSION:
+        raise JobError("another release judged what waits: run `election-replay replay --unpublished` again")
     held = tuple(last["held"] or ())
     return Judged(
         run_id=last["run_id"],

@@ -754,7 +754,7 @@ def day(text: str | None) -> date | None:
 
 def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     """One file: its events by kind, what is ignored by shape, and what could not be read."""
-    from jobs.reading.inspection import meaning, said
+    from jobs.reading.inspection import meaning, render
 
     name = found.dialect.name if found.dialect else "no dialect: all its lines are ignored"
     say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {name}")
@@ -777,7 +777,7 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
         say(f"damaged: {found.problem}")
     for seen in found.events if lines else ():
         if seen.event is not None:
-            say(f"{seen.line_no:>8} {seen.event.kind:<24} {said(seen.event)}")
+            say(f"{seen.line_no:>8} {seen.event.kind:<24} {render(seen.event)}")
 
 
 Rows = Sequence[tuple[Any, ...]]

@@ -145,7 +145,7 @@ def _seen(
         return Seen(number, text, None, str(error))
 
 
-def said(event: Event) -> str:
+def render(event: Event) -> str:
     """What an event says, as ``name=value`` pairs."""
     values = ((name, getattr(event, name)) for name in _SAID)
     return " ".join(f"{name}={_short(value)}" for name, value in values if value is not None)

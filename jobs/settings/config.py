@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from election_core.fold.fact_writer import Listed
+from election_core.fold.identity import Listed
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError
 from jobs.landing.zones import is_zone

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.fold.fact_writer import Listed
+from election_core.fold.identity import Listed
 from jobs import JobError
 from jobs.cli.app import main
 from jobs.settings.config import Config, Privacy, load

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import jobs.replay
-from election_core.fold.fact_writer import Listed
+from election_core.fold.identity import Listed
 from jobs import JobError
 from jobs.replay import Selection, replay
 from jobs.replaying.checkpoints import remembered

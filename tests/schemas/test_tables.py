@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from election_core.model.events import Event, Source
+from election_core.model.events import Event, LinePosition
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from schemas import TABLES, Table, docs
@@ -29,7 +29,7 @@ def names_of(kind: type) -> list[str]:
 
 
 def test_an_event_row_is_its_source_its_meaning_and_its_batch() -> None:
-    assert list(TABLES["events"].names) == [*names_of(Source), *names_of(Event), "batch"]
+    assert list(TABLES["events"].names) == [*names_of(LinePosition), *names_of(Event), "batch"]
 
 
 def test_a_fact_row_is_a_fact() -> None:
@@ -43,7 +43,7 @@ def test_a_gold_row_is_a_row_of_the_core(kind: type) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "table"),
-    [(Source, "events"), (Event, "events"), (Fact, "facts"), *TABLE_OF.items()],
+    [(LinePosition, "events"), (Event, "events"), (Fact, "facts"), *TABLE_OF.items()],
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_types_are_those_of_the_dataclasses(kind: type, table: str) -> None:
