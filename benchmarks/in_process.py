@@ -11,9 +11,9 @@ from election_core.model.facts import Fact
 from election_core.model.rows import Row
 from election_core.replay.arrow_passes import fold
 from election_core.replay.group_judge import rows_of_group
-from jobs.land import tasks_of
 from jobs.landing.listing import log_files
 from jobs.landing.one_file import land_task
+from jobs.landing.plan import tasks_of
 from jobs.settings.config import Config
 from schemas import TABLES
 

@@ -16,11 +16,12 @@ from dash import Dash, Input, Output, State, dcc, html, no_update, set_props
 from plotly import graph_objects as go
 
 from jobs import JobError
-from jobs.reading.explain import Explanation, explain, limits
+from jobs.reading.explain import Explanation, explain
 from jobs.reading.incident import Incident, Told, incident, outcome, story, unseen
 from jobs.reading.published import Published
+from jobs.reading.words import Row, cell, certainty, harmless, measures, moment, spoken, when
+from jobs.showing.explanation_text import limits
 from jobs.showing.lanes import FAINT, INK, LAYOUT, Picture, disarmed, picture
-from jobs.showing.words import Row, cell, certainty, harmless, measures, moment, spoken, when
 from jobs.warehouse.warehouse import Warehouse
 
 STYLE = "".join(
@@ -94,7 +95,7 @@ def dashboard(warehouse: Warehouse) -> Dash:
         ]
     )
 
-    @app.callback(  # type: ignore[untyped-decorator]
+    @app.callback(
         Output("page", "children"),
         Output("shown", "data"),
         Input("address", "pathname"),
@@ -114,7 +115,7 @@ def dashboard(warehouse: Warehouse) -> Dash:
         set_props("told", {"children": in_words(told, drawn, query)})
         return no_update, no_update
 
-    @app.callback(  # type: ignore[untyped-decorator]
+    @app.callback(
         Output("address", "search"),
         Input("lanes", "relayoutData"),
         State("address", "search"),
@@ -123,7 +124,7 @@ def dashboard(warehouse: Warehouse) -> Dash:
     def zoom(change: dict[str, Any] | None, search: str | None) -> Any:
         return zoomed(change or {}, query_of(search)) or no_update
 
-    @app.callback(  # type: ignore[untyped-decorator]
+    @app.callback(
         Output("address", "search", allow_duplicate=True),
         Input("find", "value"),
         State("address", "search"),
@@ -133,7 +134,7 @@ def dashboard(warehouse: Warehouse) -> Dash:
         asked = looked_for or ""
         return no_update if asked == query_of(search).get("find", "") else f"?{urlencode({'find': asked})}"
 
-    @app.callback(Output("evidence", "children"), Input("lanes", "clickData"), prevent_initial_call=True)  # type: ignore[untyped-decorator]
+    @app.callback(Output("evidence", "children"), Input("lanes", "clickData"), prevent_initial_call=True)
     def click(clicked: dict[str, Any] | None) -> Any:
         found = [one["customdata"] for one in (clicked or {}).get("points", []) if one.get("customdata")]
         return newest.ask(lambda published: marked(published, *found[0])) if found else no_update

@@ -65,10 +65,10 @@ def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehous
     """The same inside a session that is there already."""
     from jobs.land import land, new_files
     from jobs.replay import replay as publish
-    from jobs.settings.config import load
+    from jobs.settings.config import Config
     from jobs.warehouse.warehouse import Warehouse as Tables
 
-    config, tables = load(None), Tables(str(warehouse))
+    config, tables = Config(), Tables(str(warehouse))
     land(spark, new_files(str(landing), tables, config), str(landing), tables, config)
     publish(spark, tables, config.listed())
     return Warehouse(warehouse)
