@@ -180,6 +180,31 @@ def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Ca
 
 
 @dataclass(slots=True)
+class Running:
+    """What one process of the node is in the middle of. A start makes it anew, so that nothing is carried over.
+
+    ``owed`` are answers of the round before that may still come; ``None``: the log begins in the middle of a process.
+    """
+
+    owed: int | None = None
+    role_seen_at: int | None = None
+    current_term: int | None = None
+    heard_term: int = 0
+    heard_at: int = 0
+    led_until: dict[int | None, int] = field(default_factory=dict)
+    failed_rounds: int = 0
+    failed_round: FoldEvent | None = None
+    doubtful: list[FoldEvent] = field(default_factory=list)
+    replies: list[FoldEvent] = field(default_factory=list)
+    last_round: FoldEvent | None = None
+    open: Campaign | None = None
+    cause: str | None = None
+    transfer_at: int | None = None
+    preferred_at: int | None = None
+    last_status: tuple[int, int, int] | None = None
+
+
+@dataclass(slots=True)
 class DledgerLog:
     """The state machine of one node's DLedger log. ``on`` takes its events in program order."""
 
@@ -198,27 +223,12 @@ class DledgerLog:
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    _current_term: int | None = None
     _largest_term: int | None = None
+    _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
-    _heard_term: int = 0
-    _heard_at: int = 0
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
-    _led_until: dict[int | None, int] = field(default_factory=dict)
-    _failed_rounds: int = 0
-    _failed_round: FoldEvent | None = None
-    _doubtful: list[FoldEvent] = field(default_factory=list)
-    _replies: list[FoldEvent] = field(default_factory=list)
-    _owed: int | None = None
-    _last_round: FoldEvent | None = None
     progress: list[Progress] = field(default_factory=list)
-    _open: Campaign | None = None
-    _cause: str | None = None
-    _transfer_at: int | None = None
-    _role_seen_at: int | None = None
-    _preferred_at: int | None = None
     _last_at: int | None = None
-    _last_status: tuple[int, int | None, int] | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
@@ -239,7 +249,7 @@ class DledgerLog:
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)
         if event.kind not in _OF_OTHER_THREADS:
-            self._failed_round = event if event.kind == "DL_HB_PARSED" else None
+            self._now.failed_round = event if event.kind == "DL_HB_PARSED" else None
         self._last_at = event.at
 
     def role_spans(self, incarnations: list[Incarnation]) -> Iterator[Span]:
@@ -339,23 +349,23 @@ class DledgerLog:
 
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str | None) -> None:
         if self._is_leader():
-            self._led_until[self.steps[-1].term] = event.by
+            self._now.led_until[self.steps[-1].term] = event.by
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
-        self._role_seen_at = event.at
+        self._now.role_seen_at = event.at
 
     def _on_to_candidate(self, event: FoldEvent) -> None:
         if event.from_term is not None and event.term is not None and event.from_term > event.term:
             cause = "larger_term"
         else:
-            cause = self._cause or "unknown"
+            cause = self._now.cause or "unknown"
         if self._transferring(event) and self._is_leader():
             cause = PREFERRED if self._preferring(event) else TRANSFER
-        if self._failed_round is not None and self._is_leader():
-            quorum_at = last_heartbeat(self._failed_round.last_heartbeat_local, self._failed_round.by)
-            self.checked.note(leader_gives_up(self._failed_round, quorum_at, event), event)
+        if self._now.failed_round is not None and self._is_leader():
+            quorum_at = last_heartbeat(self._now.failed_round.last_heartbeat_local, self._now.failed_round.by)
+            self.checked.note(leader_gives_up(self._now.failed_round, quorum_at, event), event)
         self._step(event, CANDIDATE, event.term, None, cause)
-        self._cause = cause if cause != "larger_term" else self._cause
-        self._failed_rounds = 0
+        self._now.cause = cause if cause != "larger_term" else self._now.cause
+        self._now.failed_rounds = 0
         self._hear(event, event.from_term)
 
     def _on_larger_term(self, event: FoldEvent) -> None:
@@ -364,28 +374,28 @@ class DledgerLog:
 
     def _hear(self, event: FoldEvent, term: int | None) -> None:
         if term is not None:
-            self._heard_term, self._heard_at = max(self._heard(event.at), term), event.at
+            self._now.heard_term, self._now.heard_at = max(self._heard(event.at), term), event.at
 
     def _heard(self, now: int) -> int:
         """The largest term for which the node became candidate just now."""
-        return self._heard_term if now - self._heard_at <= HEARD_LASTS else 0
+        return self._now.heard_term if now - self._now.heard_at <= HEARD_LASTS else 0
 
     def _on_to_leader(self, event: FoldEvent) -> None:
         cause = TRANSFER if self._transferring(event) else "elected"
         self._step(event, LEADER, event.term, event.node or self.node, cause)
         self._close_campaign(event, "won")
-        self._cause = None
-        self._failed_rounds = 0
+        self._now.cause = None
+        self._now.failed_rounds = 0
 
     def _on_to_follower(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         self._close_campaign(event, "lost")
-        self._cause = None
-        self._last_round = None  # a follower forgets what its last round led to
-        self._failed_rounds = 0
+        self._now.cause = None
+        self._now.last_round = None  # a follower forgets what its last round led to
+        self._now.failed_rounds = 0
 
     def _on_heartbeat_timeout(self, event: FoldEvent) -> None:
-        self._cause = "heartbeat_timeout"
+        self._now.cause = "heartbeat_timeout"
         last = last_heartbeat(event.last_heartbeat_local, event.by)
         self.checked.note(follower_timeout(event, last, self._last_at), event)
         self._interval_ms = event.duration_ms or self._interval_ms
@@ -398,14 +408,14 @@ class DledgerLog:
         self._note_failed_round(event)
         if event.has_leader and event.term is not None:
             self.two_leaders.append((event.term, event.node, None, event))
-        self._cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
+        self._now.cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
 
     def _note_unseen_leadership(self, event: FoldEvent) -> None:
         """A round of heartbeats is a leader's: where none is known that can have begun it, its line was lost."""
         began = event.at - (event.duration_ms or 0) * 1000
         if event.term is None or not self.steps or self._leads(event.term):
             return
-        if self._led_until.get(event.term, 0) >= began:
+        if self._now.led_until.get(event.term, 0) >= began:
             return
         last = self.steps[-1]
         since = max(min(began, self._last_at or began), last.at)
@@ -422,30 +432,30 @@ class DledgerLog:
         last = last_heartbeat(event.last_heartbeat_local, event.by)
         quorum = majority(event.member_count) if event.member_count else None
         if last is None or quorum is None or (event.accepted or 0) + (event.not_ready or 0) >= quorum:
-            self._failed_rounds = 0
+            self._now.failed_rounds = 0
             return
         without_us = event.at - last
-        self._failed_rounds = self._failed_rounds + 1 if without_us > KEEPS_ROLE else 0
-        if self._failed_rounds >= 3 and without_us > MUST_BE_GONE:
-            self.kept.append((self._failed_rounds, without_us // 1000, event))
+        self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > KEEPS_ROLE else 0
+        if self._now.failed_rounds >= 3 and without_us > MUST_BE_GONE:
+            self.kept.append((self._now.failed_rounds, without_us // 1000, event))
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:
             self.two_leaders.append((event.term, event.value, event.peer, event))
 
     def _on_transfer(self, event: FoldEvent) -> None:
-        self._transfer_at = event.at
+        self._now.transfer_at = event.at
 
     def _on_preferred(self, event: FoldEvent) -> None:
-        self._preferred_at = event.at
+        self._now.preferred_at = event.at
 
     def _preferring(self, event: FoldEvent) -> bool:
         """Whether this leader itself chose whom to hand over to."""
-        return self._preferred_at is not None and event.at - self._preferred_at <= TRANSFER_LASTS
+        return self._now.preferred_at is not None and event.at - self._now.preferred_at <= TRANSFER_LASTS
 
     def _transferring(self, event: FoldEvent) -> bool:
         """Whether a leadership transfer is under way: asked of a leader, or just ended at the transferee."""
-        return self._transfer_at is not None and event.at - self._transfer_at <= TRANSFER_LASTS
+        return self._now.transfer_at is not None and event.at - self._now.transfer_at <= TRANSFER_LASTS
 
     def _on_term_up(self, event: FoldEvent) -> None:
         if event.term is None:
@@ -465,24 +475,24 @@ class DledgerLog:
         self._note_progress(event, role)
         known = self.steps[-1] if self.steps else None
         if known is not None and (known.role, known.term) == (role, event.term):
-            self._role_seen_at = event.at
+            self._now.role_seen_at = event.at
             return
         if known is not None and -REORDERED <= event.at - known.at < STATUS_SETTLES:
             return
         # The change came after the last line that shows the role before; others may have come after the change.
-        since = self._role_seen_at if self._role_seen_at is not None and known is not None else event.at
+        since = self._now.role_seen_at if self._now.role_seen_at is not None and known is not None else event.at
         seen = replace(event, at=min(since, event.at))
         leader = (event.node or self.node) if role == LEADER else None
         self._step(seen, role, event.term, leader, "status")
-        self._role_seen_at = event.at
+        self._now.role_seen_at = event.at
 
     def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
-        before = self._last_status
-        self._last_status = None
+        before = self._now.last_status
+        self._now.last_status = None
         if role != LEADER or event.term is None or event.committed is None:
             return
-        self._last_status = (event.term, event.committed, event.at)
+        self._now.last_status = (event.term, event.committed, event.at)
         if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
             return
         grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
@@ -494,35 +504,37 @@ class DledgerLog:
     # -- votes ------------------------------------------------------------------------------------------
 
     def _campaign(self, event: FoldEvent, term: int) -> Campaign:
-        if self._open is None or self._open.term != term:
+        if self._now.open is None or self._now.open.term != term:
             self._close_campaign(event, "no_winner")
-            self._open = Campaign(event.node or self.node, term, event.at, event.by, event.event_id, self._cause)
-            self.campaigns.append(self._open)
-        return self._open
+            self._now.open = Campaign(
+                event.node or self.node, term, event.at, event.by, event.event_id, self._now.cause
+            )
+            self.campaigns.append(self._now.open)
+        return self._now.open
 
     def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
-        if self._open is None:
+        if self._now.open is None:
             return
-        self._open.ended_at, self._open.ended_by = event.at, event.by
-        self._open.last_event = event.event_id
-        self._open.outcome = outcome
-        self._open = None
+        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
+        self._now.open.last_event = event.event_id
+        self._now.open.outcome = outcome
+        self._now.open = None
 
     def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
         self._judge_doubtful(term)
         self._note_smaller(event, term)
-        self._current_term = term
+        self._now.current_term = term
         self._largest_term = term if self._largest_term is None else max(self._largest_term, term)
 
     def _judge_doubtful(self, own_term: int) -> None:
         """Answers that did not fit the last known term are judged by the next own term."""
-        for answer in self._doubtful:
+        for answer in self._now.doubtful:
             wrong = is_impossible(answer, own_term)
             why = "the candidate's own term is not printed"
             verdict = either(WRONG_VOTE_RESULT, False) if wrong else undecidable(WRONG_VOTE_RESULT, why)
             self.checked.note(verdict, answer)
-        self._doubtful.clear()
+        self._now.doubtful.clear()
 
     def _note_smaller(self, event: FoldEvent, term: int) -> None:
         if self._largest_term is not None and term < self._largest_term:
@@ -530,10 +542,10 @@ class DledgerLog:
             self._largest_term = term
 
     def _on_vote_reply(self, event: FoldEvent) -> None:
-        self._replies.append(event)
-        self.checked.note(vote_reply(event, self._current_term), event)
-        if is_doubtful(event, self._current_term):
-            self._doubtful.append(event)
+        self._now.replies.append(event)
+        self.checked.note(vote_reply(event, self._now.current_term), event)
+        if is_doubtful(event, self._now.current_term):
+            self._now.doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
             return
         if event.result == "REJECT_UNKNOWN_LEADER" and event.peer != event.node:
@@ -547,8 +559,8 @@ class DledgerLog:
             self._note_term(event, event.term)
         if key not in self.grants:
             self.grants[key] = Grant(event.peer, event.node, event.term, event.at, event.by, event.event_id)
-        if self._open is not None and self._open.term == event.term:
-            self._open.voters.add(event.peer)
+        if self._now.open is not None and self._now.open.term == event.term:
+            self._now.open.voters.add(event.peer)
         elif event.peer == event.node and not self._leads(event.term):
             self._campaign(event, event.term).voters.add(event.peer)
 
@@ -587,16 +599,16 @@ class DledgerLog:
         campaign.ended_at, campaign.ended_by, campaign.last_event = event.at, event.by, event.event_id
 
     def _judge_round(self, event: FoldEvent) -> None:
-        owed = self._owed
-        answers = answers_of(event, self._replies, owed) if owed is not None else None
+        owed = self._now.owed
+        answers = answers_of(event, self._now.replies, owed) if owed is not None else None
         for verdict in round_result(event, answers):
             self.checked.note(verdict, event)
-        if self._last_round is not None:
-            self.checked.note(next_round(self._last_round, event, self._interval_ms), event)
-        self._last_round = event
-        self._failed_rounds = 0
-        self._owed = still_owed(event, self._replies, owed) if owed is not None else None
-        self._replies.clear()
+        if self._now.last_round is not None:
+            self.checked.note(next_round(self._now.last_round, event, self._interval_ms), event)
+        self._now.last_round = event
+        self._now.failed_rounds = 0
+        self._now.owed = still_owed(event, self._now.replies, owed) if owed is not None else None
+        self._now.replies.clear()
 
     def _on_transfer_refused(self, event: FoldEvent) -> None:
         self.checked.note(transfer_refused(event), event)
@@ -610,20 +622,9 @@ class DledgerLog:
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self._open is not None:
-            self._open.outcome = "abandoned"
-            self._open = None
-        self._cause = None
-        self._current_term = None  # what the file says, which need not be the last term of the old process
-        self._heard_term = 0
-        self._role_seen_at = event.at
-        self._doubtful.clear()
-        self._replies.clear()
-        self._owed, self._last_round = 0, None
-        self._failed_rounds = 0
-        self._transfer_at = None
-        self._preferred_at = None
-        self._last_status = None
+        if self._now.open is not None:
+            self._now.open.outcome = "abandoned"
+        self._now = Running(owed=0, role_seen_at=event.at)
 
 
 _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {

@@ -114,6 +114,23 @@ def _always(node: str | None) -> Callable[[int], str | None]:
 
 
 @dataclass(slots=True)
+class Running:
+    """What one process of a member is in the middle of. A start makes it anew, so that nothing is carried over."""
+
+    voters: tuple[tuple[str, ...], ...] = ()
+    cause: str | None = None
+    heard_of: FoldEvent | None = None
+    transfer_to: tuple[str | None, int] | None = None
+    open: Campaign | None = None
+    refused: set[str] = field(default_factory=set)
+    lost: dict[str, Contact] = field(default_factory=dict)
+    stopping: bool = False
+    led_until: int | None = None
+    restarted: bool = False
+    missed: tuple[str | None, int | None] | None = None
+
+
+@dataclass(slots=True)
 class Membership:
     """What a log says of one member of one cluster."""
 
@@ -129,18 +146,8 @@ class Membership:
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    _voters: tuple[tuple[str, ...], ...] = ()
     _largest_term: int | None = None
-    _cause: str | None = None
-    _from: FoldEvent | None = None
-    _transfer_to: tuple[str | None, int] | None = None
-    _open: Campaign | None = None
-    _refused: set[str] = field(default_factory=set)
-    _lost: dict[str, Contact] = field(default_factory=dict)
-    _stopping: bool = False
-    _led_until: int | None = None
-    _restarted: bool = False
-    _missed: tuple[str | None, int | None] | None = None
+    _now: Running = field(default_factory=Running)
 
     def may_be(self, node: str | None, cluster: str | None) -> bool:
         """Whether a line that names this member and cluster, as far as it does, may be this one's."""
@@ -154,8 +161,8 @@ class Membership:
         _HANDLERS[event.kind](self, event)
         if self._role == LEADER:
             if event.kind in _SAID_BY_LEADERS:
-                self._led_until, self._restarted = event.at, False
-            self._restarted = self._restarted or event.kind in _SAID_AT_STARTS
+                self._now.led_until, self._now.restarted = event.at, False
+            self._now.restarted = self._now.restarted or event.kind in _SAID_AT_STARTS
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """What the lines prove about the cluster."""
@@ -204,7 +211,7 @@ class Membership:
         last = self.steps[-1] if self.steps else None
         if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
             return
-        if self._stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
+        if self._now.stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
             cause = STOPPED
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
@@ -226,77 +233,74 @@ class Membership:
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self._open is not None:
-            self._open.outcome = "abandoned"
-        for contact in self._lost.values():
+        if self._now.open is not None:
+            self._now.open.outcome = "abandoned"
+        for contact in self._now.lost.values():
             contact.again = event.at
-        self._open, self._cause, self._from, self._transfer_to = None, None, None, None
-        self._voters, self._stopping = (), False
-        self._led_until, self._restarted, self._missed = None, False, None
-        self._lost.clear()
+        self._now = Running()
         last = self.steps[-1] if self.steps else None
         said = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
         if not said:
             self._step(event, FOLLOWER, event.term, None, "start")
 
     def _on_to_follower(self, event: FoldEvent) -> None:
-        larger = self._open is not None and _is_larger(event.term, self._open.term)
+        larger = self._now.open is not None and _is_larger(event.term, self._now.open.term)
         self._close_campaign(event, "no_winner" if larger else "lost")
-        self._step(event, FOLLOWER, event.term, None, self._cause or "start")
-        self._cause = None
+        self._step(event, FOLLOWER, event.term, None, self._now.cause or "start")
+        self._now.cause = None
 
     def _on_election(self, event: FoldEvent) -> None:
-        self._cause = self._cause if self._cause == TRANSFER else "election_timeout"
+        self._now.cause = self._now.cause if self._now.cause == TRANSFER else "election_timeout"
         if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + self._tick_us
             self.heard.append(HeardLast(self._leader, least, most, event.event_id))
-            self._missed = (self._leader, self.steps[-1].term)
+            self._now.missed = (self._leader, self.steps[-1].term)
 
     def _on_pre_candidate(self, event: FoldEvent) -> None:
-        self._step(event, CANDIDATE, event.term, None, self._cause or "election_timeout")
+        self._step(event, CANDIDATE, event.term, None, self._now.cause or "election_timeout")
 
     def _on_to_candidate(self, event: FoldEvent) -> None:
-        cause = self._cause or "election_timeout"
+        cause = self._now.cause or "election_timeout"
         self._close_campaign(event, "no_winner")
         self._step(event, CANDIDATE, event.term, None, cause)
         if event.term is not None:
-            self._open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
-            self._open.needed = majority(len(self._voters[0])) if self._voters else None
-            self.campaigns.append(self._open)
-            self._refused = set()
+            self._now.open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
+            self._now.open.needed = majority(len(self._now.voters[0])) if self._now.voters else None
+            self.campaigns.append(self._now.open)
+            self._now.refused = set()
             self._granted(event, self.node, self.node, event.term)
 
     def _on_to_leader(self, event: FoldEvent) -> None:
-        cause = self._open.cause if self._open is not None and self._open.cause == TRANSFER else "elected"
+        cause = self._now.open.cause if self._now.open is not None and self._now.open.cause == TRANSFER else "elected"
         self._check(self._quorum(event), event)
         self._step(event, LEADER, event.term, self.node, cause)
         self._close_campaign(event, "won")
-        self._cause = None
+        self._now.cause = None
 
     def _on_no_quorum(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, self.steps[-1].term if self.steps else None, None, "quorum_lost")
-        self._cause = "quorum_lost"
-        self._led_until = None
+        self._now.cause = "quorum_lost"
+        self._now.led_until = None
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
-        self._led_until = None
+        self._now.led_until = None
         self._on_leader_known(event)
 
     def _on_leader_known(self, event: FoldEvent) -> None:
-        if self._role != LEADER and self._led_until is not None and self._restarted:
-            self._blur_end(self._led_until)
-        self._restarted = False
-        if self._missed is not None:
-            if self._missed == (event.peer, event.term):  # it led on, only its messages did not arrive
+        if self._role != LEADER and self._now.led_until is not None and self._now.restarted:
+            self._blur_end(self._now.led_until)
+        self._now.restarted = False
+        if self._now.missed is not None:
+            if self._now.missed == (event.peer, event.term):  # it led on, only its messages did not arrive
                 self.heard.pop()
-            self._missed = None
+            self._now.missed = None
         if event.peer != self.node:
             self._close_campaign(event, "lost")
             self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         elif (self._role, self.steps[-1].term if self.steps else None) != (LEADER, event.term):
             self._step(event, LEADER, event.term, self.node, "status")
             self._close_campaign(event, "won")
-        self._cause = None
+        self._now.cause = None
 
     def _blur_end(self, led_until: int) -> None:
         """The member learns of a leader as if it had known none, and never said that it had lost itself as leader.
@@ -308,30 +312,30 @@ class Membership:
         after = self.steps[number]
         blur = replace(after, at=led_until, by=after.at, role=UNKNOWN, term=None, leader=None, cause="unknown")
         self.steps.insert(number, blur)
-        self._led_until = None
+        self._now.led_until = None
 
     def _on_leader_lost(self, event: FoldEvent) -> None:
-        self._led_until = None
+        self._now.led_until = None
         if self._role == FOLLOWER:
             self._step(event, FOLLOWER, event.term, None, "leader_lost")
         elif self._role == LEADER:  # the line on its new role is missing
-            self._step(event, FOLLOWER, event.term, None, self._cause or "unknown")
+            self._step(event, FOLLOWER, event.term, None, self._now.cause or "unknown")
 
     def _on_removed(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer == self.node:
             self._step(event, DOWN, None, None, "removed")
 
     def _on_transfer(self, event: FoldEvent) -> None:
-        self._transfer_to = (event.peer, event.at)
+        self._now.transfer_to = (event.peer, event.at)
 
     def _on_transfer_taken(self, event: FoldEvent) -> None:
-        self._cause = TRANSFER
+        self._now.cause = TRANSFER
 
     def _on_term_higher(self, event: FoldEvent) -> None:
-        self._from = event
-        to, at = self._transfer_to or (None, 0)
+        self._now.heard_of = event
+        to, at = self._now.transfer_to or (None, 0)
         handed_over = to is not None and to == event.peer and event.at - at <= TRANSFER_LASTS
-        self._cause = TRANSFER if self._role == LEADER and handed_over else "larger_term"
+        self._now.cause = TRANSFER if self._role == LEADER and handed_over else "larger_term"
 
     # -- terms and votes --------------------------------------------------------------------------------
 
@@ -341,7 +345,7 @@ class Membership:
             self.went_back.append((self._largest_term, term, event))
         self._largest_term = term
         # Other lines of a term come later than the one that raised it, which may be missing.
-        heard, self._from = self._from, None
+        heard, self._now.heard_of = self._now.heard_of, None
         if event.kind == "RAFT_TO_CANDIDATE":
             self.raised.append(Raised(term, None, event))
         elif event.kind == "RAFT_TO_FOLLOWER" and heard is not None and _at_once(heard, event):
@@ -352,21 +356,21 @@ class Membership:
             return
         key = (term, voter, candidate)
         self.grants.setdefault(key, Grant(voter, candidate, term, event.at, event.by, event.event_id))
-        if self._open is not None and (self._open.node, self._open.term) == (candidate, term):
-            self._open.voters.add(voter)
+        if self._now.open is not None and (self._now.open.node, self._now.open.term) == (candidate, term):
+            self._now.open.voters.add(voter)
 
     def _on_vote_granted(self, event: FoldEvent) -> None:
         if event.request == "MsgVoteResp" and event.term is not None:
             self._granted(event, event.peer, self.node, event.term)
 
     def _on_vote_refused(self, event: FoldEvent) -> None:
-        asked = self._open is not None and self._open.term == event.term
+        asked = self._now.open is not None and self._now.open.term == event.term
         if event.request == "MsgVoteResp" and event.peer is not None and asked:
-            self._refused.add(event.peer)
+            self._now.refused.add(event.peer)
 
     def _on_tally(self, event: FoldEvent) -> None:
-        if event.request == "MsgVoteResp" and self._open is not None:
-            self._open.granted = max(self._open.granted, event.accepted or 0)
+        if event.request == "MsgVoteResp" and self._now.open is not None:
+            self._now.open.granted = max(self._now.open.granted, event.accepted or 0)
 
     def _on_vote_cast(self, event: FoldEvent) -> None:
         """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
@@ -386,42 +390,47 @@ class Membership:
 
         A line that is missing proves nothing, so only refusals can: too many of them leave no majority.
         """
-        campaign = self._open
-        if campaign is None or campaign.term != event.term or not self._voters:
+        campaign = self._now.open
+        if campaign is None or campaign.term != event.term or not self._now.voters:
             return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
-        granted, refused = campaign.voters, self._refused - campaign.voters
-        if all(is_majority(len(granted & set(half)), len(half)) for half in self._voters):
+        granted, refused = campaign.voters, self._now.refused - campaign.voters
+        if all(is_majority(len(granted & set(half)), len(half)) for half in self._now.voters):
             return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS)
-        known = set().union(*self._voters)
-        too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._voters)
+        known = set().union(*self._now.voters)
+        too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._now.voters)
         if too_many and granted | refused <= known:
             return Verdict(LEADER_WITHOUT_QUORUM, VIOLATES)
         return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
 
     def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
-        if self._open is None:
+        if self._now.open is None:
             return
-        self._open.ended_at, self._open.ended_by = event.at, event.by
-        self._open.last_event, self._open.outcome = event.event_id, outcome
-        self._open = None
+        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
+        self._now.open.last_event, self._now.open.outcome = event.event_id, outcome
+        self._now.open = None
 
     def _check(self, verdict: Verdict, event: FoldEvent) -> None:
-        members = len(self._voters[0]) if self._voters else None
-        self.checked.note(verdict, replace(event, member_count=members, count=len(self._refused)))
+        members = len(self._now.voters[0]) if self._now.voters else None
+        self.checked.note(verdict, replace(event, member_count=members, count=len(self._now.refused)))
 
     # -- members, contacts, the process -------------------------------------------------------------------
 
     def _on_members(self, event: FoldEvent) -> None:
-        self._voters = tuple(half for half in (event.members, event.members_before) if half)
+        self._now.voters = tuple(half for half in (event.members, event.members_before) if half)
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
-        if event.peer is not None and event.peer != self.node and event.peer not in self._lost and not self._stopping:
+        if (
+            event.peer is not None
+            and event.peer != self.node
+            and event.peer not in self._now.lost
+            and not self._now.stopping
+        ):
             contact = Contact(event.peer, event)
-            self._lost[event.peer] = contact
+            self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
     def _on_peer_active(self, event: FoldEvent) -> None:
-        contact = self._lost.pop(event.peer or "", None)
+        contact = self._now.lost.pop(event.peer or "", None)
         if contact is not None:
             contact.again = event.at
 
@@ -431,7 +440,7 @@ class Membership:
             self.stalls.append(event)
 
     def _on_stopping(self, event: FoldEvent) -> None:
-        self._stopping = True
+        self._now.stopping = True
 
     def _on_said(self, event: FoldEvent) -> None:
         """The line only names the member, its cluster or its timeout."""
