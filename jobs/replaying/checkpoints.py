@@ -49,15 +49,15 @@ def to_fold(work: Work, checkpoints: DataFrame) -> Folding:
     going_on = sorted({*work.clusters} & {*work.extent.folded})
     from_events = sorted({*work.clusters} - {*work.extent.folded})
     parts = [
-        to_read(checkpoints.where(F.col("cluster").isin(going_on)), old=True),
-        to_read(newer(work.landed, {cluster: work.extent.folded[cluster] for cluster in going_on}), old=False),
+        in_fold_columns(checkpoints.where(F.col("cluster").isin(going_on)), old=True),
+        in_fold_columns(newer(work.landed, {cluster: work.extent.folded[cluster] for cluster in going_on}), old=False),
     ]
     if work.extent.anew:
         anew = work.named(work.extent.anew)
         parts = [part.join(anew, SOURCE, "left_anti") for part in parts]
-        parts.append(to_read(work.landed.join(anew, SOURCE, "left_semi"), old=False))
+        parts.append(in_fold_columns(work.landed.join(anew, SOURCE, "left_semi"), old=False))
     if from_events:
-        parts.append(to_read(work.landed.where(F.col("cluster").isin(from_events)), old=False))
+        parts.append(in_fold_columns(work.landed.where(F.col("cluster").isin(from_events)), old=False))
     rows = reduce(DataFrame.unionByName, parts if going_on else parts[-1:])
     if work.extent.partly:
         whole = rows.where(F.col("cluster").isin(list(work.extent.whole)))
@@ -87,13 +87,13 @@ def newer(landed: DataFrame, since: Mapping[str, int]) -> DataFrame:
     return landed.where(F.col("batch") > min(by_batch, default=0)).where(chosen)
 
 
-def to_read(rows: DataFrame, *, old: bool) -> DataFrame:
+def in_fold_columns(rows: DataFrame, *, old: bool) -> DataFrame:
     """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
     ends = (
         () if old else (F.lit(None).cast("timestamp").alias("until"), F.lit(None).cast("string").alias("until_event"))
     )
-    names = core.STATE_COLUMNS if old else core.FOLD_COLUMNS
-    return rows.select(*names, *ends, F.lit(old).alias(core.REMEMBERED))
+    names = core.CHECKPOINT_COLUMNS if old else core.FOLD_COLUMNS
+    return rows.select(*names, *ends, F.lit(old).alias(core.FROM_CHECKPOINT))
 
 
 def there(warehouse: Warehouse, clusters: Collection[str]) -> set[str]:

@@ -20,6 +20,7 @@ from election_core import RULES_VERSION
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from election_core.replay import arrow_passes as core
+from election_core.replay.fact_rows import values_of
 from jobs.engines.map_partitions import map_partitions
 from jobs.replaying.checkpoints import CHECKPOINTS, to_fold, write_checkpoints
 from jobs.replaying.news import SOURCE
@@ -133,7 +134,7 @@ def dealt(by: str, pieces: Pieces | None) -> list[Column]:
     return [F.col("cluster"), piece]
 
 
-fact_values = attrgetter(*FACTS.names)
+fact_values = values_of(FACTS.names)
 row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
 
 
