@@ -9,7 +9,7 @@ scheduler and its workers:
     ELECTION_REPLAY_WAREHOUSE   the Delta tables
     ELECTION_REPLAY_PYTHON      the Python of the pipeline's environment
     SPARK_SUBMIT                its spark-submit; default: beside that Python
-    ELECTION_REPLAY_CONFIG      the settings; default: conf/pipeline.yaml
+    ELECTION_REPLAY_CONFIG      the settings, a file such as conf/pipeline.yaml, or none for the defaults; no default
     ELECTION_REPLAY_PROFILE     Spark profile; default: conf/spark/local.conf
     ELECTION_REPLAY_WEBHOOK     gets a message when a task has failed for good; default: none
 
@@ -33,7 +33,10 @@ HOME = Path(os.environ.get("ELECTION_REPLAY_HOME", Path(__file__).resolve().pare
 PYTHON = os.environ.get("ELECTION_REPLAY_PYTHON", str(HOME / ".venv/bin/python"))
 SPARK_SUBMIT = os.environ.get("SPARK_SUBMIT", str(Path(PYTHON).parent / "spark-submit"))
 PROFILE = os.environ.get("ELECTION_REPLAY_PROFILE", str(HOME / "conf/spark/local.conf"))
-CONFIG = os.environ.get("ELECTION_REPLAY_CONFIG", str(HOME / "conf/pipeline.yaml"))
+CONFIG = os.environ.get("ELECTION_REPLAY_CONFIG")
+SETTINGS = ["--config", CONFIG] if CONFIG else []
+"""Without them the steps that need settings fail and say so: in no folder of a worker would they look for some."""
+
 LANDING = os.environ.get("ELECTION_REPLAY_LANDING", "/data/landing")
 WAREHOUSE = os.environ.get("ELECTION_REPLAY_WAREHOUSE", "/data/warehouse")
 POOL = "election_replay"
@@ -104,7 +107,11 @@ def step(job: str, *arguments: str, chosen: str = "", task_id: str | None = None
         application_args="{{ " + json.dumps(fixed) + " + " + chosen + " }}" if chosen else fixed,
         properties_file=PROFILE,
         spark_binary=SPARK_SUBMIT,
-        env_vars={"PYSPARK_PYTHON": PYTHON, "PYSPARK_DRIVER_PYTHON": PYTHON},
+        env_vars={
+            "PYSPARK_PYTHON": PYTHON,
+            "PYSPARK_DRIVER_PYTHON": PYTHON,
+            "ELECTION_REPLAY_CONFIG_REQUIRED": "Airflow",
+        },
         **more,
     )
 
@@ -113,14 +120,18 @@ def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[SparkSubmitOp
     """Land, check, replay, check, publish; the last task fails if any of them did.
 
     A gate that fails does not stop the steps after it: they hold back the clusters that it names and publish the rest.
-    It is not tried again, as it would say the same.
+    It is not tried again, as it would say the same. A landing that could not read everything is tried again, and does
+    not stop them either.
     """
     go_on = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
-    land = step("land", "--landing", LANDING, "--config", CONFIG, chosen=land_chosen, outlets=[EVENTS])
+    land = step("land", "--landing", LANDING, *SETTINGS, chosen=land_chosen, outlets=[EVENTS])
     landed = step(
-        "validate", "--layer", "bronze", "--layer", "silver", "--as-of", AS_OF, task_id="validate_landed", retries=0
+        *("validate", "--layer", "bronze", "--layer", "silver", "--as-of", AS_OF),
+        task_id="validate_landed",
+        retries=0,
+        trigger_rule=TriggerRule.ALL_DONE,
     )
-    replay = step("replay", "--config", CONFIG, "--unpublished", chosen=replay_chosen, trigger_rule=go_on)
+    replay = step("replay", *SETTINGS, "--unpublished", chosen=replay_chosen, trigger_rule=go_on)
     judged = step("validate", "--layer", "gold", task_id="validate_judged", retries=0)
     publish = step("publish", trigger_rule=go_on, outlets=GOLD, retries=0)
     complete = EmptyOperator(task_id="complete", doc_md="Red when any step was: a run is as good as its gates.")
@@ -140,6 +151,9 @@ with DAG(
 
 Lands what is new in the landing zone, however old it is, and judges the clusters that it concerns. Readers see the
 result when `publish` is done, all tables at once.
+
+**When `land` is red** with exit code 4, its log names what could not be read. Everything else is landed, judged and
+published, and the next run tries again.
 
 **When `validate_landed` or `validate_judged` is red** its log names the clusters and the rows; `gold/validations` and
 `data_docs/` in the warehouse show the same. Those clusters keep their published state, all others are published, and

@@ -11,6 +11,7 @@ export AIRFLOW__API__HOST=127.0.0.1 AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMIN
 export AIRFLOW_CONN_SPARK_DEFAULT="${AIRFLOW_CONN_SPARK_DEFAULT:-{\"conn_type\": \"spark\", \"host\": \"local[2]\"\}}"
 
 export ELECTION_REPLAY_HOME="$home" ELECTION_REPLAY_PYTHON="$home/.venv/bin/python"
+export ELECTION_REPLAY_CONFIG="${ELECTION_REPLAY_CONFIG:-$home/conf/pipeline.yaml}"
 export ELECTION_REPLAY_LANDING="${ELECTION_REPLAY_LANDING:-$home/examples/landing}"
 export ELECTION_REPLAY_WAREHOUSE="${ELECTION_REPLAY_WAREHOUSE:-$home/demo-warehouse}"
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.browser import Browser
+from tests.jobs.showing.test_dashboard import served
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
-from tests.jobs.test_dashboard import served
 
 NODES = 5
 GROUP_PAGE = f"/group?cluster={GROUP['cluster']}&group={GROUP['replica_group']}"

@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 from election_core.dialects import dialect_for
 from jobs.engines.spark_session import spark_session
 from jobs.land import land, new_files
-from jobs.settings.config import load
+from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "landing"
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="bench-landing-"))
-    config = load(None)
+    config = Config()
     try:
         zone = folder / "zone"
         make_zone(zone, arguments.megabytes)

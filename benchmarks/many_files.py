@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from benchmarks.landing import STREAM, real_lines, seconds, written
 from jobs.engines.spark_session import spark_session
 from jobs.land import Landing, land, new_files
-from jobs.settings.config import load
+from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
 
 CLUSTERS = 40
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=10_000)
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="bench-many-files-"))
-    config, zone, tables = load(None), folder / "zone", Warehouse(str(folder / "warehouse"))
+    config, zone, tables = Config(), folder / "zone", Warehouse(str(folder / "warehouse"))
     done: list[Landing] = []
     try:
         make_zone(zone, arguments.files)

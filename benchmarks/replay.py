@@ -28,6 +28,7 @@ from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
 from jobs.engines.spark_session import spark_session
+from jobs.engines.spark_tables import read
 from jobs.replay import replay
 from jobs.replaying.checkpoints import remembered
 from jobs.replaying.judging import fold, folded, in_group_order, in_program_order, judged
@@ -50,7 +51,7 @@ def best(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
 
 def events(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
     """All that is landed, as the fold reads it."""
-    return remembered(warehouse.read(spark, "events"), old=False)
+    return remembered(read(spark, warehouse, "events"), old=False)
 
 
 GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
@@ -62,10 +63,10 @@ def floor(rows: DataFrame, model: Warehouse, target: str) -> None:
     spark = rows.sparkSession
     in_program_order(rows).write.format("noop").mode("overwrite").save()
     for table in ("replay_states", "facts"):
-        write(model.read(spark, table), f"{target}-{table}")
+        write(read(spark, model, table), f"{target}-{table}")
     in_group_order(spark.read.format("delta").load(f"{target}-facts")).write.format("noop").mode("overwrite").save()
     for table in GOLD:
-        write(model.read(spark, table), f"{target}-{table}")
+        write(read(spark, model, table), f"{target}-{table}")
 
 
 def fold_tables(rows: DataFrame, warehouse: Warehouse) -> None:
@@ -80,7 +81,7 @@ def whole(rows: DataFrame, target: str) -> Warehouse:
     spark, warehouse = rows.sparkSession, Warehouse(target)
     warehouse.create()
     fold_tables(rows, warehouse)
-    verdicts = judged(warehouse.read(spark, "facts"), warehouse.root)
+    verdicts = judged(read(spark, warehouse, "facts"), warehouse.root)
     for table in GOLD:
         warehouse.replace(verdicts, table, None, "benchmark")
     return warehouse

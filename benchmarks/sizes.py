@@ -12,7 +12,6 @@ import io
 import json
 import shutil
 import sys
-import tarfile
 import tempfile
 import time
 from collections import Counter
@@ -29,14 +28,15 @@ from benchmarks.landing import make_zone
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from election_core.replay import arrow_passes as core
-from jobs.land import tasks_of
 from jobs.landing.listing import log_files
 from jobs.landing.one_file import land_tasks
+from jobs.landing.plan import tasks_of
 from jobs.replaying.judging import PROGRAM_ORDER, fact_values, row_values
 from jobs.settings.config import Config
 from jobs.warehouse.data_files import record_batch
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
+from tests.archives import unpack
 
 CORPORA = Path(__file__).parents[1] / "tests" / "corpora"
 
@@ -44,8 +44,7 @@ CORPORA = Path(__file__).parents[1] / "tests" / "corpora"
 def real_runs(zone: Path) -> None:
     """Fill a landing zone with all bundled real runs."""
     for archive in sorted(CORPORA.glob("*.tar.xz")):
-        with tarfile.open(archive) as tar:
-            tar.extractall(zone / archive.name, filter="data")
+        unpack(archive, zone / archive.name)
 
 
 def landed(zone: Path, root: Path) -> tuple[dict[str, Any], pa.Table]:

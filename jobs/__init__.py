@@ -1,15 +1,32 @@
-"""Thin Spark jobs around the election core: land, replay, publish, read.
+"""Jobs around the election core: land, replay, publish, read.
+
+Each job is a module here whose function shows its steps; what a step does stands in a room, a package of its own.
 
 ``land``            log files -> bronze lines and silver events
 ``replay``          silver events -> gold tables
 ``validate``        the gates: what must hold before anything is published
 ``publish``         one row in ``gold.runs`` that makes readers see it
 ``upkeep``          fewer and only needed files
-``map_partitions``  the one place where Spark hands rows to Python
-``data_files``      the rows of a landing or a replay, which executors write beside the tables for one commit each
-``cli``             the command line over all of it
+``run``             a night: land, check, replay, check, publish
+``serve``           a SQL endpoint
+``spark_views``     what is published, in anybody's Spark session
+
+The rooms, from the top to the bottom; none knows one above it: ``cli``, ``showing``, then ``reading``, ``landing``,
+``replaying``, ``gates`` and ``publishing``, which do not know each other, ``engines``, ``warehouse``, ``settings``.
 """
 
 
 class JobError(Exception):
-    """Something that the user can put right; the message is one sentence that says how."""
+    """Something that the user can put right; the message is one sentence that says how, each argument a line of it."""
+
+    exit_code = 1
+    """What a command that ends with it exits with."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
+
+
+class WrongCommand(JobError):
+    """The command line, or the environment that goes with it, is wrong: nothing was begun."""
+
+    exit_code = 2

@@ -7,57 +7,29 @@ one stops at its first commit, as the tables are no longer what it began with.
 """
 
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
-from hashlib import sha256
-from heapq import heapreplace
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from election_core.dialects import CANONICAL, NAMED, Dialect
-from jobs import JobError
-from jobs.landing.blocks import head
-from jobs.landing.evidence import HEAD_BYTES, Head, dialect_of, head_of
-from jobs.landing.listing import LogFile, log_files, open_landing
-from jobs.landing.one_file import LANDED, LANDED_STATES, Known, Task, land_tasks
-from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
+from jobs.landing.landing_zone import Skip
+from jobs.landing.listing import LogFile, log_files, told_to_nobody
+from jobs.landing.one_file import LANDED, Landed, Task, land_tasks
+from jobs.landing.plan import SEEN_COLUMNS, Begun, begin, dealt, tasks_of, unseen
+from jobs.landing.privacy_mark import refuse_other_privacy
+from jobs.landing.pseudonyms import pseudonyms_of
 from jobs.settings.config import Config
 from jobs.warehouse.stores import absolute
 from jobs.warehouse.warehouse import Warehouse
 
-EVIDENCE = ("log_lines", "quarantine", "events")
-"""The tables that a landing writes before ``landed_files``."""
-
-SEEN_COLUMNS = ("cluster", "source_node", "stream", "file_bytes", "modified_at", "bytes_waiting")
-"""The columns of ``landed_files`` that tell a file that was seen."""
-
-STATE_COLUMNS = ("batch", "cluster", "source_node", "stream", "status", "head", *(one.name for one in fields(Known)))
-"""Its columns that tell how far a file is landed."""
-
-HEADS_AT_ONCE = 16
-
-HANDS_PER_CORE = 4
-"""So many that a slow one holds nobody up; each writes one file a table."""
-
-HAND_LEAST_BYTES = 64 << 20
-"""Fewer of them where they would hold less: a tenth of a second goes by before a hand reads its first byte."""
-
-HAND_BYTES = 256 << 20
-"""So much, at most: progress shows, and a repeated hand costs little."""
-
-FILE_WEIGHT = 256 << 10
-"""What opening a file costs, in bytes read meanwhile."""
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What one landing did; ``batch`` is ``None`` when there was nothing new."""
+    """What one landing did; ``batch`` is ``None`` when there was nothing new.
+
+    ``unread`` are the files that could not be read to their ends, each with the reason; the next landing tries again.
+    """
 
     batch: int | None = None
     files: int = 0
@@ -66,190 +38,56 @@ class Landing:
     lines_event: int = 0
     lines_ignored: int = 0
     lines_quarantined: int = 0
+    unread: tuple[tuple[str, str], ...] = ()
 
 
-def new_files(landing: str, warehouse: Warehouse, config: Config) -> list[LogFile]:
-    """The files that no landing has seen as they are now.
+def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = told_to_nobody) -> list[LogFile]:
+    """The files that no landing has seen as they are now. What had to be passed over is told to ``skip``.
 
     Raises :class:`~jobs.JobError` for a landing zone or a warehouse that cannot be used.
     """
     warehouse.refuse_foreign_folder()
-    pseudonyms = pseudonyms_of(config.privacy)
-    files = log_files(landing, config.layout, config.metadata_layout)
-    landed = warehouse.rows(LANDED.name, (*SEEN_COLUMNS, "hashed"))
-    refuse_other_names(landed, pseudonyms, warehouse)
-    return unseen(files, landed)
-
-
-def refuse_other_names(landed: Iterable[dict[str, Any]], pseudonyms: Pseudonyms | None, warehouse: Warehouse) -> None:
-    """Raise :class:`JobError` when what is landed already has other names for addresses and clients, or none."""
-    now = pseudonyms.mark if pseudonyms else None
-    for other in {row["hashed"] for row in landed} - {now}:
-        raise JobError(
-            f"{warehouse.root} was landed with {hashed(other)}, and the settings ask for {hashed(now)}: one machine "
-            "would have two names. Land with the settings and the key of before, or into a new warehouse"
-        )
-
-
-def hashed(mark: str | None) -> str:
-    """What was hashed, for a person."""
-    return f"a hash of {mark}" if mark else "nothing hashed"
+    refuse_other_privacy(warehouse, pseudonyms_of(config.privacy))
+    files = log_files(landing, config.layout, config.metadata_layout, skip)
+    return unseen(files, warehouse.rows(LANDED.name, SEEN_COLUMNS))
 
 
 def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
     """Land ``files``, as :func:`new_files` found them."""
     if not files:
         return Landing()
-    warehouse.create()
-    versions = {table: warehouse.version(table) for table in (*EVIDENCE, LANDED.name)}
-    landed = warehouse.rows(LANDED.name, STATE_COLUMNS)
-    batch = 1 + max((row["batch"] for row in landed), default=0)
-    landing, root = absolute(landing), warehouse.root
-    hands = dealt(tasks_of(files, landed, landing, config, batch), spark.sparkContext.defaultParallelism)
-    done = spark.sparkContext.parallelize(hands, len(hands)).map(lambda hand: land_tasks(hand, landing, root)).collect()
-    written = [file for data_files, _ in done for file in data_files]
-    for table, version in versions.items():
-        warehouse.replace(written, table, [str(batch)], f"landing {batch}", version)
+    begun = begin(warehouse, config)
+    hands = dealt(
+        tasks_of(files, begun.landed, absolute(landing), config, begun.batch), spark.sparkContext.defaultParallelism
+    )
+    done = land_on_executors(spark, hands, absolute(landing), warehouse.root)
+    commit(done, begun, warehouse)
+    return summed(done, files, begun.batch)
+
+
+def land_on_executors(spark: SparkSession, hands: Sequence[Sequence[Task]], landing: str, root: str) -> list[Landed]:
+    """What each hand of tasks came to, of which one executor takes care; ``root`` is the warehouse's."""
+    return spark.sparkContext.parallelize(hands, len(hands)).map(lambda hand: land_tasks(hand, landing, root)).collect()
+
+
+def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:
+    """Commit the rows, table by table on top of what the landing began with, ``landed_files`` last."""
+    written = [file for hand in done for file in hand.data_files]
+    for table, version in begun.versions.items():
+        warehouse.replace(written, table, [str(begun.batch)], f"landing {begun.batch}", version)
+
+
+def summed(done: Iterable[Landed], files: Collection[LogFile], batch: int) -> Landing:
+    """What all hands came to together."""
     sums: Counter[str] = Counter()
-    for _, counted in done:
-        sums.update(counted)
-    return Landing(batch, len(files), sum(file.size for file in files), **sums)
-
-
-def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
-    """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
-
-    A rolled file that was only renamed keeps all three. A file whose last line waits is looked into once more.
-    """
-    waiting: dict[tuple[Any, ...], bool] = {}
-    for row in landed:
-        known = row["cluster"], row["source_node"], row["stream"], row["file_bytes"], micros(row["modified_at"])
-        waiting[known] = waiting.get(known, True) and row["bytes_waiting"] > 0
-    found = []
-    for file in files:
-        known = file.cluster, file.source_node, file.stream, file.size, file.modified
-        if known not in waiting or file.modified is None:
-            found.append(file)
-        elif waiting[known]:
-            found.append(replace(file, settled=True))
-    return found
-
-
-def tasks_of(
-    files: list[LogFile], landed: list[dict[str, Any]], landing: str, config: Config, batch: int
-) -> list[Task]:
-    """The files grouped by their beginning, each group with what is landed of it; the largest first."""
-    system, root = open_landing(landing)
-    states, pseudonyms = landed_states(landed), pseudonyms_of(config.privacy)
-
-    def identify(file: LogFile) -> Head:
-        data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES)
-        dialect = dialect_of(file.stream, data)
-        return identity(data, file, dialect, zone_of(file, dialect, config), states)
-
-    with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
-        heads = list(pool.map(identify, files))
-    alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
-    for file, found in zip(files, heads, strict=True):
-        alike[file.cluster, file.source_node, file.stream, found].append(file)
-    tasks = [
-        Task(
-            cluster=cluster,
-            source_node=node,
-            stream=stream,
-            head=found.fingerprint,
-            file_time=found.file_time,
-            clock_bound_ms=config.bound_of(cluster, node),
-            dialect=found.dialect,
-            **zone_fields(zone_of(group[0], NAMED.get(found.dialect), config)),
-            batch=batch,
-            files=tuple(group),
-            known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
-            pseudonyms=pseudonyms,
-        )
-        for (cluster, node, stream, found), group in alike.items()
-    ]
-    return sorted(tasks, key=lambda task: (-sum(file.size for file in task.files), task.files[0].path))
-
-
-States = defaultdict[tuple[str, str, str], dict[str, dict[str, Known]]]
-"""Cluster, node and stream -> head -> fingerprint -> how far that file is landed."""
-
-
-def landed_states(landed: Iterable[dict[str, Any]]) -> States:
-    """How far each file is landed: its last row in ``landed_files``."""
-    states: States = defaultdict(dict)
-    for row in sorted(landed, key=lambda row: row["batch"]):
-        if row["status"] in LANDED_STATES:
-            known = Known(**{field.name: row[field.name] for field in fields(Known)})
-            heads = states[row["cluster"], row["source_node"], row["stream"]]
-            heads.setdefault(row["head"], {})[known.fingerprint] = known
-    return states
-
-
-def identity(data: bytes, file: LogFile, dialect: Dialect | None, zone: int | str, states: States) -> Head:
-    """The head of a file that begins with ``data``.
-
-    A file that was landed before its first dated line was written is known by what was landed then.
-    """
-    found = head_of(data, dialect, zone)
-    heads = states[file.cluster, file.source_node, file.stream]
-    if found.fingerprint in heads:
-        return found
-    for known_head, variants in sorted(heads.items()):
-        if any(begins_with(data, known) for known in variants.values()):
-            return replace(found, fingerprint=known_head)
-    return found
-
-
-def begins_with(data: bytes, known: Known) -> bool:
-    """Whether a file that begins with ``data`` is a known one that was landed while it was shorter than that."""
-    length = known.bytes_landed
-    return 0 < length <= len(data) and sha256(data[:length]).hexdigest() == known.content_hash
-
-
-def zone_of(file: LogFile, dialect: Dialect | None, config: Config) -> int | str:
-    """The zone of a file's times: minutes east of UTC or an IANA name; canonical events and envelopes say their own."""
-    found = config.zone_of(file.cluster, file.source_node, dialect.utc_offset_minutes if dialect else 0)
-    return 0 if dialect is CANONICAL and isinstance(found, str) else found
-
-
-def zone_fields(zone: int | str) -> dict[str, Any]:
-    """A zone as a task carries it."""
-    named = isinstance(zone, str)
-    return {"utc_offset_minutes": 0 if named else zone, "time_zone": zone if named else None}
-
-
-def dealt(tasks: list[Task], cores: int) -> list[list[Task]]:
-    """The tasks in hands of about as many bytes, some for each core; ``tasks`` come with the largest first."""
-    size = sum(map(weight, tasks))
-    each = min(HANDS_PER_CORE, max(1, size // (HAND_LEAST_BYTES * cores)))
-    count = min(len(tasks), max(each * cores, size // HAND_BYTES))
-    lightest = [(0, number) for number in range(count)]
-    hands: list[list[Task]] = [[] for _ in lightest]
-    for task in tasks:
-        held, number = lightest[0]
-        hands[number].append(task)
-        heapreplace(lightest, (held + weight(task), number))
-    return hands
-
-
-def weight(task: Task) -> int:
-    """How much work a task is, in bytes: opening a file costs something too."""
-    return sum(FILE_WEIGHT + file.size for file in task.files)
-
-
-def micros(time: datetime | None) -> int | None:
-    """Microseconds since 1970."""
-    return None if time is None else (time - EPOCH) // timedelta(microseconds=1)
-
-
-def main() -> None:
-    """Run as a job of its own: ``spark-submit jobs/land.py --landing DIR --warehouse DIR``."""
-    from jobs.cli.app import main as command_line
-
-    sys.exit(command_line(["land", *sys.argv[1:]]))
+    unread: list[tuple[str, str]] = []
+    for hand in done:
+        sums.update(hand.sums)
+        unread += hand.unread
+    return Landing(batch, len(files), sum(file.size for file in files), unread=tuple(sorted(unread)), **sums)
 
 
 if __name__ == "__main__":
-    main()
+    from jobs.cli.app import main
+
+    sys.exit(main(["land", *sys.argv[1:]]))

@@ -2,13 +2,7 @@
 
 import sys
 
-
-def main() -> None:
-    """Run as a job of its own: ``spark-submit jobs/run.py --landing DIR --warehouse DIR``."""
-    from jobs.cli.app import main as command_line
-
-    sys.exit(command_line(["run", *sys.argv[1:]]))
-
-
 if __name__ == "__main__":
-    main()
+    from jobs.cli.app import main
+
+    sys.exit(main(["run", *sys.argv[1:]]))

@@ -19,7 +19,7 @@ from urllib.request import url2pathname
 from pyspark.conf import SparkConf
 
 from jobs import JobError
-from jobs.reading.views import register
+from jobs.spark_views import register
 from jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:

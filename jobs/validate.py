@@ -1,246 +1,53 @@
-"""Gates: what must hold for the tables before they are published.
+"""Validating: what must hold for the newest tables is looked at, noted and shown; nothing else is changed."""
 
-What must hold stands in ``schemas/``, beside the columns. Each expectation is one SELECT of the rows that break it, so
-that a gate can be read, and its rows looked for in any SQL. DuckDB counts those rows cluster by
-cluster over the newest versions of the tables, and only where it found some are they fetched to be named. The same
-expectations as suites of Great Expectations over Spark take seconds a table where this takes milliseconds, so that a
-small run would mostly wait for its gates; :mod:`jobs.gates.data_docs` hands the counts to Great Expectations for its
-checkpoint and its pages.
-"""
-
-import json
 import sys
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from tempfile import gettempdir
-from typing import Any
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
-import duckdb
-import pyarrow as pa
-
-from election_core.dialects import KINDS
-from election_core.model.catalogue import CATALOGUE
-from election_core.model.rows import TABLE_OF
-from jobs import JobError
+from jobs.gates.checks import Check, check, chosen_tables, record
 from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES, Expectation
-from schemas.expectations import one_of, suite
-
-LANDED = ("landed_files", "log_lines", "quarantine", "events")
-"""What a landing writes: checked before it is replayed."""
-
-JUDGED = ("facts", *TABLE_OF.values())
-"""What a replay writes: checked before it is published."""
-
-LINE_BY_LINE = ("log_lines", "quarantine", "events")
-"""Of these, a row for a line of a log."""
-
-PROVING = "events"
-"""The table whose rows prove those of the judged ones."""
-
-EXAMPLES = 5
-"""Failing rows of a cluster that are shown."""
-
-CORE_SETS = {
-    ("events", "kind"): tuple(KINDS),
-    ("findings", "rule"): tuple(rule.rule for rule in CATALOGUE),
-    ("rule_coverage", "rule"): tuple(rule.rule for rule in CATALOGUE),
-}
-"""Closed sets that belong to the election core, which ``schemas`` does not know."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One expectation, looked at. ``failed`` is how many rows of which cluster break it; ``examples`` are some."""
+class Validation:
+    """What one validation found: its id in ``gold.validations``, the tables, the checks, and the first page of docs."""
 
-    table: str
-    version: int | None
-    expectation: Expectation
-    rows: int
-    failed: dict[str | None, int] = field(default_factory=dict)
-    examples: dict[str | None, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def holds(self) -> bool:
-        """Whether no row breaks it."""
-        return not self.failed
-
-    @property
-    def stops(self) -> bool:
-        """Whether it keeps clusters from being published."""
-        return bool(self.failed) and self.expectation.severity == "critical"
+    validation_id: str
+    tables: tuple[str, ...]
+    checks: tuple[Check, ...]
+    page: Path | None = None
 
 
-def expectations_of(table: str) -> tuple[Expectation, ...]:
-    """Everything that must hold for a table."""
-    shape = TABLES[table]
-    known = (one_of(shape, column, values) for (name, column), values in CORE_SETS.items() if name == table)
-    return (*suite(shape), *known)
-
-
-def chosen_tables(warehouse: Warehouse, layers: Collection[str]) -> list[str]:
-    """The tables of some layers, of all by default. Raises :class:`JobError` when nothing was ever landed."""
-    if not warehouse.last_batch():
-        raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
-    return [name for name in (*LANDED, *JUDGED) if not layers or TABLES[name].layer in layers]
-
-
-def check(
+def validate(
     warehouse: Warehouse,
-    tables: Iterable[str] = (*LANDED, *JUDGED),
+    layers: Collection[str] = (),
     clusters: Collection[str] | None = None,
     as_of: datetime | None = None,
-    since: int = 0,
-) -> list[Check]:
-    """Look at the newest rows of ``tables``; of ``clusters``, unless that is ``None``.
+    *,
+    docs: bool = True,
+) -> Validation:
+    """Look at the tables of some layers, of all by default; of ``clusters``, unless that is ``None``.
 
-    Of what landings wrote, line by line, only the rows of those after ``since`` are looked at: no later landing changes
-    them, and that none landed the same lines again shows in the counts of its files. Sources are to be no staler than
-    ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be checked.
+    Sources are to be no staler than ``as_of`` asks. ``docs``: the data docs are written too. Raises
+    :class:`~jobs.JobError` when nothing was ever landed, or when an expectation cannot be checked.
     """
-    chosen = list(tables)
-    newest = Newest(warehouse, clusters, as_of, since)
-    if PROVING not in chosen:
-        newest.keep_proofs_of(chosen)
-    return [check for table in chosen for check in newest.checks(table)]
+    tables = chosen_tables(warehouse, layers)
+    checks = check(warehouse, tables, clusters, as_of)
+    validation_id = record(warehouse, checks)
+    page = written_docs(warehouse, checks) if docs else None
+    return Validation(validation_id, tuple(tables), tuple(checks), page)
 
 
-class Newest:
-    """The newest versions of all tables, of finished landings, as views of a database in memory."""
+def written_docs(warehouse: Warehouse, checks: Collection[Check]) -> Path | None:
+    """The first page of the data docs, once they are written; Great Expectations is only imported for them."""
+    from jobs.gates.data_docs import data_docs
 
-    def __init__(
-        self,
-        warehouse: Warehouse,
-        clusters: Collection[str] | None = None,
-        as_of: datetime | None = None,
-        since: int = 0,
-    ) -> None:
-        self._versions = warehouse.versions()
-        self._database = duckdb.connect()
-        for setting in ("TimeZone = 'UTC'", "python_enable_replacements = false"):
-            self._database.execute(f"SET {setting}")
-        self._database.execute("SET temp_directory = ?", [gettempdir()])
-        self._database.execute("SET VARIABLE as_of = ?", [as_of])
-        self._database.execute("SET VARIABLE clusters = ?", [None if clusters is None else sorted(clusters)])
-        self._database.execute("SET VARIABLE since = ?", [since])
-        self._batches = since, warehouse.last_batch()
-        for name, table in TABLES.items():
-            rows = table.arrow_schema().empty_table()
-            if name in self._versions:
-                rows = warehouse.dataset(name, self._versions[name])
-            self._database.register(f"all_{name}", rows)
-            self._database.execute(f"CREATE VIEW {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
-
-    def keep_proofs_of(self, tables: Iterable[str]) -> None:
-        """Of the events keep only those that rows of ``tables`` ask for: one look at all events for all of them."""
-        asked = [one.proofs for table in tables for one in expectations_of(table) if one.proofs]
-        if asked:
-            self._database.execute(
-                f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})"
-            )
-            self._database.execute(
-                f"CREATE TEMP TABLE proofs AS SELECT cluster, event_id FROM {PROVING} AS told "
-                "SEMI JOIN asked ON asked.cluster = told.cluster AND asked.proof = told.event_id"
-            )
-            self._database.execute(f"CREATE OR REPLACE VIEW {PROVING} AS FROM proofs")
-
-    def _where(self, table: str, clusters: Collection[str] | None) -> str:
-        """What of a table counts: no landing that was killed, and only the clusters that are asked for."""
-        conditions, (since, last) = [], self._batches
-        if "batch" in TABLES[table].names and table != "runs":
-            conditions.append(f"batch <= {last}")
-        if table in LINE_BY_LINE and since:
-            conditions.append(f"batch > {since}")
-        if "cluster" in TABLES[table].names and clusters is not None:
-            conditions.append("list_contains(getvariable('clusters'), cluster)")
-        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
-
-    def query(self, sql: str, values: Sequence[Any] = ()) -> pa.Table:
-        """The answer to a SELECT."""
-        return self._database.sql(sql, params=list(values)).to_arrow_table()
-
-    def checks(self, table: str) -> Iterable[Check]:
-        """Every expectation of a table, looked at."""
-        [rows] = self.query(f"SELECT count(*) AS n FROM {table}")["n"].to_pylist()
-        for expectation in expectations_of(table):
-            try:
-                failed = self._failed(expectation)
-                examples = {cluster: self._examples(expectation, cluster) for cluster in failed}
-            except duckdb.Error as error:
-                raise JobError(f"could not check {expectation.name} of {table}: {error}") from error
-            yield Check(table, self._versions.get(table), expectation, rows, failed, examples)
-
-    def _failed(self, expectation: Expectation) -> dict[str | None, int]:
-        found = self.query(
-            f"SELECT cluster, count(*) AS n FROM ({expectation.failing}) GROUP BY cluster ORDER BY cluster"
-        )
-        return {row["cluster"]: row["n"] for row in found.to_pylist()}
-
-    def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
-        some = (
-            f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
-        )
-        return tuple(as_json(row) for row in self.query(some, [cluster]).to_pylist())
-
-
-def as_json(row: dict[str, Any]) -> str:
-    """A row as JSON, without its nulls."""
-    told = {name: value for name, value in row.items() if value is not None}
-    return json.dumps(told, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
-
-
-def stopped(checks: Iterable[Check], clusters: Iterable[str]) -> set[str]:
-    """Those of ``clusters`` that must not be published; all, where failing rows name no cluster."""
-    failing = {cluster for check in checks if check.stops for cluster in check.failed}
-    return {cluster for cluster in clusters if None in failing or cluster in failing}
-
-
-def record(warehouse: Warehouse, checks: Iterable[Check]) -> str:
-    """Write what was found into ``gold.validations``; the id of the validation."""
-    now = datetime.now(UTC)
-    validation_id = f"{now:%Y%m%dT%H%M%S.%fZ}"
-    rows = [row for check in checks for row in rows_of(check, validation_id, now)]
-    warehouse.append(rows, "validations")
-    return validation_id
-
-
-def rows_of(check: Check, validation_id: str, now: datetime) -> Iterable[dict[str, Any]]:
-    """The rows of ``gold.validations`` for one check."""
-    for cluster, failed in (check.failed or {None: 0}).items():
-        yield {
-            "validation_id": validation_id,
-            "validated_at": now,
-            "layer": TABLES[check.table].layer,
-            "table_name": check.table,
-            "table_version": check.version,
-            "expectation": check.expectation.name,
-            "says": check.expectation.says,
-            "severity": check.expectation.severity,
-            "cluster": cluster,
-            "success": check.holds,
-            "rows_checked": check.rows,
-            "rows_failed": failed,
-            "examples": list(check.examples.get(cluster, ())),
-            "query": check.expectation.failing,
-        }
-
-
-def complaint(check: Check, cluster: str | None) -> str:
-    """What fails in a cluster, for a person: the table, what must hold, and a line for each of some failing rows."""
-    word = "failed" if check.stops else "warning"
-    where = "every cluster" if cluster is None else f"cluster {cluster}"
-    what = f"{word} {TABLES[check.table].path} {check.expectation.name}, {where}"
-    said = f"{what}: {check.failed[cluster]:,} rows. {check.expectation.says}"
-    return "\n    ".join([said, *check.examples[cluster]])
-
-
-def main() -> None:
-    """Run as a job of its own: ``spark-submit jobs/validate.py --warehouse DIR``."""
-    from jobs.cli.app import main as command_line
-
-    sys.exit(command_line(["validate", *sys.argv[1:]]))
+    return data_docs(warehouse, tuple(checks))
 
 
 if __name__ == "__main__":
-    main()
+    from jobs.cli.app import main
+
+    sys.exit(main(["validate", *sys.argv[1:]]))

@@ -15,7 +15,7 @@ Generated from `schemas/` by `python -m schemas.docs`; do not edit.
 Delta tables at `<warehouse>/<layer>/<table>`. Times are UTC timestamps with microseconds. Read the tables at the
 versions that the last row of `gold/runs` names, as `election-replay sql` does: what is newer is not published yet.
 
-`election-replay sql`, and any Spark session after `jobs.reading.views.register(spark, warehouse)`, know the tables by
+`election-replay sql`, and any Spark session after `jobs.spark_views.register(spark, warehouse)`, know the tables by
 their bare names, and the views and table functions at the end of this page; [queries.md](queries.md) asks them.
 """
 

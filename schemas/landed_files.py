@@ -1,7 +1,7 @@
 """``bronze.landed_files``: what was read of every log file, landing by landing."""
 
 from schemas.common import BATCH, CLUSTER, FINGERPRINT, PATH, SOURCE_NODE, STREAM, key
-from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Expectation, Table
+from schemas.model import BIGINT, BOOLEAN, STRING, TIMESTAMP, Column, Expectation, Table
 
 _FILE = "cluster, source_node, stream, fingerprint"
 _NEW = "batch > coalesce(getvariable('since'), 0)"
@@ -43,9 +43,10 @@ TABLE = Table(
             name="status",
             type=STRING,
             comment="landed: new file; grown: its new tail; seen_before: known content, nothing to land; "
-            "older_copy: shorter than what is landed already, with the same beginning.",
+            "older_copy: shorter than what is landed already, with the same beginning; not_read: nothing new could be "
+            "read, and fingerprint, head and what is landed so far are empty.",
             nullable=False,
-            one_of=("landed", "grown", "seen_before", "older_copy"),
+            one_of=("landed", "grown", "seen_before", "older_copy", "not_read"),
         ),
         Column(
             name="file_bytes",
@@ -126,6 +127,18 @@ TABLE = Table(
             nullable=False,
         ),
         Column(
+            name="lines_shared",
+            type=BIGINT,
+            comment="Of these, lines at its beginning that are landed as those of another file: this one went back to "
+            "them and goes on differently, as on a machine that was restored; null: none.",
+        ),
+        Column(
+            name="marks",
+            type=STRING,
+            comment="Ends of some lines that this landing read, each as bytes:lines:hash of all up to there; shows how "
+            "far a file that went back is known.",
+        ),
+        Column(
             name="tick_bucket",
             type=BIGINT,
             comment="Latest ten seconds that a line was logged in, as written: yyyymmddhhmms.",
@@ -154,6 +167,12 @@ TABLE = Table(
         ),
         Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
         Column(
+            name="unread",
+            type=BOOLEAN,
+            comment="Whether its file system or object store failed to give it; then the next landing tries again. "
+            "Content that is damaged is in quarantine instead.",
+        ),
+        Column(
             name="hashed",
             type=STRING,
             comment="What is hashed in all that is kept of it, and by which key: a hash of that; null for nothing.",
@@ -170,10 +189,12 @@ TABLE = Table(
         _counted("quarantined_are_there", "lines_quarantined", "quarantine"),
         Expectation(
             name="no_landing_is_missing",
-            says="The lines that all landings of a file read are the lines landed of it; damaged files aside.",
+            says="The lines that all landings of a file read are the lines landed of it, with those that it shares; "
+            "damaged files aside.",
             failing=f"SELECT {_FILE}, min(path) AS path, sum(lines_total)::BIGINT AS lines_read, "
             f"max(lines_landed) AS lines_landed FROM landed_files GROUP BY {_FILE} "
-            "HAVING bool_and(problem IS NULL) AND sum(lines_total) <> max(lines_landed)",
+            "HAVING bool_and(problem IS NULL) "
+            "AND sum(lines_total) + coalesce(max(lines_shared), 0) <> max(lines_landed)",
         ),
         Expectation(
             name="fresh",

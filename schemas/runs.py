@@ -62,5 +62,11 @@ TABLE = Table(
             comment="Hash of the inventory in the settings; another one is judged anew.",
             nullable=False,
         ),
+        Column(
+            name="settings",
+            type=STRING,
+            comment="Where the settings of the replay came from: the file and a hash of what was in force, or "
+            "defaults; null: an earlier release judged it.",
+        ),
     ),
 )

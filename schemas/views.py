@@ -1,6 +1,6 @@
 """The views: questions that readers ask of the published tables, each defined once for Spark and duckdb.
 
-A view reads tables and earlier views by their bare names. ``jobs.reading.views`` puts them over the tables at the
+A view reads tables and earlier views by their bare names. ``jobs.spark_views`` puts them over the tables at the
 versions that
 the last run published. The queries keep to the SQL that both engines share, with Spark's names of functions; those that
 duckdb calls otherwise stand in :data:`DUCKDB_MACROS`.

@@ -2,13 +2,14 @@
 
 import os
 import shutil
-import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.archives import unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,8 +36,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree ``<system>/<run>/...`` of all real runs; see ``tests/corpora/README.md``."""
     root = tmp_path_factory.mktemp("corpora")
     for archive in sorted(ARCHIVES.glob("*.tar.xz")):
-        with tarfile.open(archive) as tar:
-            tar.extractall(root, filter="data")
+        unpack(archive, root)
     return root
 
 

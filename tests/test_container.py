@@ -4,6 +4,7 @@ import fnmatch
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pyspark
@@ -103,8 +104,22 @@ def test_or_an_executor(path: str) -> None:
     }
 
 
+def test_a_container_without_settings_ends_with_a_line_that_says_so(tmp_path: Path) -> None:
+    [(name, value)] = re.findall(r'(?m)^ENV (ELECTION_REPLAY_CONFIG_REQUIRED)="(.+)"$', CONTAINERFILE)
+    environment = {**os.environ, name: value, "PYTHONPATH": str(ROOT)}
+    environment.pop("ELECTION_REPLAY_CONFIG", None)
+    for words in (("run", "--landing", "logs"), ("land", "--landing", "logs"), ("replay",)):
+        command = [sys.executable, "-m", "jobs.cli", *words, "--warehouse", "warehouse"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: no settings are named, and {name} is set (the container image): give")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_profile_for_kubernetes_names_what_is_in_the_image() -> None:
     profile = (ROOT / "conf/spark/k8s.conf").read_text(encoding="utf-8")
     assert (ROOT / re.findall(r"local:///opt/election-replay/(\S+)", profile)[0]).is_file()
     assert re.search(r"(?m)^spark\.jars\.ivy +/home/replay/\.ivy2\.5\.2$", profile)
     assert "useradd --create-home --uid 1000 replay" in CONTAINERFILE
+    [events] = re.findall(r"(?m)^spark\.eventLog\.dir +file://(.+)$", profile)
+    assert re.search(rf"install --directory --owner=replay .*{events}$", CONTAINERFILE, re.MULTILINE)

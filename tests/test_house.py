@@ -1,9 +1,12 @@
-"""What a stranger trusts before reading any code: pins, bundled logs, the first error message."""
+"""What a stranger trusts before reading any code: pins, bundled logs, the first error message, the rooms."""
 
+import ast
 import os
 import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -74,3 +77,125 @@ def test_every_link_in_the_documents_leads_somewhere() -> None:
 def test_the_picture_is_well_formed() -> None:
     root = ElementTree.parse(ROOT / "docs" / "architecture.svg").getroot()  # noqa: S314 - our own file
     assert root.tag.endswith("svg")
+
+
+LONGEST_FILE = 600
+"""Lines that a reader holds in the head."""
+
+MOST_FIELDS = 20
+
+MACHINE = "a protocol that runs: one member's whole behaviour, one function a message"
+RULES = "the rules of one protocol, one function each, with what they share"
+LOG = "the fold of one protocol: what each kind of event means, one function each"
+
+LONG_FILES = {
+    "election_core/dialects/rocketmq/broker.py": "one table of texts and their readings; each is a line or two",
+    "election_core/protocols/acting_master/log.py": LOG,
+    "election_core/protocols/acting_master/rules.py": RULES,
+    "election_core/protocols/controller/rules.py": RULES,
+    "election_core/protocols/dledger/log.py": LOG,
+    "election_core/protocols/metadata/rules.py": RULES,
+    "election_core/protocols/order_lock/rules.py": RULES,
+    "election_core/simulate/acting_master/machine.py": MACHINE,
+    "election_core/simulate/controller/broker_machine.py": MACHINE,
+    "election_core/simulate/controller/truth.py": "what really happened in each scenario of one protocol",
+    "election_core/simulate/dledger/machine.py": MACHINE,
+    "election_core/simulate/raft/machine.py": MACHINE,
+    "election_core/simulate/zab/machine.py": MACHINE,
+}
+"""Files that are longer, each with the reason."""
+
+ROW = "a row of a wide, sparse table: its fields are the columns"
+MEMBER = "what one member keeps, in memory and on disk, field by field as in its protocol"
+
+WIDE_CLASSES = {
+    "election_core/model/events.py Event": ROW,
+    "election_core/model/facts.py Fact": ROW,
+    "election_core/model/fold_event.py Logged": ROW,
+    "election_core/model/rows.py Finding": ROW,
+    "election_core/model/rows.py LockHold": ROW,
+    "election_core/protocols/dledger/log.py DledgerLog": "what the fold of one node knows so far",
+    "election_core/protocols/raft/log.py Membership": "what the fold of one node knows so far",
+    "election_core/protocols/zab/log.py ZabLog": "what the fold of one node knows so far",
+    "election_core/simulate/controller/broker_machine.py State": MEMBER,
+    "election_core/simulate/zab/machine.py State": MEMBER,
+}
+"""Classes with more fields, each with the reason."""
+
+
+def modules() -> dict[str, Path]:
+    """The modules of the core and the jobs, by name; a package bears that of its folder."""
+    files = [path for top in ("election_core", "jobs") for path in sorted((ROOT / top).rglob("*.py"))]
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+
+
+def imported(name: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """The modules that importing one of them imports, or that its types name.
+
+    What a function imports when it is called is not among them, nor what a script imports when it is started.
+    """
+    waiting: list[ast.stmt] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names if alias.name in known)
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            for alias in statement.names:
+                inner = f"{statement.module}.{alias.name}"
+                if (found := inner if inner in known else statement.module) in known and found != name:
+                    yield found
+        elif isinstance(statement, ast.Try) or (
+            isinstance(statement, ast.If) and "__main__" not in ast.unparse(statement.test)
+        ):
+            waiting += [*statement.body, *statement.orelse]
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    known = modules()
+    graph = {name: set(imported(name, path, known)) for name, path in known.items()}
+    assert sum(map(len, graph.values())) > 500
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"an import circle: {' <- '.join(error.args[1])}")
+
+
+def test_rooms_of_the_jobs_do_not_import_one_another_in_circles() -> None:
+    known = {name: path for name, path in modules().items() if name.startswith("jobs.")}
+
+    def room(name: str) -> str:
+        return name.split(".")[1]
+
+    graph: dict[str, set[str]] = {}
+    for name, path in known.items():
+        graph.setdefault(room(name), set()).update(
+            {room(other) for other in imported(name, path, known)} - {room(name)}
+        )
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"rooms in a circle: {' <- '.join(error.args[1])}")
+
+
+def test_a_file_that_is_long_has_a_reason() -> None:
+    lines = {path.relative_to(ROOT).as_posix(): path.read_text().count("\n") for path in modules().values()}
+    assert {path for path, count in lines.items() if count > LONGEST_FILE} == {*LONG_FILES}
+
+
+def test_a_class_that_is_wide_has_a_reason() -> None:
+    wide = {
+        f"{path.relative_to(ROOT).as_posix()} {found.name}"
+        for path in modules().values()
+        for found in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(found, ast.ClassDef) and sum(isinstance(line, ast.AnnAssign) for line in found.body) > MOST_FIELDS
+    }
+    assert wide == {*WIDE_CLASSES}
+
+
+@pytest.mark.parametrize("top", ["election_core", "jobs"])
+def test_the_page_on_architecture_names_every_room(top: str) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    [block] = re.findall(rf"(?m)^    {top}/\n((?:      .+\n)+)", page)
+    named = {*re.findall(r"(?m)^ {6}(\w+)/", block)}
+    rooms = {path.parent.name for path in (ROOT / top).glob("*/__init__.py")}
+    assert named == rooms

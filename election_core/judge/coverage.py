@@ -5,9 +5,25 @@ from collections.abc import Iterable, Iterator
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.judge.group import Group
-from election_core.judge.leadership import coverage
 from election_core.model.facts import RuleChecked
 from election_core.model.rows import RuleCoverage
+
+
+def coverage(
+    group: Group, rule: str, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
+) -> RuleCoverage:
+    """One row of ``rule_coverage``."""
+    return RuleCoverage(
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        rule=rule,
+        conforms=conforms,
+        violates=violates,
+        undecidable=undecidable,
+        why_undecidable=why if undecidable else None,
+    )
+
 
 RuleTally = tuple[str, str, str | None, int]
 """Rule, verdict, reason where it cannot tell, how often."""

@@ -14,7 +14,8 @@ from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DOWN, LEADER
 from election_core.judge import silent_logs
 from election_core.judge.clock import Clocks, Moment
-from election_core.model.catalogue import NO_BOUND, PROVEN, finding_id
+from election_core.judge.wording import NO_BOUND
+from election_core.model.catalogue import PROVEN, RuleId, finding_id
 from election_core.model.facts import Alive, F, Fact, Role, Silence
 from election_core.model.rows import Finding
 
@@ -112,7 +113,7 @@ class Group:
         """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
 
         It is proven unless said otherwise; its evidence is made unique, in the order in which it is given. A largest
-        duration without bound is no measure.
+        duration without bound is no measure. Raises ``ValueError`` for a rule that is not in the catalogue.
         """
         for name in ("overlap_max_ms", "duration_max_ms"):
             if (measures.get(name) or 0) * 1000 >= NO_BOUND:
@@ -122,7 +123,7 @@ class Group:
             cluster=self.cluster,
             replica_group=self.replica_group,
             protocol=self.protocol,
-            rule=rule,
+            rule=RuleId(rule).value,
             certainty=certainty,
             evidence=tuple(dict.fromkeys(event for event in evidence if event)),
             **measures,

@@ -1,26 +1,34 @@
 """What a run would do, said without doing it and without Spark."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError
+from jobs.landing.landing_zone import Skipped
 from jobs.landing.listing import LogFile
-from jobs.publish import clusters_of
-from jobs.replay import EVERYTHING, NOTHING_SELECTED, Selection, batch_published, held_by
+from jobs.replaying.due import batch_published, held_by
+from jobs.replaying.selection import EVERYTHING, NOTHING_SELECTED, Selection
+from jobs.warehouse.table_sets import clusters_of
 from jobs.warehouse.warehouse import Warehouse
 
 
-def landing_plan(files: Iterable[LogFile]) -> Iterator[str]:
-    """Which files would be looked into, cluster by cluster."""
+def landing_plan(files: Sequence[LogFile], passed_over: Iterable[Skipped] = ()) -> Iterator[str]:
+    """Which files would be looked into, cluster by cluster; which of them again; what would be passed over."""
     sizes: defaultdict[str, list[int]] = defaultdict(list)
     for file in files:
-        sizes[file.cluster].append(file.size)
+        if file.unread is None:
+            sizes[file.cluster].append(file.size)
     for cluster, found in sorted(sizes.items()):
         yield f"would land {cluster}: {len(found):,} new or grown files, {sum(found) / 1e6:,.1f} MB"
-    if not sizes:
+    for file in files:
+        if file.unread is not None:
+            yield f"would try again {file.path}: {file.unread}"
+    for one in passed_over:
+        yield f"would pass over {one.path}: {one.reason}"
+    if not files:
         yield "would land nothing: no new log file, and none has grown"
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from rich.console import Console
 
-from jobs.showing.words import harmless
+from jobs.reading.words import harmless
 
 FORMATS = ("text", "json")
 
-OUT = Console(highlight=False, markup=False)
-ERR = Console(stderr=True, highlight=False, markup=False)
+OUT = Console(highlight=False, markup=False, emoji=False)
+ERR = Console(stderr=True, highlight=False, markup=False, emoji=False)
+"""What stands in a log is shown as it is: ``:100:`` is no emoji."""
 
 _log = logging.getLogger("election_replay")
 _known: dict[str, Any] = {}
@@ -43,7 +44,7 @@ class Text(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print it as it is, however long its lines."""
-        OUT.print(harmless(record.getMessage(), keep="\t\n"), soft_wrap=True)
+        OUT.print(harmless(record.getMessage()), soft_wrap=True)
 
 
 def log_as(form: str, **known: Any) -> None:

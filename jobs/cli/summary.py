@@ -24,7 +24,8 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
 def numbers(published: Published) -> Iterator[str]:
     """How much was read and found."""
     files = published.rows(
-        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) AS files, sum(lines_total) AS lines, "
+        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) FILTER (status <> 'not_read') AS files, "
+        "sum(lines_total) AS lines, "
         "sum(lines_event) AS events, sum(lines_ignored) AS ignored, sum(lines_quarantined) AS quarantined "
         "FROM landed_files"
     )[0]

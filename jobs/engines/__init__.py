@@ -1,1 +1,1 @@
-"""What moves batches: the Spark session, and the place where Spark hands rows to Python."""
+"""Spark: its session, the tables as it sees them, and the place where it hands rows to Python."""

@@ -5,14 +5,13 @@ tables, goes from its executor into data files (:mod:`jobs.warehouse.data_files`
 driver.
 """
 
-import gc
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from jobs.engines.python_worker import prepare_worker
 from jobs.warehouse.data_files import DataFile, Row, Rows, write_data_files
 
 Work = Callable[[Iterator[pa.RecordBatch]], Iterable[Row | Rows]]
@@ -31,15 +30,3 @@ def map_partitions(frame: DataFrame, work: Work, root: str) -> list[DataFile]:
             yield pa.RecordBatch.from_pylist([asdict(file) for file in written])
 
     return [DataFile(**row) for row in frame.mapInArrow(on_executor, DATA_FILE).toArrow().to_pylist()]
-
-
-def prepare_worker() -> None:
-    """Spare this Python worker two things that it would do around every task, for a quarter of a second.
-
-    Spark puts its own jar on the path; nothing is imported from it, yet its whole directory is read anew each time.
-    And after each task the garbage collector goes through all that was ever imported.
-    """
-    sys.path[:] = [place for place in sys.path if not place.endswith(".jar")]
-    for place in [place for place in sys.path_importer_cache if place.endswith(".jar")]:
-        del sys.path_importer_cache[place]
-    gc.freeze()

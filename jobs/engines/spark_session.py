@@ -7,8 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import Thread
 
 from delta import configure_spark_with_delta_pip
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -24,6 +24,24 @@ PYTHON_PACKAGES = (".zip", ".egg")
 """What Spark puts on Python's path. It would add the jars that it fetches, and then every task of a Python worker reads
 the directories of all of them anew: a third of a second each."""
 
+OLD_VERSIONS = {"spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false"}
+"""Delta for Spark refuses to read a version that newer ones have followed and that was written longer ago than deleted
+files are kept (7 days where a table says nothing), even if all its files are there. Upkeep decides how long they stay.
+"""
+
+ON_ONE_MACHINE = {
+    "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.ui.enabled": "false",
+}
+"""Settings that would hold a cluster up, or hide what it does."""
+
+SAID_BYTES = 1 << 16
+"""How much of what the JVM prints is kept."""
+SAID_SECONDS = 5
+"""How long the end of that is waited for where the JVM has not started."""
+
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
     f"install a JDK {JAVA_WANTED} or newer (for example `apt install openjdk-17-jdk-headless` "
@@ -35,49 +53,87 @@ def spark_session(
     name: str,
     *,
     master: str | None = None,
-    shuffle_partitions: int = 8,
+    shuffle_partitions: int | None = None,
     quiet: bool = False,
     more: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A session that reads and writes Delta tables, in UTC.
 
     ``master`` applies unless one is configured already, by ``spark-submit`` say; the default is this machine.
+    ``shuffle_partitions`` is by default 8 on one machine, and on a cluster what its profile or Spark says.
     ``more`` are settings of one job alone. ``quiet`` keeps what the JVM prints off the terminal. Raises
     :class:`JobError` when Java is missing or too old, or when no session can be started.
     """
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     configured = submitted()
-    chosen = configured.get("spark.master", None) or master or "local[*]"
+    chosen = master_of(master, configured)
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(chosen)
-    for key, value in (settings(shuffle_partitions, configured) | dict(more or {})).items():
+    for key, value in (settings(chosen, shuffle_partitions, configured) | dict(more or {})).items():
         builder = builder.config(key, value)
     try:
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
-        with jvm_output(quiet):
+        with jvm_output(quiet) as said:
             return configure_spark_with_delta_pip(builder).getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
-        raise JobError(f"Spark did not start with master {chosen}; --debug shows why") from error
+        raise JobError(why_not_started(said.decode("utf-8", "replace"), chosen)) from error
 
 
 @contextmanager
-def jvm_output(quiet: bool) -> Iterator[None]:
-    """Start the JVM with its standard error led nowhere, for as long as it lives: what counts, it throws."""
+def jvm_output(quiet: bool) -> Iterator[bytearray]:
+    """Start the JVM with its standard error led here, for as long as it lives; the end of what it says there.
+
+    Nobody else sees it: what counts, the JVM throws, but for what goes wrong before it can.
+    """
+    said = bytearray()
     if not quiet:
-        yield
+        yield said
         return
     sys.stderr.flush()
     kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    end, begin = os.pipe()
+    reader = Thread(target=keep_end, args=(end, said), daemon=True)
+    reader.start()
+    started = False
     try:
-        os.dup2(nowhere, 2)
-        yield
+        os.dup2(begin, 2)
+        yield said
+        started = True
     finally:
         os.dup2(kept, 2)
         os.close(kept)
-        os.close(nowhere)
+        os.close(begin)
+        if not started:
+            reader.join(SAID_SECONDS)  # a JVM that could not start has ended
+
+
+def keep_end(source: int, said: bytearray) -> None:
+    """Read all that comes, and keep the end of it."""
+    while data := os.read(source, SAID_BYTES):
+        said += data
+        del said[:-SAID_BYTES]
+    os.close(source)
+
+
+def why_not_started(text: str, master: str) -> str:
+    """The sentence about a Spark that did not start and said ``text`` before.
+
+    The jars of Delta come from afar at the first start, and that is what fails most.
+    """
+    if not (missing := re.search(r"(?<=:: )([\w.-]+)#([\w.-]+);([\w.-]+): not found", text)):
+        return f"Spark did not start with master {master}; --debug shows why"
+    reason = re.search(r"Server access error at url \S+ \((.*)\)", text)
+    folder = re.search(r"Ivy Default Cache set to: (.*)/cache", text)
+    here = f"~/.m2/repository or {folder[1] if folder else '~/.ivy2.5.2'}"
+    why = f" ({reason[1]})" if reason else ""
+    return (
+        f"Spark did not start: the jars of {':'.join(missing.groups())} are not on this machine (in {here}) and could "
+        f"not be fetched from the Maven repository{why}. Let Java reach it (a proxy: "
+        "JDK_JAVA_OPTIONS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT'; a mirror: spark.jars.ivySettings), or copy "
+        "the second folder from a machine where Spark has started once"
+    )
 
 
 def submitted() -> SparkConf:
@@ -87,15 +143,17 @@ def submitted() -> SparkConf:
     return SparkConf()
 
 
-def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
+def master_of(master: str | None, configured: SparkConf | None = None) -> str:
+    """The master of a session: what ``spark-submit`` was given, else ``master``, else this machine."""
+    return (configured or submitted()).get("spark.master", None) or master or "local[*]"
+
+
+def settings(master: str, shuffle_partitions: int | None, configured: SparkConf) -> dict[str, str]:
     """Spark's settings, each with the reason where it is not plain; what is ``configured`` goes first."""
     chosen = {
         "spark.driver.memory": "3g",  # Spark's 1 GB is little for two sorts at once
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.databricks.delta.snapshotPartitions": "2",  # 50 tiny tasks on every snapshot otherwise
-        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
-        "spark.sql.shuffle.partitions": str(shuffle_partitions),
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -103,9 +161,13 @@ def settings(shuffle_partitions: int, configured: SparkConf) -> dict[str, str]:
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
         "spark.sql.inMemoryColumnarStorage.batchSize": "2000",  # of our wide rows, 10,000 want too much memory at once
-        "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **OLD_VERSIONS,
     }
+    if shuffle_partitions is not None:
+        chosen["spark.sql.shuffle.partitions"] = str(shuffle_partitions)
+    if master.startswith("local"):
+        chosen = ON_ONE_MACHINE | chosen
     if LOG4J.is_file():
         chosen["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={LOG4J.as_uri()}"
     return {key: configured.get(key, value) or value for key, value in chosen.items()}
@@ -128,11 +190,3 @@ def java_version(said: str) -> int | None:
     """The major version in what ``java -version`` says; ``1.8.0`` is 8."""
     match = re.search(r'version "(?:1\.)?(\d+)', said)
     return int(match[1]) if match else None
-
-
-def code_version() -> str:
-    """The version of this software."""
-    try:
-        return version("election-replay")
-    except PackageNotFoundError:
-        return "unknown"

@@ -1,1 +1,1 @@
-"""What the gates found, for people."""
+"""What must hold for the tables: the checks, who is stopped by them, and what they found, for people."""

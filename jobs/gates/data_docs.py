@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from jobs.validate import Check
+from jobs.gates.checks import Check
 from jobs.warehouse.stores import is_uri
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES

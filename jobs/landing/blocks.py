@@ -1,19 +1,24 @@
 """Bytes of a log file, decompressed and cut into blocks of whole lines, with bounded memory.
 
-A damaged archive yields what can be read; :attr:`Blocks.problem` then says what is wrong with the rest.
+What can be read is given out; :attr:`Blocks.problem` then says what is wrong with the rest. Either its content is
+damaged, which is final, or it could not be read (:attr:`Blocks.unread`): the file system or the object store failed,
+and what it holds is not known yet.
 """
 
 import bz2
 import gzip
 import hashlib
+import io
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import IO
 
+import numpy as np
 import pyarrow as pa
-from pyarrow import fs
 
 from election_core.dialects.streams import PACKED
+from jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
 
 CHUNK_BYTES = 4 << 20
 """How much is read at a time."""
@@ -25,7 +30,7 @@ PIECE_BYTES = 64 << 10
 """How much is decompressed at a time; damage costs no more than the piece it is in."""
 
 DAMAGE = (EOFError, OSError, zlib.error, pa.ArrowException)
-"""What the readers raise when a file cannot be read on."""
+"""What decoders raise when a file cannot be read on; some of it a failing file system raises too."""
 
 HELD_BYTES = 8 << 20
 """Of a line without end no more than this is held in memory."""
@@ -39,22 +44,80 @@ class Block:
     length: int
 
 
+NEWLINE = ord("\n")
+
+MARKS = 32
+"""So many places of what a landing read of a file are remembered, at most."""
+
+MARK_DIGITS = 12
+"""Digits of a hash that are remembered: of 2**48 files that go on differently one looks the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line's end in a file: the bytes and lines up to there, and how their SHA-256 begins."""
+
+    position: int
+    lines: int
+    digest: str
+
+
+class Marks:
+    """Remembers the file's beginnings up to some line ends, evenly spread however long it becomes."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+        self._every = 1
+        self._kept: list[Mark] = []
+        self._last: Mark | None = None
+
+    def all(self) -> list[Mark]:
+        """The marks in their order, with one where reading ended; lines are counted from where it began."""
+        return [*self._kept, *([self._last] if self._last and self._last not in self._kept[-1:] else [])]
+
+    def add(self, sha: "hashlib._Hash", position: int, data: bytes) -> None:
+        """Take whole lines that begin at ``position``, and bring ``sha`` up to their end."""
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
+        done, at = 0, 0
+        while (at := at + self._every - (self._lines + at) % self._every) <= len(ends):
+            end = int(ends[at - 1])
+            sha.update(memoryview(data)[done:end])
+            self._keep(Mark(position + end, self._lines + at, sha.hexdigest()[:MARK_DIGITS]))
+            done = end
+        sha.update(memoryview(data)[done:])
+        self.ended(sha, position + len(data), len(ends))
+
+    def ended(self, sha: "hashlib._Hash", position: int, lines: int) -> None:
+        """So many more lines were read up to ``position``."""
+        self._lines += lines
+        self._last = Mark(position, self._lines, sha.hexdigest()[:MARK_DIGITS])
+
+    def _keep(self, mark: Mark) -> None:
+        self._kept.append(mark)
+        if len(self._kept) > MARKS:
+            self._every *= 2
+            self._kept = [one for one in self._kept if one.lines % self._every == 0]
+
+
 class Blocks:
     """The blocks of one file.
 
     ``position`` and ``digest`` are the bytes given out so far and their SHA-256; ``rest`` is what follows the
-    last line end once the file has been read, ``waiting`` its full length. ``missing`` says that the file is gone:
-    it was moved after it was listed.
+    last line end once the file has been read, ``waiting`` its full length. ``problem`` says why it was not read to
+    its end: it is damaged, or ``unread``, which the next attempt may mend. ``missing`` says that the file is gone: it
+    was moved after it was listed. ``marks`` are of what was given out as blocks.
     """
 
-    def __init__(self, system: fs.FileSystem, path: str, size: int) -> None:
+    def __init__(self, zone: LandingZone, path: str, size: int) -> None:
         self.problem: str | None = None
+        self.unread = False
         self.missing = False
         self.position = 0
         self.rest = b""
         self.waiting = 0
+        self.marks = Marks()
         self._sha = hashlib.sha256()
-        self._chunks = self._read(system, path, size)
+        self._chunks = self._read(zone, path, size)
 
     @property
     def digest(self) -> str:
@@ -68,7 +131,8 @@ class Blocks:
             if not chunk:
                 return False
             wanted = length - self.position
-            self._advance(chunk[:wanted], len(chunk[:wanted]))
+            self._sha.update(chunk[:wanted])
+            self.position += len(chunk[:wanted])
             self.rest = chunk[wanted:]
         return True
 
@@ -98,7 +162,9 @@ class Blocks:
         """``before`` and ``chunk`` up to ``end`` as a block, copied once; what follows is the rest."""
         self.rest = chunk[end:]
         data = b"".join((before, memoryview(chunk)[:end]))
-        return self._advance(data, len(data))
+        self.marks.add(self._sha, self.position, data)
+        self.position += len(data)
+        return Block(data, len(data))
 
     def _giant_line(self) -> Block | None:
         """Pass over a line too long to be held, keeping its beginning; ``None`` when the file ends in it."""
@@ -113,6 +179,7 @@ class Blocks:
             if end:
                 self._sha, self.rest = sha, chunk[end:]
                 self.position += length
+                self.marks.ended(sha, self.position, 1)
                 return Block(kept + b"\n", length)
         self.rest, self.waiting = kept, length
         return None
@@ -120,30 +187,68 @@ class Blocks:
     def take_rest(self) -> Block:
         """The last line, which has no end, as a block."""
         block = Block(self.rest, self.waiting)
-        self._advance(self.rest, self.waiting)
+        self._sha.update(self.rest)
+        self.position += self.waiting
+        self.marks.ended(self._sha, self.position, 1)
         self.rest, self.waiting = b"", 0
         return block
 
-    def _advance(self, data: bytes, length: int) -> Block:
-        self._sha.update(data)
-        self.position += length
-        return Block(data, length)
-
-    def _read(self, system: fs.FileSystem, path: str, size: int) -> Iterator[bytes]:
+    def _read(self, zone: LandingZone, path: str, size: int) -> Iterator[bytes]:
         try:
-            with system.open_input_stream(path, compression=None) as raw:
-                if path.endswith(".gz"):
-                    yield from gathered(pieces(gzip.GzipFile(fileobj=raw).read1))
-                elif path.endswith(".bz2"):
-                    yield from gathered(pieces(bz2.BZ2File(raw).read1))
-                elif path.endswith(".zst"):
-                    yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
-                else:
-                    yield from up_to(size, pieces(raw.read, CHUNK_BYTES))
+            with zone.open(path) as file:
+                yield from self._decompressed(Raw(file), path, size)
         except FileNotFoundError:
             self.missing = True
+        except READ_FAILURES as error:
+            self._failed(error)
+
+    def _decompressed(self, raw: "Raw", path: str, size: int) -> Iterator[bytes]:
+        try:
+            yield from decompressed(raw, path, size)
         except DAMAGE as error:
-            self.problem = str(error) or type(error).__name__
+            if raw.failure is None:
+                self.problem = str(error) or type(error).__name__
+            else:
+                self._failed(raw.failure)
+
+    def _failed(self, error: BaseException) -> None:
+        self.problem, self.unread = f"could not be read: {first_line(error)}", True
+
+
+class Raw(io.RawIOBase):
+    """The bytes of a file as they lie there; ``failure`` is what kept them from being read.
+
+    Decoders raise the same kinds of errors for bytes that make no sense.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file = file
+        self.failure: BaseException | None = None
+
+    def readable(self) -> bool:
+        """That it can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most ``size``; none at the end of the file."""
+        try:
+            return self._file.read(size)
+        except READ_FAILURES as error:
+            self.failure = error
+            raise
+
+
+def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
+    """The bytes of a file after decompression; of one that is not compressed no more than ``size``."""
+    if path.endswith(".gz"):
+        yield from gathered(pieces(gzip.GzipFile(fileobj=raw).read1))
+    elif path.endswith(".bz2"):
+        yield from gathered(pieces(bz2.BZ2File(raw).read1))
+    elif path.endswith(".zst"):
+        yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
+    else:
+        yield from up_to(size, pieces(raw.read, CHUNK_BYTES))
 
 
 def pieces(read: Callable[[int], bytes], size: int = PIECE_BYTES) -> Iterator[bytes]:
@@ -180,7 +285,8 @@ def up_to(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def head(system: fs.FileSystem, path: str, size: int, length: int) -> bytes:
-    """The first ``length`` bytes of a file after decompression, or as many as can be read."""
-    blocks = Blocks(system, path, min(size, length) if not path.endswith(PACKED) else size)
-    return blocks.peek(length)
+def head(zone: LandingZone, path: str, size: int, length: int) -> tuple[bytes, str | None]:
+    """The first ``length`` bytes of a file after decompression, or as many as there are, and why they were not read."""
+    blocks = Blocks(zone, path, min(size, length) if not path.endswith(PACKED) else size)
+    data = blocks.peek(length)
+    return data, blocks.problem if blocks.unread else None

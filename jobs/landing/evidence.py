@@ -1,6 +1,7 @@
 """Lines of one log file into rows: events, the lines behind them, what could not be read, and the counts.
 
-Only lines that can be of interest reach Python: a vectorised filter looks for the dialect's literals first. A record
+Only lines that can be of interest reach Python: a vectorised filter looks for the dialect's literals first. Secrets
+are masked before a line is read, so that nothing kept of it (columns, text, quarantine) holds them. A record
 is a line that begins as the dialect says; the undated lines after it belong to it. Every physical line is counted
 once: as an event, as ignored (continuation lines too), or as quarantined.
 
@@ -28,6 +29,7 @@ from election_core.dialects.dialect import seconds
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.model.events import Event
 from jobs.landing.blocks import LINE_BYTES, Block
+from jobs.landing.masking import masked, without_secrets
 from jobs.landing.pseudonyms import Hidden, Pseudonyms
 from jobs.landing.zones import LocalTimes, Reading
 from schemas.events import MEANING
@@ -124,7 +126,7 @@ class Evidence:
         self.pseudonyms = pseudonyms
         self.progress = progress
         self.counts = Counts()
-        self._held = lines_of(Block(b"", 0))
+        self._held: pl.DataFrame | None = None
         self._next: Block | None = None
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
@@ -150,14 +152,14 @@ class Evidence:
 
     def _records(self, block: Block, dialect: Dialect, *, last: bool) -> Iterator[Row]:
         """Rows of what is held and the block, whose last record is held unless it is the ``last`` block."""
-        lines = pl.concat([self._held, lines_of(block)])
+        lines = lines_of(block) if self._held is None else pl.concat([self._held, lines_of(block)])
         if self.progress.lines == 0:
             lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
         begins = lines["text"].str.contains(dialect.record_start).arg_true().to_numpy()
         end = lines.height
         if not last and len(begins) and end - begins[-1] < HELD_LINES:
             end = int(begins[-1])
-        self._held = lines[end:]
+        self._held = lines[end:] if end < lines.height else None
         yield from self._rows(lines[:end], begins[begins < end], dialect)
 
     def take_snapshot(self, data: bytes, problem: str | None) -> Iterator[Row]:
@@ -172,7 +174,7 @@ class Evidence:
                 raise Unparsable(f"file is damaged: {problem}")
             for number, entry in enumerate(rocketmq_metadata.entries(self.place.stream, data), 1):
                 self._count(1)
-                yield from self._event(number, entry.event, entry.text[:TEXT_CHARACTERS])
+                yield from self._event(number, entry.event, masked(entry.text)[:TEXT_CHARACTERS])
         except Unparsable as error:
             self._count(1)
             text = data[: 4 * TEXT_CHARACTERS].decode("utf-8", "replace")
@@ -189,6 +191,10 @@ class Evidence:
 
     def _kept(self, text: str) -> str:
         """A text as it may be kept."""
+        return self._named(masked(text))
+
+    def _named(self, text: str) -> str:
+        """A text with names in place of what the settings want hidden."""
         return self.pseudonyms.in_text(text) if self.pseudonyms else text
 
     def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
@@ -226,9 +232,9 @@ class Evidence:
         candidates = sorted(readable | ticks)
         ends = np.append(begins, lines.height)[np.searchsorted(begins, candidates, side="right")].tolist()
         taken = -1
-        for at, end, line in zip(candidates, ends, text.gather(candidates).to_list(), strict=True):
+        for at, end, line in zip(candidates, ends, without_secrets(text.gather(candidates)).to_list(), strict=True):
             rows: list[Row] = []
-            kept = self._kept(line)
+            kept = self._named(line)
             if at in readable:
                 rows = list(self._record(first + at, kept, lengths[at], self._continuation(text, at, end), dialect))
             if not rows and at in ticks:
@@ -282,7 +288,7 @@ class Evidence:
         ticks = {int(numbers[at]) for at in new} | {int(numbers[at - 1]) for at in new if at}
         late = None
         if new and new[0] == 0 and self.progress.last_line is not None and self.progress.last_line_no:
-            late = (self.progress.last_line_no, self.progress.last_line)
+            late = (self.progress.last_line_no, masked(self.progress.last_line))  # an older release kept it as it was
         return ticks, late
 
     def _record(self, line_no: int, text: str, length: int, more: tuple[str, ...], dialect: Dialect) -> Iterator[Row]:
@@ -450,11 +456,15 @@ def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file says: its identity, the time of its first dated line, its dialect's name."""
+    """What the beginning of a file says: its identity, the time of its first dated line, its dialect's name.
+
+    ``problem``: why it could not be read; it says nothing then.
+    """
 
     fingerprint: str
     file_time: int | None
     dialect: str | None
+    problem: str | None = None
 
 
 HEAD_BYTES = 64 << 10

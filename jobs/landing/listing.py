@@ -9,20 +9,19 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-
-from pyarrow import fs
+from pathlib import PurePosixPath
 
 from election_core.dialects.streams import stream_of, unpacked
 from jobs import JobError
-from jobs.warehouse.stores import for_arrow
+from jobs.landing.landing_zone import Entry, Skip, Skipped, is_text, open_landing, printable
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
     """One log file as it lies in the landing zone; ``path`` is relative to it, ``modified`` is microseconds UTC.
 
-    ``settled``: it is as the landing before found it. ``below`` is set for a metadata snapshot alone: where it lies
+    ``settled``: it is as the landing before found it. ``unread``: why that landing could not read it to its end.
+    ``below`` is set for a metadata snapshot alone: where it lies
     in its node's metadata folder, such as ``20261121T103148Z/topics.json``.
     """
 
@@ -33,6 +32,7 @@ class LogFile:
     modified: int | None
     settled: bool = False
     below: str = ""
+    unread: str | None = None
 
     @property
     def name(self) -> str:
@@ -53,48 +53,62 @@ class LogFile:
         return self.settled or self.name != self.stream
 
 
-def open_landing(landing: str) -> tuple[fs.FileSystem, str]:
-    """The file system and root folder of ``landing``, a local path or a URI such as ``s3a://bucket/logs``.
-
-    Raises :class:`JobError` when there is no such folder.
-    """
-    try:
-        system, root = fs.FileSystem.from_uri(for_arrow(landing))
-        kind = system.get_file_info(root).type
-    except (OSError, ValueError) as error:
-        raise JobError(f"cannot open the landing zone {landing}: {error}") from error
-    if kind == fs.FileType.NotFound:
-        raise JobError(f"there is no landing zone {landing}: give the folder that holds the clusters' folders")
-    if kind != fs.FileType.Directory:
-        raise JobError(f"the landing zone {landing} is not a folder")
-    return system, root
+def told_to_nobody(_: Skipped) -> None:
+    """Takes what was passed over where nobody asks."""
 
 
-def log_files(landing: str, layout: str, metadata_layout: str | None = None) -> list[LogFile]:
+def log_files(
+    landing: str, layout: str, metadata_layout: str | None = None, skip: Skip = told_to_nobody
+) -> list[LogFile]:
     """Every log file of the landing zone, and every metadata snapshot where a layout for them is given, by path.
 
+    What had to be passed over is told to ``skip``.
     Raises :class:`JobError` when no file fits the layout or when two folders bear the same cluster's name.
     """
-    system, root = open_landing(landing)
+    zone = open_landing(landing)
     pattern = layout_pattern(layout)
     metadata = layout_pattern(metadata_layout) if metadata_layout else None
-    prefix = PurePosixPath(root).name  # the landing may itself be the cluster's folder
     found: list[LogFile] = []
+    links: list[Entry] = []
     folders: dict[str, set[str]] = defaultdict(set)
-    for info in walk(system, root):
-        path = PurePosixPath(info.path).relative_to(root).as_posix()
-        log = pattern.match(f"{prefix}/{path}")
-        match = log or (metadata and metadata.match(f"{prefix}/{path}"))
-        if match is None:
-            continue
-        folders[match["cluster"]].add(match.string[: match.end("cluster")])
-        modified = None if info.mtime_ns is None else info.mtime_ns // 1000
-        below = "" if log else match["below"]
-        found.append(LogFile(path, match["cluster"], match["node"], info.size, modified, below=below))
+    passed_over: list[Skipped] = []
+    for entry in zone.walk(passed_over.append):
+        place = f"{zone.name}/{entry.path}"  # the landing may itself be the cluster's folder
+        log = pattern.match(place)
+        match = log or (metadata and metadata.match(place))
+        if entry.link is not None:
+            if match or entry.folder:
+                links.append(entry)
+        elif not is_text(entry.path):
+            passed_over.append(Skipped(printable(entry.path), "its name is no UTF-8", harmless=match is None))
+        elif match is not None:
+            folders[match["cluster"]].add(match.string[: match.end("cluster")])
+            below = "" if log else match["below"]
+            found.append(LogFile(entry.path, match["cluster"], match["node"], entry.size, entry.modified, below=below))
+    passed_over += skipped_links(links, found)
     refuse_namesakes(folders)
     if not found:
-        raise JobError(f"no log file in {landing} fits {layout}: is it the folder that holds the clusters' folders?")
+        hint = f"; passed over: {passed_over[0].path} ({passed_over[0].reason})" if passed_over else ""
+        raise JobError(
+            f"no log file in {landing} fits {layout}: is it the folder that holds the clusters' folders?{hint}"
+        )
+    for one in sorted(passed_over, key=lambda one: one.path):
+        skip(one)
     return sorted(found, key=lambda file: file.path)
+
+
+def skipped_links(links: Iterable[Entry], found: Iterable[LogFile]) -> Iterator[Skipped]:
+    """What is said of links: nothing is missed by one whose target is landed under its own name.
+
+    Of such links only those to folders are told: links to the newest file of a log are common.
+    """
+    landed = {""}.union(*({file.path, *map(str, PurePosixPath(file.path).parents)} for file in found))
+    for link in links:
+        if link.link not in landed:
+            yield Skipped(printable(link.path), f"a link, not followed, to {printable(link.link or '')}")
+        elif link.folder:
+            reason = f"a link, not followed, to {printable(link.link or '.')}, which is landed under its own name"
+            yield Skipped(printable(link.path), reason, harmless=True)
 
 
 def layout_pattern(layout: str) -> re.Pattern[str]:
@@ -104,18 +118,6 @@ def layout_pattern(layout: str) -> re.Pattern[str]:
     body = re.escape(layout.removesuffix("/**"))
     body = body.replace(r"\{cluster\}", "(?P<cluster>[^/]+)").replace(r"\{node\}", "(?P<node>[^/]+)")
     return re.compile(rf"(?:[^/]+/)*?{body}/(?P<below>.+)", re.DOTALL)
-
-
-def walk(system: fs.FileSystem, folder: str) -> Iterator[fs.FileInfo]:
-    """The files below ``folder``, without following a link."""
-    local = isinstance(system, fs.LocalFileSystem)
-    for info in system.get_file_info(fs.FileSelector(folder)):
-        if local and Path(info.path).is_symlink():
-            continue
-        if info.type == fs.FileType.Directory:
-            yield from walk(system, info.path)
-        elif info.type == fs.FileType.File:
-            yield info
 
 
 def refuse_namesakes(folders: Mapping[str, Iterable[str]]) -> None:

@@ -11,19 +11,18 @@ if the file has not changed by then, it is taken as it is.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
-from pyarrow import fs
-
 from election_core.dialects import NAMED
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
-from jobs.engines.map_partitions import prepare_worker
-from jobs.landing.blocks import Blocks
-from jobs.landing.evidence import Evidence, Place, Progress, Row, digest
-from jobs.landing.listing import LogFile, open_landing
+from jobs.engines.python_worker import prepare_worker
+from jobs.landing.blocks import Blocks, Mark
+from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
+from jobs.landing.landing_zone import LandingZone, open_landing
+from jobs.landing.listing import LogFile
 from jobs.landing.pseudonyms import Pseudonyms
 from jobs.warehouse.data_files import DataFile, write_data_files
 from schemas import TABLES
@@ -32,15 +31,27 @@ LANDED = TABLES["landed_files"]
 LANDED_STATES = ("landed", "grown")
 """The kinds of rows in ``landed_files`` that say how far a file is landed."""
 
+MOST_MARKS = 512
+"""Marks that are kept in mind of a file with many landings."""
+
+NOT_READ = "not_read"
+"""The kind of those that say that nothing could be read this time."""
+
 SUMMED = {
     name: LANDED.names.index(name) for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
 }
 """The columns of ``landed_files`` that a landing sums up, and their places."""
 
+PATH, PROBLEM, UNREAD = (LANDED.names.index(name) for name in ("path", "problem", "unread"))
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """How far a file is landed, and where it was last seen; the fields are columns of ``landed_files``."""
+    """How far a file is landed, and where it was last seen; the fields are columns of ``landed_files``.
+
+    ``marks`` are those of all its landings. ``file_time`` counts where ``lines_shared`` says that it went on from the
+    middle of another file.
+    """
 
     fingerprint: str
     bytes_landed: int
@@ -52,6 +63,9 @@ class Known:
     zone_state: str | None = None
     flood: str | None = None
     path: str = ""
+    marks: str | None = None
+    lines_shared: int | None = None
+    file_time: int | None = None
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
@@ -69,7 +83,8 @@ class Known:
 class Task:
     """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC.
 
-    ``dialect`` is the name of the dialect that they speak, if any.
+    ``dialect`` is the name of the dialect that they speak, if any. ``problem`` says why their beginnings could not be
+    read: what they are is not known then, and nothing of them is landed.
     """
 
     cluster: str
@@ -85,50 +100,73 @@ class Task:
     files: tuple[LogFile, ...]
     known: tuple[Known, ...]
     pseudonyms: Pseudonyms | None = None
+    problem: str | None = None
 
 
-def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> tuple[list[DataFile], Counter[str]]:
-    """Land the tasks of one batch into data files below ``warehouse``; the files, and the sums of :data:`SUMMED`."""
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What came of some tasks: data files, the sums of :data:`SUMMED`, and which files could not be read, and why."""
+
+    data_files: list[DataFile]
+    sums: Counter[str]
+    unread: list[tuple[str, str]]
+
+
+def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
+    """Land the tasks of one batch into data files below ``warehouse``."""
     prepare_worker()
     sums: Counter[str] = Counter()
+    unread: list[tuple[str, str]] = []
 
     def rows() -> Iterator[Row]:
         for task in tasks:
             for table, values in land_task(task, landing):
                 if table == LANDED.name:
                     sums.update({name: values[at] for name, at in SUMMED.items()})
+                    if values[UNREAD]:
+                        unread.append((values[PATH], values[PROBLEM]))
                 yield table, values
 
-    return write_data_files(rows(), warehouse), sums
+    return Landed(write_data_files(rows(), warehouse), sums, unread)
 
 
 def land_task(task: Task, landing: str) -> Iterator[Row]:
     """Rows of ``log_lines``, ``quarantine``, ``events`` and ``landed_files`` of the task's files."""
-    system, root = open_landing(landing)
+    zone = open_landing(landing)
     known = list(task.known)
-    for file in longest_first(task.files, system, root):
-        yield from land_file(task, file, known, system, f"{root}/{file.path}")
+    if task.problem:
+        for file in task.files:
+            yield not_read(task, file, task.problem)
+        return
+    for file in longest_first(task.files, zone):
+        yield from land_file(task, file, known, zone)
 
 
-def longest_first(files: tuple[LogFile, ...], system: fs.FileSystem, root: str) -> list[LogFile]:
+def longest_first(files: tuple[LogFile, ...], zone: LandingZone) -> list[LogFile]:
     """Files that begin alike, the longest after decompression first."""
     if len(files) == 1:
         return list(files)
-    return sorted(files, key=lambda file: (-length_of(system, f"{root}/{file.path}", file.size), file.path))
+    return sorted(files, key=lambda file: (-length_of(zone, file), file.path))
 
 
-def length_of(system: fs.FileSystem, path: str, size: int) -> int:
+def length_of(zone: LandingZone, file: LogFile) -> int:
     """How many bytes can be read of a file."""
-    blocks = Blocks(system, path, size)
+    blocks = Blocks(zone, file.path, file.size)
     return sum(block.length for block in blocks) + blocks.waiting
 
 
-def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSystem, path: str) -> Iterator[Row]:
+def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Row]:
     """The rows of one file; ``known`` is brought up to date."""
     if file.below:
-        yield from land_snapshot(task, file, known, system, path)
+        yield from land_snapshot(task, file, known, zone)
         return
-    before, blocks, older = recognised(file, known, system, path)
+    try:
+        before, blocks, older = recognised(task, file, known, zone)
+    except NotReadError as error:
+        yield not_read(task, file, str(error))
+        return
+    if before and before.lines_shared is not None:
+        task = replace(task, file_time=before.file_time if before in known else time_of_next_line(task, blocks))
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     progress = before.progress() if before else Progress()
     evidence = Evidence(place, NAMED.get(task.dialect), progress, task.pseudonyms)
@@ -136,27 +174,33 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
         return
-    after = older or known_after(evidence, blocks)
+    if blocks.unread and not evidence.counts.total:
+        yield not_read(task, file, blocks.problem)
+        return
+    after = replace(older, marks=None) if older else known_after(evidence, blocks, before)
     if older:
         status = "older_copy" if blocks.position < older.bytes_landed else "seen_before"
-    elif before:
+    elif before in known:
         known.remove(before)
         status = "grown" if evidence.counts.total else "seen_before"
     else:
         status = "landed"
     if not older:
-        known.append(after)
+        known.append(joined(before, after))
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
 
 
-def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.FileSystem, path: str) -> Iterator[Row]:
+def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Row]:
     """The rows of one metadata snapshot: read as a whole, once; a file of no interest is not even opened.
 
     The same file with other content is another snapshot of the same time.
     """
-    blocks = Blocks(system, path, file.size)
+    blocks = Blocks(zone, file.path, file.size)
     data = blocks.peek(LARGEST_FILE + 1) if is_known(task.stream) else b""
     if blocks.missing:
+        return
+    if blocks.unread:
+        yield not_read(task, file, blocks.problem)
         return
     content_hash = sha256(data).hexdigest()
     task = replace(task, file_time=snapshot_time(task.stream))
@@ -169,30 +213,117 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.File
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, "seen_before" if seen else "landed")
 
 
+class NotReadError(Exception):
+    """What is landed of a file cannot be told, because that part of it, or of its copy, could not be read."""
+
+
 def recognised(
-    file: LogFile, known: list[Known], system: fs.FileSystem, path: str
+    task: Task, file: LogFile, known: list[Known], zone: LandingZone
 ) -> tuple[Known | None, Blocks, Known | None]:
-    """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy."""
+    """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy.
+
+    A file may have gone back to a beginning of itself and go on differently, as on a machine that was restored: it goes
+    on from there, as a file of its own. Raises :class:`NotReadError`.
+    """
     older = None
-    root = path.removesuffix(file.path)
+    parted: list[tuple[Mark, Known]] = []
     for one in sorted(known, key=lambda one: -one.bytes_landed):
-        blocks = Blocks(system, path, file.size)
-        if not blocks.skip(one.bytes_landed):
-            older = older or ((one, blocks) if is_beginning(blocks, system, f"{root}{one.path}") else None)
-        elif blocks.digest == one.content_hash:
+        blocks = Blocks(zone, file.path, file.size)
+        shorter = not skipped(blocks, one.bytes_landed)
+        if blocks.missing:
+            return None, blocks, None
+        if not shorter and blocks.digest == one.content_hash:
             return one, blocks, None
+        if older is None:
+            shared = shared_with(one, file, blocks, zone, shorter=shorter)
+            older = (one, blocks) if shorter and shared.position == blocks.position else None
+            parted.append((shared, one))
     if older:
         return older[0], older[1], older[0]
-    return None, Blocks(system, path, file.size), None
+    blocks = Blocks(zone, file.path, file.size)
+    shared, parent = max(parted, key=lambda found: found[0].position, default=(NOTHING, None))
+    if parent is None or not shared.position or not skipped(blocks, shared.position):
+        return None, blocks, None
+    return begun(parent, shared, blocks.digest, new_fingerprint(task.head, len(known))), blocks, None
 
 
-def is_beginning(shorter: Blocks, system: fs.FileSystem, path: str) -> bool:
-    """Whether a file that was read to its end is the beginning of the longer one at ``path``.
+def begun(parent: Known, shared: Mark, content_hash: str, fingerprint: str) -> Known:
+    """A file that goes on differently from the middle of another, before it does."""
+    marks = as_text(mark for mark in marks_of(parent) if mark.position <= shared.position)
+    return Known(
+        fingerprint=fingerprint,
+        bytes_landed=shared.position,
+        content_hash=content_hash,
+        lines_landed=shared.lines,
+        tick_bucket=None,
+        last_line_no=None,
+        last_line=None,
+        marks=marks,
+        lines_shared=shared.lines,
+    )
 
-    Files that begin alike may go on differently. Where the longer one is gone nothing contradicts that it is.
+
+NOTHING = Mark(0, 0, "")
+
+
+def shared_with(one: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *, shorter: bool) -> Mark:
+    """How far a file is known to begin as a known one does, which it does not hold whole; ``blocks`` were passed over.
+
+    Files that begin alike may go on differently. One that is ``shorter`` is compared with the known one where that is
+    there under another name. Otherwise, and where a file is no longer what it was, the marks decide: lines after the
+    last one that fits are taken for new, so that none is lost. Where no mark was made nothing contradicts that a
+    shorter file is the other's beginning.
     """
-    longer = Blocks(system, path, shorter.position)
-    return not longer.skip(shorter.position) or longer.digest == shorter.digest
+    whole = Mark(blocks.position, 0, "")
+    if one.path != file.path:
+        other = Blocks(zone, one.path, blocks.position)
+        if not shorter or skipped(other, blocks.position):
+            return whole if shorter and other.digest == blocks.digest else NOTHING
+    if shorter and not one.marks:
+        return whole
+    again, shared = Blocks(zone, file.path, file.size), NOTHING
+    for mark in marks_of(one):
+        if mark.position > blocks.position or not skipped(again, mark.position):
+            break
+        if not again.digest.startswith(mark.digest):
+            break
+        shared = mark
+    return shared
+
+
+def marks_of(known: Known) -> list[Mark]:
+    """The marks of a file, in their order."""
+    parts = (one.split(":") for one in (known.marks or "").split())
+    return sorted({Mark(int(at), int(lines), begin) for at, lines, begin in parts}, key=lambda mark: mark.position)
+
+
+def as_text(marks: Iterable[Mark]) -> str:
+    """Marks as they are stored."""
+    return " ".join(f"{mark.position}:{mark.lines}:{mark.digest}" for mark in marks)
+
+
+def joined(before: Known | None, after: Known) -> Known:
+    """What is known of a file after one more landing: its marks are those of all."""
+    if before is None or before.fingerprint != after.fingerprint or not before.marks:
+        return after
+    marks = [*marks_of(before), *marks_of(after)]
+    return replace(after, marks=as_text(marks if len(marks) <= MOST_MARKS else marks[1::2]))
+
+
+def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
+    """When the next dated line was written, microseconds UTC; if none is in sight, the first one of the file."""
+    zone = task.time_zone or task.utc_offset_minutes
+    found = head_of(blocks.peek(HEAD_BYTES), NAMED.get(task.dialect), zone).file_time
+    return task.file_time if found is None else found
+
+
+def skipped(blocks: Blocks, length: int) -> bool:
+    """Pass over ``length`` bytes; false if there are fewer. Raises :class:`NotReadError`."""
+    if blocks.skip(length):
+        return True
+    if blocks.unread:
+        raise NotReadError(blocks.problem)
+    return False
 
 
 def new_fingerprint(head: str, namesakes: int) -> str:
@@ -223,13 +354,18 @@ def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row
     if blocks.rest and file.complete and not blocks.problem:
         yield from evidence.take(blocks.take_rest())
     yield from evidence.finish()
-    if blocks.problem:
+    if blocks.problem and not blocks.unread:
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
-def known_after(evidence: Evidence, blocks: Blocks) -> Known:
-    """How far the file is landed now."""
+def known_after(evidence: Evidence, blocks: Blocks, before: Known | None) -> Known:
+    """How far the file is landed now; its marks are those of this landing, and those that it shares."""
     at = evidence.progress
+    since = before.lines_landed if before else 0
+    marks = [replace(mark, lines=since + mark.lines) for mark in blocks.marks.all()]
+    shared = before.lines_shared if before else None
+    if before and shared == before.lines_landed:
+        marks = [*marks_of(before), *marks]
     return Known(
         fingerprint=evidence.place.fingerprint,
         bytes_landed=blocks.position,
@@ -241,6 +377,9 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         zone_state=at.zone_state,
         flood=at.flood,
         path=evidence.place.path,
+        marks=as_text(marks) or None,
+        lines_shared=shared,
+        file_time=evidence.place.file_time,
     )
 
 
@@ -248,7 +387,28 @@ def landed_values(
     task: Task, file: LogFile, evidence: Evidence, blocks: Blocks, after: Known, status: str
 ) -> tuple[Any, ...]:
     """The row of ``landed_files``."""
-    counts = evidence.counts
+    return row_of(
+        task,
+        file,
+        evidence.counts,
+        after,
+        status=status,
+        bytes_waiting=0 if blocks.problem else blocks.waiting,
+        last_line_time=evidence.last_line_time,
+        problem=blocks.problem,
+        unread=blocks.unread,
+    )
+
+
+def not_read(task: Task, file: LogFile, problem: str | None) -> Row:
+    """The row of a file of which nothing could be read this time."""
+    nothing = Known("", 0, "", 0, None, None, None, path=file.path)
+    rest = {"status": NOT_READ, "bytes_waiting": 0, "last_line_time": None, "problem": problem, "unread": True}
+    return LANDED.name, row_of(task, file, Counts(), nothing, **rest)
+
+
+def row_of(task: Task, file: LogFile, counts: Counts, after: Known, **rest: Any) -> tuple[Any, ...]:
+    """A row of ``landed_files``."""
     values = {
         **{field.name: getattr(after, field.name) for field in fields(Known)},
         "batch": task.batch,
@@ -257,7 +417,6 @@ def landed_values(
         "stream": task.stream,
         "path": file.path,
         "head": task.head,
-        "status": status,
         "file_bytes": file.size,
         "modified_at": file.modified,
         "file_time": task.file_time,
@@ -265,9 +424,7 @@ def landed_values(
         "lines_event": counts.event,
         "lines_ignored": counts.ignored,
         "lines_quarantined": counts.quarantined,
-        "bytes_waiting": 0 if blocks.problem else blocks.waiting,
-        "last_line_time": evidence.last_line_time,
-        "problem": blocks.problem,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,
+        **rest,
     }
     return tuple(values[name] for name in LANDED.names)

@@ -69,13 +69,16 @@ class Pseudonyms:
             raise Hidden("names a host that no pattern of privacy.host_names fits")
         if CLIENT_ID not in self.kinds:
             return event, text
-        for column in ("client_id", "peer_client_id"):
-            value = getattr(event, column)
-            if value is not None and not re.fullmatch(rf"{PSEUDONYM}(?::\d+)?", value):
-                name = self._name(CLIENT_ID, value)
-                event = replace(event, **{column: name})
-                text = re.sub(rf"(?<![\w.@-]){re.escape(value)}(?![\w.@-])", name, text)
-        return event, text
+        client, text = self._named_client(event.client_id, text)
+        peer, text = self._named_client(event.peer_client_id, text)
+        return replace(event, client_id=client, peer_client_id=peer), text
+
+    def _named_client(self, client: str | None, text: str) -> tuple[str | None, str]:
+        """The name of a client, if it has none yet, and the text with it."""
+        if client is None or re.fullmatch(rf"{PSEUDONYM}(?::\d+)?", client):
+            return client, text
+        name = self._name(CLIENT_ID, client)
+        return name, re.sub(rf"(?<![\w.@-]){re.escape(client)}(?![\w.@-])", name, text)
 
     def _named(self, found: re.Match[str]) -> str:
         value = found.group()
@@ -94,7 +97,7 @@ class Hidden(Unparsable):
     """A line of which nothing may be kept but the reason."""
 
 
-def pseudonyms_of(privacy: Privacy) -> Pseudonyms | None:
+def pseudonyms_of(privacy: "Privacy") -> Pseudonyms | None:
     """What the settings ask for; ``None`` for nothing. Raises :class:`JobError` where the key is missing or short."""
     if not privacy.hash:
         return None

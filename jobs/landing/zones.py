@@ -9,7 +9,7 @@ is skipped: a line with such a time was not written in this zone.
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 QUARTER = 900
 """Zones change on whole quarters of an hour."""
@@ -34,15 +34,6 @@ class Reading:
     offset_minutes: int
     doubt_minutes: int = 0
     exists: bool = True
-
-
-def is_zone(name: str) -> bool:
-    """Whether ``name`` is in the IANA database."""
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return True
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from typing import Any
 
 from jobs import JobError
 from jobs.reading.published import Published
-from jobs.showing.words import SEVERITIES, Row, clock, leader_word, listed, some, spoken, term_word, undecidable
+from jobs.reading.words import SEVERITIES, Row, clock, leader_word, listed, some, spoken, term_word, undecidable
 
 FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
 

@@ -10,6 +10,11 @@ Sample = tuple[Mapping[str, Any], float]
 LAST_LINES = """SELECT cluster, source_node, max(coalesce(last_line_time, file_time)) AS last_line
 FROM landed_files GROUP BY ALL HAVING last_line IS NOT NULL ORDER BY ALL"""
 
+UNREAD = """SELECT cluster, count(*) AS n FROM (
+  SELECT cluster, path, max_by(unread, batch) AS unread FROM landed_files GROUP BY cluster, path)
+WHERE unread GROUP BY cluster ORDER BY cluster"""
+"""Files whose last landing could not read them to their ends."""
+
 FAILED = """SELECT layer, table_name, expectation, severity, cluster, rows_failed FROM validations
 WHERE NOT success AND validated_at = (SELECT max(latest.validated_at) FROM validations AS latest
   WHERE latest.table_name = validations.table_name) ORDER BY ALL"""
@@ -25,6 +30,11 @@ def metrics(published: Published) -> Iterator[str]:
     rows = [({"table": name}, count) for name, count in sorted(run["counts"].items())]
     yield from gauge("rows", "Rows of the published tables.", rows)
     yield from gauge("lines", "Lines that were landed, by what became of them.", lines(published))
+    yield from gauge(
+        "unread_files",
+        "Files that could not be read to their ends when they were last tried.",
+        labelled(unread(published), "n"),
+    )
     found = published.rows("SELECT cluster, severity, count(*) AS n FROM findings GROUP BY ALL ORDER BY ALL")
     yield from gauge("findings", "Published findings.", labelled(found, "n"))
     yield from gauge(
@@ -51,6 +61,12 @@ def lines(published: Published) -> list[Sample]:
     sums = ", ".join(f"coalesce(sum(lines_{name}), 0)::BIGINT AS {name}" for name in names)
     [row] = published.rows(f"SELECT {sums} FROM landed_files")  # noqa: S608 - our own names
     return [({"became": name}, row[name]) for name in names]
+
+
+def unread(published: Published) -> list[dict[str, Any]]:
+    """How many files of each cluster could not be read; what an older release published does not tell."""
+    told = {row["column_name"] for row in published.rows("DESCRIBE landed_files")}
+    return published.rows(UNREAD) if "unread" in told else []
 
 
 def labelled(rows: Iterable[Mapping[str, Any]], value: str) -> list[Sample]:

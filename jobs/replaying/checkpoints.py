@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from election_core import RULES_VERSION
 from election_core.replay import arrow_passes as core
+from jobs.engines.spark_tables import read, replace_where
 from jobs.replaying.news import SOURCE
 from jobs.replaying.work import Work
 from jobs.warehouse.data_files import DataFile
@@ -38,9 +39,9 @@ class Folding:
     replaces: str | None
 
 
-def states_of(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
+def checkpoints_of(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
     """All states, as far as they hold under these rules."""
-    rows = warehouse.read(spark, STATES.name, warehouse.version(STATES.name))
+    rows = read(spark, warehouse, STATES.name, warehouse.version(STATES.name))
     return rows.where(F.col("rules_version") == RULES_VERSION)
 
 
@@ -70,7 +71,7 @@ def to_fold(work: Work, states: DataFrame) -> Folding:
 def write_states(files: Iterable[DataFile], folding: Folding, work: Work) -> None:
     """Add what is new to the states."""
     if folding.replaces:
-        work.warehouse.replace_where(work.spark, files, STATES.name, folding.replaces, work.run_id)
+        replace_where(work.spark, work.warehouse, files, STATES.name, folding.replaces, work.run_id)
     else:
         partitions = None if folding.replaces is None else ()
         work.warehouse.replace(files, STATES.name, partitions, work.run_id)

@@ -79,7 +79,8 @@ def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[
     events: Counter[str] = Counter()
     for one in news:
         events[one.cluster] += one.events
-    sources = Counter(cluster for cluster, _ in {(one.cluster, one.source_node) for one in (*news, *known)})
+    touched = {(source.cluster, source.source_node) for source in news}
+    sources = Counter(cluster for cluster, _ in touched | {(source.cluster, source.source_node) for source in known})
     shares = {
         cluster: 2 * tasks * max(events[cluster] / max(events.total(), 1), count / sources.total())
         for cluster, count in sources.items()

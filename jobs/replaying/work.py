@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core.replay.arrow_passes import Inventory
+from jobs.engines.spark_tables import read
 from jobs.replaying.news import Extent
 from jobs.warehouse.warehouse import Warehouse
 
@@ -49,10 +50,10 @@ class Work:
 
     def newest(self, table: str) -> DataFrame:
         """The rows of all clusters that are judged, as they are now."""
-        rows = self.warehouse.read(self.spark, table, self.warehouse.version(table))
+        rows = read(self.spark, self.warehouse, table, self.warehouse.version(table))
         return rows.where(F.col("cluster").isin(list(self.clusters)))
 
     def old(self, table: str) -> DataFrame:
         """The rows of the clusters ``partly``, as they were when the work began."""
-        rows = self.warehouse.read(self.spark, table, self.before[table])
+        rows = read(self.spark, self.warehouse, table, self.before[table])
         return rows.where(F.col("cluster").isin(list(self.extent.partly)))

@@ -1,1 +1,1 @@
-"""``conf/pipeline.yaml``."""
+"""The settings: what may be set, what is set, and where that comes from."""

@@ -1,58 +1,170 @@
-"""``conf/pipeline.yaml`` as one frozen value. Every setting has a default, so the file may be missing."""
+"""The settings of the pipeline as one frozen value. Each has a default, and what is allowed stands beside it.
+
+Where they come from says :mod:`jobs.settings.in_force`.
+"""
 
 import re
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-import yaml
+from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, Strict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+from pydantic_core import ErrorDetails, core_schema
+from yaml import YAMLError
 
 from election_core.fold.identity import Listed
 from election_core.replay.arrow_passes import Inventory
-from jobs import JobError
-from jobs.landing.zones import is_zone
-from jobs.settings.yaml_lines import at, yaml_with_lines
+from jobs import JobError, WrongCommand
+from jobs.settings.time_zones import is_zone
+from jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
 
-T = TypeVar("T")
+ADDRESS, CLIENT_ID = "address", "client_id"
+"""What can be hashed."""
 
-LEAST = {"clock_bound_ms": 0, "shuffle_partitions": 1}
-"""The smallest values of numbers that have one."""
+DAY_MS = 24 * 60 * 60 * 1000
+FARTHEST_ZONE = 14 * 60
+"""Minutes from UTC; no place on earth is further off."""
 
-DEFAULT_FILE = Path("conf/pipeline.yaml")
-"""Where the settings are looked for when no file is named."""
+MOST_PARTITIONS = 100_000
+LONGEST_NAME = 255
+LONGEST_LAYOUT = 1_000
+MOST_STARS = 3
+"""In the name of a host: the time to look for one grows with each."""
 
 
-@dataclass(frozen=True, slots=True)
+class Must:
+    """Says in words what a value must be, whichever check it fails."""
+
+    def __init__(self, be: str) -> None:
+        self.be = be
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """The checks of the type with one error for all of them."""
+        return core_schema.custom_error_schema(handler(source), custom_error_type="must", custom_error_message=self.be)
+
+
+def fitting(layout: str) -> str:
+    """The layout, if files can fit it."""
+    *folders, last = layout.split("/")
+    rest = "".join(folders).replace("{cluster}", "", 1).replace("{node}", "", 1)
+    if (
+        last != "**"
+        or len("".join(folders)) - len(rest) != len("{cluster}{node}")
+        or re.search(r"[{}*\\\x00-\x1f]", rest)
+    ):
+        raise ValueError
+    if any(folder in {"", ".", ".."} for folder in folders):
+        raise ValueError
+    return layout
+
+
+def zone(name: str) -> str:
+    """The name, if it is that of a zone."""
+    if not is_zone(name):
+        raise ValueError
+    return name
+
+
+def host_pattern(name: str) -> str:
+    """The pattern, if it can be one of names of hosts, and not of everything."""
+    if not re.fullmatch(r"[\w.*-]*[A-Za-z0-9][\w.*-]*", name, re.ASCII) or name.count("*") > MOST_STARS:
+        raise ValueError
+    return name
+
+
+def each_once(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The values, if none of them is there twice."""
+    if len(set(values)) < len(values):
+        raise ValueError
+    return values
+
+
+Layout = Annotated[
+    str,
+    Strict(),
+    Field(max_length=LONGEST_LAYOUT),
+    AfterValidator(fitting),
+    Must("a path of folders such as {cluster}/nodes/{node}/logs/**: each of the two names once, /** at its end"),
+]
+Name = Annotated[
+    str,
+    Strict(),
+    Field(min_length=1, max_length=LONGEST_NAME, pattern=r"^[^\x00-\x1f/]+$"),
+    Must(f"a text of 1 to {LONGEST_NAME} characters, without /"),
+]
+ClockBound = Annotated[int, Strict(), Field(ge=0, le=DAY_MS), Must(f"a whole number from 0 to {DAY_MS}, milliseconds")]
+Offset = Annotated[
+    int,
+    Strict(),
+    Field(ge=-FARTHEST_ZONE, le=FARTHEST_ZONE),
+    Must(f"a whole number from -{FARTHEST_ZONE} to {FARTHEST_ZONE}, minutes"),
+]
+Zone = Annotated[
+    str,
+    Strict(),
+    Field(max_length=LONGEST_NAME),
+    AfterValidator(zone),
+    Must("the IANA name of a zone, such as Europe/Berlin"),
+]
+Partitions = Annotated[
+    int, Strict(), Field(ge=1, le=MOST_PARTITIONS), Must(f"a whole number from 1 to {MOST_PARTITIONS}")
+]
+Hashed = Annotated[
+    tuple[Annotated[str, Field(pattern=f"^(?:{ADDRESS}|{CLIENT_ID})$")], ...],
+    AfterValidator(each_once),
+    Must(f"a list of {ADDRESS} and {CLIENT_ID}, or of one of them, or of none"),
+]
+HostNames = Annotated[
+    tuple[Annotated[str, Strict(), Field(max_length=LONGEST_NAME), AfterValidator(host_pattern)], ...],
+    Must(f"a list of patterns such as *.corp.example, with at most {MOST_STARS} * in each"),
+]
+Variable = Annotated[
+    str,
+    Strict(),
+    Field(max_length=LONGEST_NAME, pattern="^[A-Za-z_][A-Za-z0-9_]*$"),
+    Must("the name of an environment variable"),
+]
+
+CHECKED = ConfigDict(extra="forbid")
+"""Values of the dataclasses here are checked, wherever they come from."""
+
+
+def one_zone(said: "SourceRule | Config") -> None:
+    """Raise :class:`ValueError` where a zone is given twice."""
+    if said.time_zone is not None and said.utc_offset_minutes is not None:
+        raise ValueError("give time_zone or utc_offset_minutes, not both")
+
+
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class SourceRule:
     """What is known of the machines whose cluster and node folders fit the patterns (``*`` fits all)."""
 
-    cluster: str = "*"
-    node: str = "*"
-    clock_bound_ms: int | None = None
-    utc_offset_minutes: int | None = None
-    time_zone: str | None = None
+    cluster: Name = "*"
+    node: Name = "*"
+    clock_bound_ms: ClockBound | None = None
+    utc_offset_minutes: Offset | None = None
+    time_zone: Zone | None = None
+
+    def __post_init__(self) -> None:
+        one_zone(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class InventoryEntry:
     """Whom the logs of one folder speak for, where they do not say so themselves.
 
     ``member`` is the name inside of ``replica_group``: a broker id, a DLedger ``selfId``, a ``myid``.
     """
 
-    cluster: str
-    node: str
-    replica_group: str
-    member: str | None = None
+    cluster: Name
+    node: Name
+    replica_group: Name
+    member: Name | None = None
 
 
-ADDRESS, CLIENT_ID = "address", "client_id"
-HASHABLE = (ADDRESS, CLIENT_ID)
-"""What may stand in ``hash``."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class Privacy:
     """Of what is landed only a keyed hash is kept; see :mod:`jobs.landing.pseudonyms`.
 
@@ -60,19 +172,12 @@ class Privacy:
     name) of the names of hosts that are addresses too.
     """
 
-    hash: tuple[str, ...] = ()
-    key_env: str = "ELECTION_REPLAY_SECRET_KEY"
-    host_names: tuple[str, ...] = ()
+    hash: Hashed = ()
+    key_env: Variable = "ELECTION_REPLAY_SECRET_KEY"
+    host_names: HostNames = ()
 
 
-LISTS: dict[str, type[Any]] = {"sources": SourceRule, "inventory": InventoryEntry}
-"""The settings that are lists, and what they are lists of."""
-
-CHECKED = (*LISTS, "privacy", "hash", "host_names")
-"""The settings that are neither a text nor a number; each is looked at by itself."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class Config:
     """All settings.
 
@@ -80,17 +185,23 @@ class Config:
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
     says something overrides them. ``inventory`` names members where their logs do not. ``privacy`` says what is hashed.
+    ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.session.spark_session`.
     """
 
-    layout: str = "{cluster}/nodes/{node}/logs/**"
-    metadata_layout: str = "{cluster}/nodes/{node}/metadata/**"
-    clock_bound_ms: int = 500
-    utc_offset_minutes: int | None = None
-    time_zone: str | None = None
-    shuffle_partitions: int = 8
-    sources: tuple[SourceRule, ...] = field(default=())
-    inventory: tuple[InventoryEntry, ...] = field(default=())
-    privacy: Privacy = field(default=Privacy())
+    layout: Layout = "{cluster}/nodes/{node}/logs/**"
+    metadata_layout: Layout = "{cluster}/nodes/{node}/metadata/**"
+    clock_bound_ms: ClockBound = 500
+    utc_offset_minutes: Offset | None = None
+    time_zone: Zone | None = None
+    shuffle_partitions: Partitions | None = None
+    sources: tuple[SourceRule, ...] = ()
+    inventory: tuple[InventoryEntry, ...] = ()
+    privacy: Privacy = field(default_factory=Privacy)
+
+    def __post_init__(self) -> None:
+        one_zone(self)
+        if self.layout == self.metadata_layout:
+            raise ValueError("layout and metadata_layout are the same: every file would be read as a log")
 
     def listed(self) -> Inventory:
         """The inventory as the fold reads it."""
@@ -112,101 +223,86 @@ class Config:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
 
 
-def load(path: str | Path | None = None) -> Config:
-    """The settings of ``path``, or of ``conf/pipeline.yaml`` where that exists, or the defaults.
+SECTIONS: dict[str, type[SourceRule] | type[InventoryEntry] | type[Privacy]] = {
+    "sources": SourceRule,
+    "inventory": InventoryEntry,
+    "privacy": Privacy,
+}
+"""The settings that have keys of their own."""
 
-    Raises :class:`JobError` naming key and file for what cannot be understood.
+CHECKER = TypeAdapter(Config)
+
+
+def load(path: str | Path) -> Config:
+    """The settings in the file ``path``.
+
+    Raises :class:`JobError` naming file, line and key for what is not allowed, and of these :class:`WrongCommand` for a
+    file that cannot be read.
     """
-    if path is None and not DEFAULT_FILE.is_file():
-        return Config()
-    file = Path(path or DEFAULT_FILE)
+    file = Path(path)
     try:
-        found = yaml_with_lines(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise JobError(f"cannot read the settings {file}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise JobError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
-    values = mapping(found or {}, str(file))
-    lists = {name: entries(kind, values.pop(name, None) or [], f"{file}: {name}") for name, kind in LISTS.items()}
-    refuse_listed_twice(lists["inventory"], f"{file}: inventory")
-    hidden = privacy(mapping(values.pop("privacy", None) or {}, f"{file}: privacy"), f"{file}: privacy")
-    return settings(Config, {**values, **lists, "privacy": hidden}, str(file))
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        raise WrongCommand(f"cannot read the settings {file}: {getattr(error, 'strerror', error)}") from error
+    if len(data) > LARGEST:
+        raise JobError(f"{file} has more than {LARGEST:,} bytes: that is no file of settings")
+    try:
+        lines = yaml_with_lines(data.decode())
+    except YAMLError as error:
+        raise JobError(f"{file}{told(error)}") from error
+    except UnicodeDecodeError as error:
+        raise JobError(f"{file} is not valid YAML: {error}") from error
+    try:
+        config = CHECKER.validate_python(without_nulls({} if lines.value is None else lines.value))
+    except ValidationError as error:
+        first, *more = error.errors(include_url=False, include_input=False)
+        rest = f" (and {len(more):,} more)" if more else ""
+        raise JobError(mistake(first, lines, file) + rest) from None
+    refuse_listed_twice(config.inventory, lines, file)
+    return config
 
 
-def privacy(values: dict[str, Any], where: str) -> Privacy:
-    """``values`` as the settings of privacy. Raises :class:`JobError` for what is no such setting."""
-    for name in ("hash", "host_names"):
-        found = values.get(name) or []
-        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise JobError(f"{at(where, key_of(values, name))}: {name} must be a list of texts")
-        values[name] = tuple(found)
-    for one in values["hash"]:
-        if one not in HASHABLE:
-            raise JobError(
-                f"{at(where, key_of(values, 'hash'))}: {one} cannot be hashed; what can is {', '.join(HASHABLE)}"
-            )
-    for one in values["host_names"]:
-        if not re.fullmatch(r"[\w.*-]*[A-Za-z0-9][\w.*-]*", one, re.ASCII):
-            raise JobError(f"{at(where, key_of(values, 'host_names'))}: {one!r} is no pattern such as *.corp.example")
-    return settings(Privacy, values, where)
+def without_nulls(found: Any) -> Any:
+    """What a file says, without the keys that it leaves empty: these have their defaults."""
+    if isinstance(found, dict):
+        return {key: without_nulls(value) for key, value in found.items() if value is not None}
+    return [without_nulls(one) for one in found] if isinstance(found, list) else found
 
 
-def entries(kind: type[T], found: Any, where: str) -> tuple[T, ...]:
-    """``found`` as a list of ``kind``. Raises :class:`JobError` for anything else."""
-    if not isinstance(found, list):
-        raise JobError(f"{where} must be a list")
-    return tuple(settings(kind, mapping(one, where), where) for one in found)
+def told(error: YAMLError) -> str:
+    """What is wrong with the YAML of a file, to follow its name."""
+    problem, mark = getattr(error, "problem", None), getattr(error, "problem_mark", None)
+    if problem is None or mark is None:
+        return f" is not valid YAML: {' '.join(str(error).split())}"
+    return f", line {mark.line + 1}: not valid YAML: {problem}"
 
 
-def refuse_listed_twice(inventory: tuple[InventoryEntry, ...], where: str) -> None:
+def mistake(error: ErrorDetails, lines: Lines, file: Path) -> str:
+    """One mistake for a person: file, section, line and key, and what is allowed."""
+    kind, place = error["type"], error["loc"]
+    section = place[0] if len(place) > 1 and place[0] in SECTIONS else None
+    where = f"{file}: {section}" if section else str(file)
+    if (line := lines.of(place)) is not None:
+        where += f", line {line}"
+    key = next((part for part in reversed(place) if isinstance(part, str)), None)
+    if kind in {"unexpected_keyword_argument", "invalid_key"}:
+        known = fields(Config if section is None else SECTIONS[section])
+        return f"{where}: unknown key {place[-1]}; known are {', '.join(sorted(one.name for one in known))}"
+    words = {
+        "must": f"{key} must be {error['msg']}",
+        "missing": f"{key} is missing",
+        "tuple_type": f"{key} must be a list",
+        "value_error": error["msg"].removeprefix("Value error, "),
+    }
+    return f"{where}: {words.get(kind) or (f'{key}: ' if key and not section else '') + 'expected keys and values'}"
+
+
+def refuse_listed_twice(inventory: tuple[InventoryEntry, ...], lines: Lines, file: Path) -> None:
     """Raise :class:`JobError` when two entries speak of one folder."""
     seen: set[tuple[str, str]] = set()
-    for one in inventory:
+    for number, one in enumerate(inventory):
         if (one.cluster, one.node) in seen:
+            where = f"{file}: inventory, line {lines.of(('inventory', number))}"
             raise JobError(f"{where}: node {one.node} of cluster {one.cluster} is listed twice")
         seen.add((one.cluster, one.node))
-
-
-def key_of(values: dict[str, Any], name: str) -> str:
-    """The key ``name`` as it stands in the file, with its line."""
-    return next((key for key in values if key == name), name)
-
-
-def mapping(found: Any, where: str) -> dict[str, Any]:
-    """``found`` if it is a mapping; else :class:`JobError`."""
-    if not isinstance(found, dict):
-        raise JobError(f"{where}: expected keys and values")
-    return dict(found)
-
-
-def settings(kind: type[T], values: dict[str, Any], where: str) -> T:
-    """``values`` as a ``kind``. Raises :class:`JobError` for an unknown key or a value of the wrong type."""
-    kinds = {one.name: str(one.type) for one in fields(kind)}  # type: ignore[arg-type]
-    for name, value in values.items():
-        if name not in kinds:
-            raise JobError(f"{at(where, name)}: unknown key {name}; known are {', '.join(sorted(kinds))}")
-        wanted = str if kinds[name].find("str") >= 0 else int
-        if name not in CHECKED and value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
-            raise JobError(f"{at(where, name)}: {name} must be {'a text' if wanted is str else 'a whole number'}")
-    given = {name: value for name, value in values.items() if value is not None}
-    for one in fields(kind):  # type: ignore[arg-type]
-        if one.default is MISSING and one.default_factory is MISSING and one.name not in given:
-            raise JobError(f"{where}: {one.name} is missing")
-    refuse_too_small(given, where)
-    refuse_bad_zone(given, where)
-    return kind(**given)
-
-
-def refuse_too_small(given: dict[str, Any], where: str) -> None:
-    """Raise :class:`JobError` for a number below its :data:`LEAST`."""
-    for name in given:
-        if name in LEAST and given[name] < LEAST[name]:
-            raise JobError(f"{at(where, name)}: {name} must be at least {LEAST[name]}")
-
-
-def refuse_bad_zone(given: dict[str, Any], where: str) -> None:
-    """Raise :class:`JobError` for a zone that nobody knows, or for two."""
-    if "time_zone" in given and "utc_offset_minutes" in given:
-        raise JobError(f"{where}: give time_zone or utc_offset_minutes, not both")
-    if "time_zone" in given and not is_zone(given["time_zone"]):
-        raise JobError(f"{where}: time_zone {given['time_zone']} is no zone such as Europe/Berlin")

@@ -1,8 +1,16 @@
 """YAML whose keys know the line that they stand on, so that a mistake can be pointed at."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
+
+LARGEST = 8 << 20
+"""Bytes of a document: an inventory of a hundred thousand members."""
+
+DEEPEST = 16
+"""How deep values may lie in each other."""
 
 
 class Key(str):
@@ -13,7 +21,35 @@ class Key(str):
 
 
 class Loader(yaml.SafeLoader):
-    """The safe loader, but for its keys; a key that stands in a mapping twice is an error."""
+    """The safe loader, but for its keys; a key that stands in a mapping twice is an error.
+
+    So are aliases, which a few lines can blow up to any size, and values that lie deeper than :data:`DEEPEST`.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """A node. Raises :class:`yaml.YAMLError` for what is not allowed."""
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call] # its stubs are not complete
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "aliases are not allowed: write the value out", mark)
+        if self._depth == DEEPEST:
+            raise yaml.composer.ComposerError(None, None, f"values lie deeper than {DEEPEST} levels", mark)
+        self._depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """A value. Raises :class:`yaml.YAMLError` for what its tag or its form promises and it is not."""
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError):
+            kind = node.tag.rpartition(":")[2]
+            raise yaml.constructor.ConstructorError(None, None, f"this is no {kind}", node.start_mark) from None
 
 
 def mapping_with_lines(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -33,11 +69,25 @@ def mapping_with_lines(loader: Loader, node: yaml.MappingNode) -> dict[Any, Any]
 Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping_with_lines)
 
 
-def yaml_with_lines(text: str) -> Any:
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The value of a document, and where in it things stand."""
+
+    value: Any
+
+    def of(self, place: Sequence[str | int]) -> int | None:
+        """The line of the last key on the way to a place; a mapping in a list stands where its first key does."""
+        line, here = None, self.value
+        for part in place:
+            if isinstance(here, dict):
+                key = next((key for key in here if key == part), None)
+                line, here = getattr(key, "line", line), here.get(part)
+            elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+                here = here[part]
+                line = getattr(next(iter(here), None), "line", line) if isinstance(here, dict) else line
+        return line
+
+
+def yaml_with_lines(text: str) -> Lines:
     """The value of a YAML document. Raises :class:`yaml.YAMLError`."""
-    return yaml.load(text, Loader)  # noqa: S506 - a safe loader
-
-
-def at(where: str, key: str) -> str:
-    """``where`` with the line of ``key``, if it is known."""
-    return f"{where}, line {key.line}" if isinstance(key, Key) else where
+    return Lines(yaml.load(text, Loader))  # noqa: S506 - a safe loader

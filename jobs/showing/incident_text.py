@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from election_core.model.catalogue import RULES
 from jobs.reading.incident import Incident, collapsed, outcome, story, unseen
-from jobs.showing.words import COLUMNS, Row, certainty, clock, leader_word, paragraph, term_word, when
+from jobs.reading.words import COLUMNS, Row, certainty, clock, leader_word, paragraph, term_word, when
 
 LINES_SHOWN = {"critical": 6, "warning": 6, "info": 1}
 """Lines of evidence that are shown of one finding; ``explain`` shows all."""

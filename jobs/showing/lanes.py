@@ -14,7 +14,7 @@ from plotly import graph_objects as go
 
 from jobs.reading.incident import Incident
 from jobs.reading.published import Published
-from jobs.showing.words import COLUMNS, SEVERITIES, Row, harmless, role_word, term_word, times, when
+from jobs.reading.words import COLUMNS, SEVERITIES, Row, harmless, role_word, term_word, times, when
 
 INK, FAINT, NOTHING = "#7d8796", "rgba(125, 135, 150, .25)", "rgba(0, 0, 0, 0)"
 """Colours that can be read on a light and on a dark ground."""

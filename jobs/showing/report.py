@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from election_core.model.catalogue import RULES
 from jobs.reading.incident import Incident, collapsed, outcome, story, unseen
-from jobs.showing.words import Row, certainty, clock, harmless, measures, role_word, spoken, term_word, when
+from jobs.reading.words import Row, certainty, clock, harmless, measures, role_word, spoken, term_word, when
 
 STYLE = files("jobs.showing").joinpath("report.css").read_text(encoding="utf-8")
 

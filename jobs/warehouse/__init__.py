@@ -1,1 +1,1 @@
-"""The Delta tables: names, versions, commits and data files."""
+"""The Delta tables, without Spark: names, versions, commits, data files, and what tidies them."""

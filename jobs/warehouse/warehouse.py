@@ -1,29 +1,37 @@
 """The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
 
 import json
+import os
+import re
 import time
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
-from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from jobs import JobError
+from jobs.faults import Damaged, meaning
 from jobs.warehouse.data_files import DataFile
 from jobs.warehouse.stores import for_arrow, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
+KEEP_DAYS = 30
+"""How long a run stays readable where nobody says otherwise."""
+
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
+
+
+COMMIT = re.compile(r"\d{20}\.json")
+"""How the files of Delta's log are called."""
 
 
 class Warehouse:
@@ -37,11 +45,39 @@ class Warehouse:
         return f"{self.root}/{TABLES[table].path}"
 
     def version(self, table: str) -> int | None:
-        """The newest version of ``table``; ``None`` if there is none yet."""
+        """The newest version of ``table``; ``None`` if there is none yet. Raises :class:`~jobs.JobError` as below."""
         try:
-            return int(DeltaTable(self.location(table)).version())
+            return int(self.opened(table).version())
         except TableNotFoundError:
             return None
+
+    def opened(self, table: str, version: int | None = None) -> DeltaTable:
+        """``table`` as Delta knows it, the newest version by default.
+
+        Raises :class:`TableNotFoundError` where there is none, and :class:`~jobs.JobError` where its log is damaged.
+        """
+        with self.telling(table):
+            found = DeltaTable(self.location(table), version=version)
+            if empty := empty_commits(self.location(table)):
+                raise ValueError(f"the commit {empty[0]} is empty")
+            return found
+
+    def refuse_unwritable(self) -> None:
+        """Raise :class:`JobError` when nothing can be written here: Delta's writer would tell of it by a panic."""
+        if not is_uri(self.root) and Path(self.root).exists() and not os.access(self.root, os.W_OK):
+            raise JobError(f"the warehouse {self.root} cannot be written: it is read-only, or another user's")
+
+    @contextmanager
+    def telling(self, table: str) -> Iterator[None]:
+        """Name the table in what goes wrong with it; what is wrong with the machine is told as such."""
+        try:
+            yield
+        except (TableNotFoundError, CommitFailedError, JobError):
+            raise
+        except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
+            if meaning(error):
+                raise
+            raise Damaged(table, self.location(table), error) from error
 
     def versions(self) -> dict[str, int]:
         """The newest version of every table that is there."""
@@ -49,30 +85,42 @@ class Warehouse:
         return {name: version for name, version in found.items() if version is not None}
 
     def rows(self, table: str, columns: Iterable[str] | None = None) -> list[dict[str, Any]]:
-        """All rows of a small table, without Spark; none if the table is not there.
-
-        A column that an older release did not write is null.
-        """
+        """All rows of a small table, without Spark; none if the table is not there."""
         if self.version(table) is None:
             return []
-        names = list(columns or TABLES[table].names)
         dataset = self.dataset(table)
-        found = dataset.to_table([name for name in names if name in dataset.schema.names]).to_pylist()
-        return [dict.fromkeys(names) | row for row in found]
+        with self.telling(table):
+            found: list[dict[str, Any]] = dataset.to_table(list(columns or TABLES[table].names)).to_pylist()
+        return found
 
     def dataset(self, table: str, version: int | None = None) -> ds.Dataset:
         """The rows of ``table`` as Arrow reads them, without Spark; the newest by default.
 
+        A column that an older release did not write is null.
         Arrow's own file systems read them. Delta's is written in Python: a thread of Arrow's that still holds bytes of
         it when Python ends brings the whole process down, after all its work is done.
         """
         location = self.location(table)
+        system, root = self.files(location)
+        with self.telling(table):
+            try:
+                opened = self.opened(table, version)
+            except TableNotFoundError as error:
+                raise Damaged(table, location, error) from error
+            found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
+        newer = [one for one in TABLES[table].arrow_schema() if one.name not in found.schema.names]
+        if not newer:
+            return found
+        return found.replace_schema(pa.schema([*found.schema, *(one.with_nullable(True) for one in newer)]))
+
+    def files(self, location: str) -> tuple[fs.FileSystem, str]:
+        """The file system of a place in the warehouse, and the place in it."""
         system, root = fs.FileSystem.from_uri(for_arrow(location))
-        return DeltaTable(location, version=version).to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
+        return system, root
 
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""
-        return int(DeltaTable(self.location(table)).count())
+        return int(self.opened(table).count())
 
     def last_batch(self) -> int:
         """The number of the last landing that was finished; 0 if there is none."""
@@ -110,6 +158,7 @@ class Warehouse:
         Raises :class:`JobError` when the folder holds something else.
         """
         self.refuse_foreign_folder()
+        self.refuse_unwritable()
         for table in TABLES.values():
             if self.version(table.name) is not None:
                 self.add_missing_columns(table)
@@ -121,11 +170,12 @@ class Warehouse:
                     partition_by=list(table.partitioned_by),
                     name=table.name,
                     description=table.comment,
+                    configuration=retention(KEEP_DAYS),
                 )
 
     def add_missing_columns(self, table: Table) -> None:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
-        here = DeltaTable(self.location(table.name))
+        here = self.opened(table.name)
         there = {field.name for field in here.schema().fields}
         missing = [field for field in delta_schema(table).fields if field.name not in there]
         if missing:
@@ -142,17 +192,6 @@ class Warehouse:
         if any(folder.iterdir()) and not any((folder / layer).is_dir() for layer in layers):
             raise JobError(f"{self.root} holds other files and is no warehouse: give a new or an empty folder")
 
-    def read(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
-        """The rows of ``table``, the newest by default."""
-        reader = spark.read.format("delta")
-        if version is not None:
-            reader = reader.option("versionAsOf", version)
-        return reader.load(self.location(table))
-
-    def landed(self, spark: SparkSession, table: str, last_batch: int) -> DataFrame:
-        """The rows of a bronze or silver table that finished landings wrote."""
-        return self.read(spark, table).where(F.col("batch") <= last_batch)
-
     def replace(
         self,
         files: Iterable[DataFile],
@@ -167,7 +206,7 @@ class Warehouse:
         partition at all the files only come in addition. Raises :class:`JobError` when another job has written to the
         table since that version.
         """
-        opened = DeltaTable(self.location(table), version=version)
+        opened = self.opened(table, version)
         column, now = TABLES[table].partitioned_by[0], int(time.time() * 1000)
         adds: list[AddAction | RemoveAction] = [
             AddAction(one.path, one.size, {column: one.partition}, now, data_change=True, stats=stats_of(one))
@@ -188,28 +227,24 @@ class Warehouse:
                 f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
 
-    def replace_where(self, spark: SparkSession, files: Iterable[DataFile], table: str, where: str, note: str) -> None:
-        """The same in place of rows that need not fill partitions, those that ``where`` names: Spark writes anew."""
-        writer = self.written(spark, files, TABLES[table]).write.format("delta").mode("overwrite")
-        writer.option("replaceWhere", where).option(NOTE, note).save(self.location(table))
-
-    def written(self, spark: SparkSession, files: Iterable[DataFile], table: Table) -> DataFrame:
-        """The rows of those of ``files`` that are the table's own, though no commit has named them."""
-        partitions: defaultdict[str, list[str]] = defaultdict(list)
-        for one in files:
-            if one.table == table.name:
-                partitions[one.partition].append(f"{self.location(table.name)}/{one.path}")
-        own = ", ".join(column.ddl for column in table.columns if column.name not in table.partitioned_by)
-        rows = spark.createDataFrame([], table.ddl())
-        for partition, paths in partitions.items():
-            found = spark.read.schema(own).parquet(*paths)
-            rows = rows.unionByName(found.withColumn(table.partitioned_by[0], F.lit(partition)))
-        return rows
-
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
-        """Add a few rows, without Spark."""
+        """Add a few rows, without Spark, and the columns that the table of an older release lacks.
+
+        Raises :class:`JobError` where nothing can be written.
+        """
+        self.refuse_unwritable()
+        if self.version(table) is not None:
+            self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
         write_deltalake(self.location(table), shaped, mode="append")
+
+
+def empty_commits(location: str) -> list[str]:
+    """The commits of a local table that hold nothing: Delta takes them for commits that changed nothing."""
+    if is_uri(location):
+        return []
+    with os.scandir(f"{location}/_delta_log") as entries:
+        return sorted(one.name for one in entries if COMMIT.fullmatch(one.name) and not one.stat().st_size)
 
 
 def delta_schema(table: Table) -> Schema:
@@ -222,6 +257,20 @@ def delta_schema(table: Table) -> Schema:
             for one, column in fields
         ]
     )
+
+
+def retention(days: int) -> dict[str, str]:
+    """Delta's settings of a table whose versions are kept for ``days``.
+
+    Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
+    much older than a run that names its version: only :mod:`jobs.upkeep` removes them.
+    """
+    kept = f"interval {max(days, 1)} days"
+    return {
+        "delta.enableExpiredLogCleanup": "false",
+        "delta.logRetentionDuration": kept,
+        "delta.deletedFileRetentionDuration": kept,
+    }
 
 
 def stats_of(file: DataFile) -> str:

@@ -45,7 +45,7 @@ class Warehouse:
 def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:
     """Runs the command as a user would, in a process of its own; returns what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app())", *map(str, arguments)],
+        [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())", *map(str, arguments)],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, **(env or {})},
         capture_output=True,
         text=True,
@@ -65,10 +65,10 @@ def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehous
     """The same inside a session that is there already."""
     from jobs.land import land, new_files
     from jobs.replay import replay as publish
-    from jobs.settings.config import load
+    from jobs.settings.config import Config
     from jobs.warehouse.warehouse import Warehouse as Tables
 
-    config, tables = load(None), Tables(str(warehouse))
+    config, tables = Config(), Tables(str(warehouse))
     land(spark, new_files(str(landing), tables, config), str(landing), tables, config)
     publish(spark, tables, config.listed())
     return Warehouse(warehouse)

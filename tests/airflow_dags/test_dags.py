@@ -2,6 +2,7 @@
 
 import ast
 import os
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -56,13 +57,17 @@ def test_the_nightly_way(bag: DagBag) -> None:
 
 
 def test_a_failed_gate_stops_nothing_but_a_failed_step_does(bag: DagBag) -> None:
+    """But for a landing that failed: some of its files could not be read, the others are judged. If it did nothing at
+    all there is nothing new to judge, and without a warehouse its gate fails too.
+    """
     dag = bag.dags["election_replay_nightly"]
+    looked_at = {"validate_landed": TriggerRule.ALL_DONE, "validate_judged": TriggerRule.ALL_SUCCESS}
     for step, gate, after in (("land", "validate_landed", "replay"), ("replay", "validate_judged", "publish")):
         task = dag.get_task(after)
         assert task.upstream_task_ids == {step, gate}
         assert task.trigger_rule == TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
         assert dag.get_task(gate).upstream_task_ids == {step}
-        assert dag.get_task(gate).trigger_rule == TriggerRule.ALL_SUCCESS
+        assert dag.get_task(gate).trigger_rule == looked_at[gate]
 
 
 def test_gates_are_not_tried_again_but_steps_are(bag: DagBag) -> None:
@@ -97,14 +102,34 @@ def test_the_command_line_of_a_step(bag: DagBag) -> None:
     assert command[command.index("--properties-file") + 1].endswith("conf/spark/local.conf")
     assert command[-7].endswith("/jobs/land.py")
     places = [os.environ[f"ELECTION_REPLAY_{name}"] for name in ("WAREHOUSE", "LANDING", "HOME")]
-    settings = f"{places[2]}/conf/pipeline.yaml"
+    settings = os.environ["ELECTION_REPLAY_CONFIG"]
     assert command[-6:] == ["--warehouse", places[0], "--landing", places[1], "--config", settings]
+    assert task.env_vars["ELECTION_REPLAY_CONFIG_REQUIRED"] == "Airflow"
 
 
 def test_the_settings_are_read_wherever_airflow_runs(bag: DagBag) -> None:
     for name in ("nightly", "backfill"):
         for step in ("land", "replay"):
             assert "--config" in bag.dags[f"election_replay_{name}"].get_task(step).application_args
+
+
+def test_without_settings_a_step_ends_with_a_line_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ELECTION_REPLAY_CONFIG")
+    bag = DagBag(str(FOLDER))
+    assert bag.import_errors == {}
+    for dag in ("nightly", "backfill"):
+        for step in ("land", "replay"):
+            task = bag.dags[f"election_replay_{dag}"].get_task(step)
+            assert "--config" not in task.application_args
+            assert task.env_vars["ELECTION_REPLAY_CONFIG_REQUIRED"] == "Airflow"
+    python = os.environ["ELECTION_REPLAY_PYTHON"]
+    given = ["replay", "--warehouse", "W"]
+    environment = os.environ | task.env_vars | {"PYTHONPATH": os.environ["ELECTION_REPLAY_HOME"]}
+    done = subprocess.run(
+        [python, "-m", "jobs.cli", *given], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no settings are named, and ELECTION_REPLAY_CONFIG_REQUIRED is set (Airflow)")
 
 
 @pytest.mark.parametrize(

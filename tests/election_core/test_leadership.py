@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from election_core.fold.fact_writer import Beginning
-from election_core.judge import leadership
+from election_core.judge import leaderless
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import Group, Tenure, group_of
-from election_core.judge.leadership import Gap, gaps, overlaps
+from election_core.judge.leaderless import Gap, gaps
+from election_core.judge.overlap import at_once, overlaps
 from election_core.model.facts import Alive, Fact, Role, Silence
 
 SECOND = 1_000_000
@@ -58,12 +59,12 @@ def group(led: list[tuple[str, int, int, int, str | None]], silent: list[tuple[s
 
 def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Gap]:
     """The gaps, each by the ends of all tenures before it."""
-    known, unseen, lives = leadership._Heard(heard), leadership._led_unseen(group), leadership._Lives(group)
+    known, unseen, lives = leaderless._Heard(heard), leaderless._led_unseen(group), leaderless._Lives(group)
     for number in range(1, len(group.tenures) + 1):
         after = group.tenures[number] if number < len(group.tenures) else None
         target = after.begin if after else group.end
-        ends = [leadership._effective_end(group, one, target, known) for one in group.tenures[:number]]
-        gap = leadership._gap(group, ends, after, unseen, lives)
+        ends = [leaderless._effective_end(group, one, target, known) for one in group.tenures[:number]]
+        gap = leaderless._gap(group, ends, after, unseen, lives)
         if gap is not None:
             yield gap
 
@@ -76,7 +77,7 @@ def pairs_at_once(group: Group) -> set[tuple[Tenure, Tenure]]:
         for other in group.tenures
         if (one.term, one.begin) < (other.term, other.begin)
         and one.source != other.source
-        and leadership._overlap(group.clocks, one, other)[1] > 0
+        and at_once(group.clocks, one, other)[1] > 0
     }
 
 

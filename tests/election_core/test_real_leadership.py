@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.judge import leadership as leadership_rules
+from election_core.judge.leaderless import BRIEF
 from election_core.model.catalogue import DEFINITE, PROVEN
 from election_core.model.facts import Alive, Fact, Role
 from election_core.model.rows import Finding
@@ -153,7 +153,7 @@ def as_grave(found: list[Finding], expected: list[Finding]) -> bool:
 def around_brief(one: Finding, other: Finding) -> bool:
     """Whether two clocks at their bounds make one length out of the other, on both sides of the limit."""
     lengths = [found.duration_min_ms or 0 for found in (one, other)]
-    return abs(lengths[0] - lengths[1]) <= 2 * story.BOUND_MS and min(lengths) < leadership_rules.BRIEF // 1000
+    return abs(lengths[0] - lengths[1]) <= 2 * story.BOUND_MS and min(lengths) < BRIEF // 1000
 
 
 def shifted(own: Iterable[Fact], source: str, shift_us: int) -> list[Fact]:

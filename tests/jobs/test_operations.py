@@ -13,6 +13,8 @@ import pyspark
 import pytest
 
 from jobs.cli.app import main
+from jobs.settings.in_force import in_force
+from jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,6 +64,8 @@ def test_every_command_runs_as_it_is_written(
             assert ran.returncode == 0, f"{line}\n{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
     assert "published_timestamp_seconds" in Path("election_replay.prom").read_text(encoding="utf-8")
     assert Path("warehouse/data_docs/index.html").is_file()
+    settings = {run["settings"] for run in Warehouse("warehouse").runs()}
+    assert settings == {in_force("conf/pipeline.yaml").source}, "the row of each run says what was in force"
 
 
 def environment() -> dict[str, str]:

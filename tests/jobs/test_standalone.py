@@ -81,13 +81,16 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 def test_a_night_outlives_one_of_two_workers(
     cluster: Cluster, spark: "SparkSession", landing: Landing, tmp_path: Path
 ) -> None:
-    logs = landing(RUNS)
+    logs, events = landing(RUNS), tmp_path / "events"
+    events.mkdir()
     job = subprocess.Popen(
         [
             *(SPARK / "bin/spark-submit", "--properties-file", ROOT / "conf/spark/standalone.conf"),
             *("--master", cluster.address, "--py-files", packed(tmp_path), "--driver-memory", "1g"),
             *("--executor-memory", "512m", "--executor-cores", "1", "--conf", "spark.driver.host=127.0.0.1"),
+            *("--conf", f"spark.eventLog.dir={events.as_uri()}"),
             *(ROOT / "jobs/run.py", "--landing", logs, "--warehouse", tmp_path / "cluster"),
+            *("--config", ROOT / "conf/pipeline.yaml"),
         ],
         env=bare_environment(),
         stdout=subprocess.PIPE,
@@ -101,6 +104,7 @@ def test_a_night_outlives_one_of_two_workers(
     said += job.stdout.readlines()
     assert job.wait() == 0, "".join(said) + (tmp_path / "stderr").read_text()[-3000:]
     assert cluster.state()["aliveworkers"] == 1
+    assert list(events.iterdir()), "the event log, for a history server"
 
     here, there = replay_in(spark, logs, tmp_path / "local"), Warehouse(tmp_path / "cluster")
     for table in GOLD:

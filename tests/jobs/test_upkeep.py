@@ -1,19 +1,23 @@
 """Upkeep takes away what nobody needs, and nothing that a published run names."""
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
 from jobs import JobError
 from jobs.cli.app import main
-from jobs.publish import JUDGED, Judged, stands, write_run
+from jobs.publishing.runs import Judged, write_run
 from jobs.reading.published import Published
+from jobs.spark_views import register
 from jobs.upkeep import Tidied, upkeep
-from jobs.warehouse.warehouse import Warehouse
-from tests.jobs.test_data_files import commit, files_of
+from jobs.warehouse.table_sets import JUDGED, stands
+from jobs.warehouse.warehouse import Warehouse, retention
+from tests.jobs.warehouse.test_data_files import commit, files_of
 
 NOW = datetime.now(UTC)
 TERM = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger", "start_time": NOW, "certainty": "proven"}
@@ -88,6 +92,53 @@ def test_runs_that_are_not_kept_go_but_never_the_newest(warehouse: Warehouse) ->
     assert terms(warehouse, newest) == [1, 2]
     with pytest.raises(OSError, match="No such file"):
         terms(warehouse, old)
+
+
+def aged(warehouse: Warehouse, days: int) -> None:
+    """Let all that is written be older by some days."""
+    for file in Path(warehouse.root).rglob("*"):
+        if file.is_file():
+            seconds = file.stat().st_mtime - days * 24 * 60 * 60
+            os.utime(file, (seconds, seconds))
+
+
+def many_commits(warehouse: Warehouse) -> None:
+    """So many that Delta makes checkpoints; each time it may remove what is older than its retention."""
+    DeltaTable(warehouse.location("terms")).alter.set_table_properties({"delta.checkpointInterval": "4"})
+    for _ in range(6):
+        rewrite(warehouse, 7)
+
+
+def log_entries(warehouse: Warehouse) -> list[str]:
+    return sorted(path.name for path in Path(warehouse.location("terms"), "_delta_log").glob("*.json"))
+
+
+def test_kept_runs_stay_readable_however_old_the_log_is(warehouse: Warehouse) -> None:
+    rewrite(warehouse, 1)
+    old = published(warehouse, "old", days_ago=80)
+    many_commits(warehouse)
+    aged(warehouse, 80)
+    many_commits(warehouse)
+    rewrite(warehouse, 1, 2, 3)
+    newest = published(warehouse, "newest")
+    upkeep(warehouse, keep_days=90)
+    assert (terms(warehouse, old), terms(warehouse, newest)) == ([1], [1, 2, 3])
+    assert retention(90).items() <= DeltaTable(warehouse.location("terms")).metadata().configuration.items()
+
+    entries = log_entries(warehouse)
+    upkeep(warehouse, keep_days=30)
+    assert len(log_entries(warehouse)) < len(entries), "what no kept run needs goes from the log too"
+    assert terms(warehouse, newest) == [1, 2, 3]
+    assert Published(warehouse).rows("SELECT term FROM terms ORDER BY term") == [{"term": n} for n in (1, 2, 3)]
+
+
+def test_spark_reads_a_run_however_old_its_versions_are(spark: SparkSession, warehouse: Warehouse) -> None:
+    rewrite(warehouse, 1)
+    published(warehouse, "old")
+    aged(warehouse, 300)
+    rewrite(warehouse, 1, 2)  # not published
+    register(spark, warehouse.root)
+    assert [row["term"] for row in spark.sql("SELECT term FROM terms").collect()] == [1]
 
 
 def test_what_is_not_published_yet_is_left_alone(warehouse: Warehouse) -> None:

@@ -1,4 +1,4 @@
-"""What the views answer, by small made-up histories; tests/jobs/test_queries.py asks them about real ones."""
+"""What the views answer, by small made-up histories; tests/jobs/reading/test_queries.py asks them about real ones."""
 
 from pathlib import Path
 from typing import Any

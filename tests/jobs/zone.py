@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.land import EVIDENCE, tasks_of, unseen
 from jobs.landing.listing import log_files
 from jobs.landing.one_file import land_task
+from jobs.landing.plan import EVIDENCE, tasks_of, unseen
 from jobs.settings.config import Config
 from schemas import TABLES
 

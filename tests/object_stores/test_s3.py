@@ -72,7 +72,7 @@ def test_a_night_from_and_into_a_store(store: Mapping[str, str], monkeypatch: py
     assert any(row["rule"] == "LEADERLESS" and "n1 (term 1) died" in row["summary"] for row in found)
     assert "expectations of 13 tables hold" in election_replay("validate", "--warehouse", "s3a://tables/w")
     again = election_replay("run", "--landing", "s3a://logs/zone", "--warehouse", "s3a://tables/w")
-    assert again.startswith("Nothing new has come")
+    assert "Nothing new has come" in again
 
 
 def packages() -> str:

@@ -14,11 +14,10 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
-from election_core.dialects.dialect import Unparsable, integer, words
+from election_core.dialects.dialect import Unparsable, integer, seconds, words
 from election_core.model.events import EpochEntry, Event
 
 PROTOCOL = "metadata"
@@ -74,12 +73,12 @@ Columns = Iterator[tuple[str, str, dict[str, Any]]]
 
 
 def snapshot_time(stream: str) -> int | None:
-    """When the file ``stream`` was taken, microseconds UTC; ``None`` where it is no snapshot."""
+    """When the file ``stream`` was taken, microseconds UTC; ``None`` where it is no snapshot, or of an absurd year."""
     found = _STREAM.fullmatch(stream)
     if found is None:
         return None
     try:
-        return int(datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()) * 1_000_000
+        return seconds(found[1].removesuffix("Z")) * 1_000_000
     except ValueError:
         return None
 

@@ -19,11 +19,15 @@ from dataclasses import dataclass, replace
 
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
-from election_core.judge import leadership
 from election_core.judge.clock import Clocks, Moment
+from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
-from election_core.judge.leadership import Gap, Overlap, coverage
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, seconds
+from election_core.judge.leaderless import Gap, gaps
+from election_core.judge.limits import clock_skews, log_gaps
+from election_core.judge.overlap import Overlap, overlaps
+from election_core.judge.role_rows import role_intervals
+from election_core.judge.wording import between, seconds
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
 from election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.acting_master.facts import (
@@ -55,7 +59,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     if not any(isinstance(fact, Role) for fact in named):
         return
     group = group_of(named, clocks)
-    yield from leadership.role_intervals(group)
+    yield from role_intervals(group)
     if not any(group.of(ActingEnabled)):
         return
     services = _Services.of(group)
@@ -206,13 +210,13 @@ def _findings(group: Group, services: _Services) -> Iterator[Finding]:
     for gap in _gaps(group, services):
         yield from _gap_findings(group, services, gap)
     yield from _stuck(group)
-    yield from leadership.log_gaps(group)
-    yield from leadership.clock_skews(group)
+    yield from log_gaps(group)
+    yield from clock_skews(group)
 
 
 def _overlaps(group: Group) -> Iterator[Overlap]:
     """Definite overlaps."""
-    return (overlap for overlap in leadership.overlaps(group) if overlap.least > 0)
+    return (overlap for overlap in overlaps(group) if overlap.least > 0)
 
 
 def _is_alarm(overlap: Overlap) -> bool:
@@ -441,7 +445,7 @@ def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
     or not. The same holds where a member that follows learns whom it follows in that time, or where one that is up
     never says what it does.
     """
-    for gap in leadership.gaps(group, _last_heard(group)):
+    for gap in gaps(group, _last_heard(group)):
         handed_over = services.acts(gap.before) and gap.before.end_cause in _SAID_SO
         if not handed_over and not _served_unseen(group, gap):
             yield gap
@@ -626,7 +630,7 @@ def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
 
 def _overlap_coverage(group: Group) -> RuleCoverage:
     """Pairs that were at once, or may have been for longer than a notice, and the changes that were none of them."""
-    pairs = list(leadership.overlaps(group))
+    pairs = list(overlaps(group))
     broken = sum(1 for overlap in pairs if overlap.least > 0 and _is_alarm(overlap))
     unknown = sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > NOTICE)
     return coverage(

@@ -20,9 +20,10 @@ from itertools import combinations, pairwise
 from election_core.fold.identity import BROKER, CONTROLLER
 from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
-from election_core.judge.leadership import coverage
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, seconds
+from election_core.judge.wording import seconds
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId

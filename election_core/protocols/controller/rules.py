@@ -14,12 +14,15 @@ from itertools import pairwise
 
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import FOLLOWER, LEADER, STOPPED
-from election_core.judge import leadership
+from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Message, Moment
-from election_core.judge.coverage import summed, tallies_of
+from election_core.judge.coverage import coverage, summed, tallies_of
 from election_core.judge.group import Group, Tenure, group_of, since
-from election_core.judge.leadership import Overlap, coverage
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between, seconds
+from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_core.judge.role_rows import role_intervals, terms_by_hearsay
+from election_core.judge.same_term import same_term
+from election_core.judge.wording import between, seconds
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
 from election_core.model.facts import Fact, LastHeard, LogCut, MemberAddress, Role, TermWentBack
 from election_core.model.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
 from election_core.protocols.controller import decision_rules
@@ -47,13 +50,13 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     decided = decisions(group)
     sets = set_versions(decided)
     epochs_order = not _went_back(group, decided) or _ordered_by_clocks(group)
-    yield from leadership.role_intervals(group)
+    yield from role_intervals(group)
     yield from terms(group, decided)
     yield from elections(decided, group, sets)
     yield from sync_state_sets(group, sets)
     yield from _findings(group, decided, sets)
     unseen = None if epochs_order else (lambda *_: True)
-    yield from leadership.availability(group, _last_heard(group), _unplanned(group, decided), "master", "epoch", unseen)
+    yield from availability(group, _last_heard(group), _unplanned(group, decided), "master", "epoch", unseen)
     yield from _coverage(group, decided, sets)
 
 
@@ -224,7 +227,7 @@ def terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
             start_event_id=fact.since_event,
             end_event_id=None,
         )
-    yield from leadership.terms_by_hearsay(group, seen)
+    yield from terms_by_hearsay(group, seen)
 
 
 def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Decision]) -> Term:
@@ -337,7 +340,7 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     bound = _without_alone(group, decided, sets)
     yield from split
     causes: dict[tuple[str | None, str], Finding] = {}
-    for overlap in leadership.overlaps(group):
+    for overlap in overlaps(group):
         finding = _overlap_finding(group, overlap, bound)
         if finding is not None:
             yield finding
@@ -361,7 +364,7 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
 
 
 def _same_epoch(group: Group) -> list[Finding]:
-    return [found for found in leadership.same_term(group, "epoch") if not _begun_anew(group, found)]
+    return [found for found in same_term(group, "epoch") if not _begun_anew(group, found)]
 
 
 def _begun_anew(group: Group, found: Finding) -> bool:
@@ -795,7 +798,7 @@ def _coverage(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     double = {term for found in _same_epoch(group) for term in found.terms}
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(led - double), len(double))
     bound = _without_alone(group, decided, sets)
-    yield leadership.overlap_coverage(group, lambda overlap: _is_alarm(group, overlap, bound))
+    yield overlap_coverage(group, lambda overlap: _is_alarm(group, overlap, bound))
     won = [fact for fact in _elections_of(decided) if fact.decision == ELECTED]
     later = [fact for fact in won if (fact.set_epoch or 0) > 1]
     before = decision_rules.sets_before(decided, sets)

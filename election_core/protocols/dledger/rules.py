@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from election_core.fold.roles import CANDIDATE, FOLLOWER
-from election_core.judge import leadership
+from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import summed, tallies_of
+from election_core.judge.coverage import coverage, summed, tallies_of
 from election_core.judge.group import Group, Tenure, group_of, since
-from election_core.judge.leadership import Overlap, coverage
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, between, seconds
+from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_core.judge.role_rows import role_intervals, terms_by_hearsay
+from election_core.judge.same_term import same_term
+from election_core.judge.wording import between, seconds
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING
 from election_core.model.facts import (
     Alive,
     Candidacy,
@@ -56,11 +59,11 @@ def raft_rows(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iter
 
     ``broken`` are the lines that break a rule, each with how, for a sentence.
     """
-    yield from leadership.role_intervals(group)
+    yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
     yield from _findings(group, broken)
-    yield from leadership.availability(group, last_heard(group), _unplanned(group), "leader", "term")
+    yield from availability(group, last_heard(group), _unplanned(group), "leader", "term")
     yield from _coverage(group)
 
 
@@ -90,7 +93,7 @@ def terms(group: Group) -> Iterator[Term]:
             start_event_id=first.begin.event_id,
             end_event_id=last.end.event_id,
         )
-    by_hearsay = list(leadership.terms_by_hearsay(group, {term for term, _ in led}))
+    by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
     yield from by_hearsay
     yield from _terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
 
@@ -167,7 +170,7 @@ def elections(group: Group) -> Iterator[Election]:
 
 
 def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
-    split = [*leadership.same_term(group, "term"), *_split_by_word_of_others(group)]
+    split = [*same_term(group, "term"), *_split_by_word_of_others(group)]
     double = list(votes.double_votes(group, split))
     back = list(_terms_that_went_back(group, double))
     yield from split
@@ -282,7 +285,7 @@ def _unplanned(group: Group) -> list[Moment]:
 
 def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
     """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms. ``clock``: "term" or "epoch"."""
-    for overlap in leadership.overlaps(group):
+    for overlap in overlaps(group):
         if overlap.stale.term != overlap.newer.term and overlap.least > 0:
             yield _overlap_finding(group, overlap, clock)
 
@@ -498,7 +501,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     if not any(fact.rule == "STALE_LOG_VOTE" for fact in group.of(RuleChecked)):
         why = "the ledger ends that candidate and voter compared are not printed"
         yield coverage(group, "STALE_LOG_VOTE", 0, 0, len(voters), why)
-    yield leadership.overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
+    yield overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
 
 
 def _members_coverage(group: Group) -> RuleCoverage:

@@ -17,11 +17,16 @@ from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, Activity, incarnation_at
 from election_core.fold.roles import CANDIDATE, DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED, Span, Step, spans
-from election_core.judge import leadership
+from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Message, Moment
+from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
-from election_core.judge.leadership import BRIEF, Overlap, coverage
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, between
+from election_core.judge.leaderless import BRIEF
+from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_core.judge.role_rows import role_intervals
+from election_core.judge.same_term import same_term
+from election_core.judge.wording import between
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
 from election_core.model.facts import Alive, Candidacy, Fact, QuietLog, Role
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Finding, Row, RuleCoverage
@@ -312,16 +317,16 @@ class Words:
 def judge(own: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
     """All rows of one group whose highest living node leads."""
     group = group_of(_numbered(own), clocks)
-    yield from leadership.role_intervals(group)
+    yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    yield from leadership.same_term(group, "election")
+    yield from same_term(group, "election")
     yield from _overlaps(group, words)
     verdicts = [_Verdict(group, win) for win in group.of(Candidacy) if win.outcome == "won"]
     for verdict in verdicts:
         yield from verdict.findings(words)
     yield from _contradicted_by_its_message(group, words)
-    yield from leadership.availability(group, _missed(group), _unplanned(group), words.leader, "election")
+    yield from availability(group, _missed(group), _unplanned(group), words.leader, "election")
     yield from _coverage(group, words, verdicts)
 
 
@@ -423,7 +428,7 @@ def _unplanned(group: Group) -> list[Moment]:
 
 def _overlaps(group: Group, words: Words) -> Iterator[Finding]:
     """``SPLIT_BRAIN_OVERLAP``: two leaders at once; no quorum keeps the older one from deciding."""
-    for overlap in leadership.overlaps(group):
+    for overlap in overlaps(group):
         least = _surely_at_once(group, overlap)
         if overlap.stale.term != overlap.newer.term and least > 0:
             yield _overlap(group, replace(overlap, least=least), words)
@@ -594,4 +599,4 @@ def _coverage(group: Group, words: Words, verdicts: Iterable[_Verdict]) -> Itera
         by_term.setdefault(tenure.term, set()).add(tenure.source)
     double = sum(1 for sources in by_term.values() if len(sources) > 1)
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term) - double, double)
-    yield leadership.overlap_coverage(group, lambda overlap: _surely_at_once(group, overlap) > BRIEF)
+    yield overlap_coverage(group, lambda overlap: _surely_at_once(group, overlap) > BRIEF)

@@ -9,9 +9,10 @@ from itertools import combinations
 from election_core.fold.process_runs import REORDERED, SECOND
 from election_core.fold.versions import ReleaseClaim, range_of
 from election_core.judge.clock import Clocks
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
-from election_core.judge.leadership import coverage
-from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, seconds
+from election_core.judge.wording import seconds
+from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row
 from election_core.protocols.log_quality.facts import Claim, ClockSteppedBack, ListedAs, LogCopied, Release, SpeaksFor

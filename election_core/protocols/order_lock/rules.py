@@ -28,9 +28,10 @@ from operator import attrgetter
 
 from election_core.fold.process_runs import SECOND, SILENCE
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT_END, Group, group_of, since, until
-from election_core.judge.leadership import coverage
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, between
+from election_core.judge.wording import between
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING
 from election_core.model.facts import Alive, Fact, Silence
 from election_core.model.rows import Finding, LockHold, Row, RuleCoverage
 from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate

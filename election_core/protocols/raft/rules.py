@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from election_core.judge.clock import Clocks, Message
 from election_core.judge.group import group_of, since
-from election_core.judge.leadership import GROUP_SHUTDOWN
+from election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_core.model.catalogue import INFO
 from election_core.model.facts import Fact, QuietLog, TermRaised
 from election_core.model.rows import Finding, Row

@@ -13,11 +13,14 @@ from itertools import combinations, pairwise
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
-from election_core.judge import leadership
+from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Message, Moment
-from election_core.judge.coverage import RuleTally, summed, tallies_of
+from election_core.judge.coverage import RuleTally, coverage, summed, tallies_of
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
-from election_core.judge.leadership import GROUP_SHUTDOWN, coverage
+from election_core.judge.leaderless import GROUP_SHUTDOWN
+from election_core.judge.overlap import overlap_coverage
+from election_core.judge.role_rows import role_intervals
+from election_core.judge.same_term import same_term
 from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING
 from election_core.model.facts import Alive, Candidacy, Fact, Role, TermRaised, TermWentBack
 from election_core.model.quorum import is_majority
@@ -37,17 +40,17 @@ FOLLOWS_A_LEADER = 30 * SECOND
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one ensemble."""
     group = group_of(_with_epochs(own, clocks), clocks)
-    yield from leadership.role_intervals(group)
+    yield from role_intervals(group)
     yield from raft_like.terms(group)
     yield from raft_like.elections(group)
-    yield from leadership.same_term(group, "epoch")
+    yield from same_term(group, "epoch")
     yield from raft_like.overlap_findings(group, "epoch")
     yield from _epochs_that_went_back(group)
     yield from _votes_that_went_down(group)
     yield from _without_quorum(group)
     planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
     heard, elections = raft_like.last_heard(group), _unplanned(group, planned)
-    for row in leadership.availability(group, heard, elections, "leader", "epoch", _led_unseen):
+    for row in availability(group, heard, elections, "leader", "epoch", _led_unseen):
         yield _no_incident(row, planned)
     yield from _coverage(group)
 
@@ -301,7 +304,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_epoch) - double, double)
     yield from summed(group, [*tallies_of(group), *(_told(_compared(group, win)) for win in group.of(Candidacy))])
-    yield leadership.overlap_coverage(group, lambda _: False)
+    yield overlap_coverage(group, lambda _: False)
 
 
 _NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its election is not certain"

@@ -145,6 +145,10 @@ def test_a_broken_file_says_why(name: str, data: bytes, why: str) -> None:
         (f"{TAKEN}/topics.json.bak", AT, False),
         ("topics.json", None, False),
         ("20261399T020000Z/topics.json", None, True),
+        ("99991231T235959Z/topics.json", None, True),
+        ("30000101T000000Z/topics.json", None, True),
+        ("19691231T235959Z/topics.json", None, True),
+        ("00010101T000000Z/topics.json", None, True),
         ("broker.log", None, False),
     ],
 )

@@ -14,7 +14,7 @@ from election_core.model.rows import TABLE_OF
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.judged import rows_of
 from election_core.simulate.scenario import played
-from jobs.validate import expectations_of
+from jobs.gates.checks import expectations_of
 from schemas import TABLES
 
 FEW = (

@@ -1,0 +1,51 @@
+"""A run of a real cluster landed and judged in this process, without Spark and without tables."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from election_core.model.facts import Fact
+from election_core.model.rows import Row
+from election_core.replay.arrow_passes import fold
+from election_core.replay.group_judge import rows_of_group
+from jobs.landing.listing import log_files
+from jobs.landing.one_file import land_task
+from jobs.landing.plan import tasks_of
+from jobs.settings.config import Config
+from schemas import TABLES
+
+EVENTS = TABLES["events"]
+ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_order", "fingerprint", "line_no")
+"""The order in which the fold wants the events."""
+
+
+def judged(run: Path) -> list[Row]:
+    """The rows of all groups of a run, whose node folders lie in ``<run>/nodes``."""
+    facts = [fact for fact in fold(events_of(run).to_batches(max_chunksize=5000)) if isinstance(fact, Fact)]
+    facts.sort(key=lambda fact: fact.replica_group)
+    groups = groupby(facts, key=lambda fact: fact.replica_group)
+    return [row for _, of_group in groups for row in rows_of_group(list(of_group))]
+
+
+def events_of(run: Path) -> pa.Table:
+    """The events of a run, in the order of the fold."""
+    landing, config = str(run), Config()
+    files = log_files(landing, config.layout, config.metadata_layout)
+    tasks = tasks_of(files, [], landing, config, 1)
+    rows = [values for task in tasks for table, values in land_task(task, landing) if table == EVENTS.name]
+    return ordered(pa.table(_columns(rows), schema=EVENTS.arrow_schema()))
+
+
+def _columns(rows: list[tuple[Any, ...]]) -> list[pa.Array]:
+    fields = EVENTS.arrow_schema()
+    return [pa.array([row[at] for row in rows], field.type) for at, field in enumerate(fields)]
+
+
+def ordered(events: pa.Table) -> pa.Table:
+    """Events of any order in that of the fold."""
+    events = events.append_column("is_snapshot", pc.match_substring(events["stream"], "/"))
+    events = events.append_column("file_order", pc.fill_null(events["file_time"].cast(pa.int64()), -1))
+    return events.sort_by([(name, "ascending") for name in ORDER]).combine_chunks()

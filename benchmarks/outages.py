@@ -1,0 +1,162 @@
+"""How many of the times in which real writers could not write a finding explains.
+
+python -m benchmarks.outages CORPORA             # a table of every outage of every run with writers below that folder
+python -m benchmarks.outages CORPORA --write     # the same as a section of docs/accuracy.md
+
+A run has its writers' logs in ``clients/``. An outage is a time of more than two seconds between two acknowledged
+writes in which attempts failed; clients wait two to four seconds an attempt, so that it is an upper bound. A finding
+explains it where it tells of lost availability and covers at least two fifths of it.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+from benchmarks.in_process import judged
+from election_core.model.rows import Finding
+
+PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
+HEADING = "## Outages that real writers saw"
+
+LEAST_S = 2.0
+COVERED = 0.4
+WRITERS = ("writer*.log", "producer*.log")
+ACKNOWLEDGED = {"put", "created", "send", "sent"}
+FAILED = {"failed", "fail", "send_failed"}
+
+EXPLAINING = {
+    "LEADERLESS",
+    "LEADER_KEPT_WITHOUT_QUORUM",
+    "SPLIT_BRAIN_OVERLAP",
+    "SPECIAL_SERVICE_GAP",
+    "PRE_ONLINE_STUCK",
+    "LOG_GAP",
+}
+"""The rules that tell of a time in which nobody could write, or in which a leader was cut off or frozen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A time in which no write was acknowledged, in seconds since 1970 on the clock of the writer."""
+
+    run: str
+    begin: float
+    end: float
+    attempts: int
+
+    @property
+    def lasted(self) -> float:
+        """Seconds."""
+        return self.end - self.begin
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An outage beside the finding that covers most of it; ``covered`` seconds of it."""
+
+    outage: Outage
+    finding: Finding | None
+    covered: float
+
+    @property
+    def explained(self) -> bool:
+        """Whether the finding covers enough of the outage."""
+        return self.finding is not None and self.covered >= COVERED * self.outage.lasted
+
+
+def outages(run: Path) -> Iterator[Outage]:
+    """The outages that the writers of a run saw; what any of them wrote counts."""
+    acknowledged, failed = [], []
+    for path in sorted(path for pattern in WRITERS for path in (run / "clients").glob(pattern)):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            event = entry.get("event", entry.get("ev"))
+            if event in ACKNOWLEDGED:
+                acknowledged.append(float(entry["t"]))
+            elif event in FAILED:
+                failed.append(float(entry["t"]))
+    acknowledged.sort()
+    name = f"{run.parent.name}/{run.name}"
+    for begin, end in pairwise(acknowledged):
+        if end - begin > LEAST_S and (attempts := sum(1 for at in failed if begin <= at <= end)):
+            yield Outage(name, begin, end, attempts)
+
+
+def explanation(outage: Outage, findings: Iterable[Finding]) -> Explanation:
+    """The finding that explains an outage best, if any does."""
+    measured = [(covered(outage, finding), finding.finding_id, finding) for finding in findings]
+    best = max(measured, default=(0.0, "", None), key=lambda one: one[:2])
+    return Explanation(outage, best[2] if best[0] > 0 else None, best[0])
+
+
+def covered(outage: Outage, finding: Finding) -> float:
+    """How many seconds of an outage a finding covers."""
+    until = finding.end_time / 1e6 if finding.end_time is not None else outage.end
+    return max(0.0, min(outage.end, until) - max(outage.begin, finding.start_time / 1e6))
+
+
+def explained(run: Path) -> list[Explanation]:
+    """Every outage of a run with its explanation."""
+    found = list(outages(run))
+    if not found:
+        return []
+    findings = [row for row in judged(run) if isinstance(row, Finding) and row.rule in EXPLAINING]
+    return [explanation(outage, findings) for outage in found]
+
+
+def table(explanations: Iterable[Explanation]) -> Iterator[str]:
+    """The outages as a table in Markdown."""
+    yield "| run | no write from | for | failed attempts | explained by | covers | its length |"
+    yield "|---|---|---|---|---|---|---|"
+    for one in explanations:
+        outage, finding = one.outage, one.finding
+        begin = datetime.fromtimestamp(outage.begin, UTC).strftime("%H:%M:%S")
+        told = f"`{finding.rule}`" if finding is not None and one.explained else "-"
+        length = "" if finding is None or finding.end_time is None else _length(finding)
+        share = f"{one.covered / outage.lasted:.0%}"
+        yield f"| {outage.run} | {begin} | {outage.lasted:.1f} s | {outage.attempts} | {told} | {share} | {length} |"
+
+
+def _length(finding: Finding) -> str:
+    return f"{((finding.end_time or finding.start_time) - finding.start_time) / 1e6:.1f} s"
+
+
+def section(explanations: list[Explanation]) -> str:
+    """The section of the page."""
+    good = sum(one.explained for one in explanations)
+    lines = [
+        HEADING,
+        "",
+        f"{good} of {len(explanations)} outages of more than two seconds are covered by a finding for at least two",
+        "fifths of their length. Clients wait two to four seconds an attempt, so that an outage is an upper bound.",
+        "This section is made by `python -m benchmarks.outages CORPORA --write`.",
+        "",
+        *table(explanations),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Print the table, or write the section; fails never: it measures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", type=Path, help="the folder of systems, each with its runs")
+    parser.add_argument("--only", default="*/*", help="runs that fit this pattern")
+    parser.add_argument("--write", action="store_true", help="rewrite the section of docs/accuracy.md")
+    given = parser.parse_args()
+    runs = sorted(path.parent for path in given.corpora.glob(f"{given.only}/run.json"))
+    text = section([one for run in runs for one in explained(run)])
+    if given.write:
+        before, _, _ = PAGE.read_text(encoding="utf-8").partition(HEADING)
+        PAGE.write_text(f"{before.rstrip()}\n\n{text}", encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

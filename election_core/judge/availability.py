@@ -1,0 +1,56 @@
+"""What every protocol with leaders has to say of availability, and of what limits its verdicts."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from election_core.fold.process_runs import SECOND
+from election_core.judge.clock import Moment
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group
+from election_core.judge.leaderless import Gap, Unseen, gaps, leaderless
+from election_core.judge.limits import clock_skews, log_gaps, starting
+from election_core.judge.storm import storm
+from election_core.model.facts import Alive, Silence
+from election_core.model.rows import Finding, RuleCoverage
+
+
+def availability(
+    group: Group,
+    heard: Iterable[tuple[str, Moment]],
+    elections: Iterable[Moment],
+    what: str,
+    clock: str,
+    unseen: Unseen | None = None,
+) -> Iterator[Finding | RuleCoverage]:
+    """What every protocol with leaders has to say of availability, and of what limits its verdicts.
+
+    ``heard`` as in :func:`gaps`, ``elections`` are the unplanned ones; ``what`` and ``clock`` are the protocol's words.
+    """
+    found = list(gaps(group, heard, unseen))
+    storms = list(storm(group, elections))
+    yield from leaderless(group, found, what, clock)
+    yield from storms
+    yield from log_gaps(group)
+    yield from clock_skews(group)
+    yield from common_coverage(group, found, len(storms))
+
+
+def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator[RuleCoverage]:
+    """Coverage of the rules about availability and about what limits a verdict."""
+    changes = max(len(group.tenures) - 1, 0)
+    put_back = group.clocks.put_back
+    blurred = (t for t in group.tenures[:-1] if t.end.by - t.end.at > 2 * SECOND or t.source in put_back)
+    unclear = sum(1 for _ in blurred)
+    unclear = max(min(unclear, changes - len(found)), 0)
+    why = "the end of a tenure is known only between its last sign and the next start"
+    if put_back:
+        why += "; a clock that was put back does not tell when its machine led"
+    sure = sum(1 for gap in found if gap.least >= SECOND)
+    unclear = max(unclear, len(found) - sure)
+    yield coverage(group, "LEADERLESS", max(changes - sure - unclear, 0), sure, unclear, why)
+    yield coverage(group, "ELECTION_STORM", 0 if storms else 1, storms)
+    silent = {fact.source_node for fact in group.of(Silence) if not starting(group, fact)}
+    speaking = {fact.source_node for fact in group.of(Alive)}
+    yield coverage(group, "LOG_GAP", len(speaking - silent), len(silent))
+    compared, never = group.clocks.compared()
+    skewed = len(group.clocks.skews)
+    yield coverage(group, "CLOCK_SKEW", max(compared - skewed, 0), skewed, never, "no message goes between the two")

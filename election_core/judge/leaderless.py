@@ -1,0 +1,302 @@
+"""``LEADERLESS``: members were up, a leader had existed before, and nobody led.
+
+    leader, term 1   [====== ... end]                          its end: as it says, or when others heard of it last
+    leader, term 2                           [begin ======
+    nobody leads              |<-- least .. most -->|          no gap where a third tenure or an unseen leader covers it
+
+A gap is measured between the end that mattered, of all tenures before it, and the beginning of the next one.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import inf
+from operator import itemgetter
+
+from election_core.fold.process_runs import SECOND, SILENCE
+from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, STOPPED
+from election_core.judge.clock import Clocks, Moment
+from election_core.judge.group import SILENT, Group, Tenure, until
+from election_core.judge.wording import between, seconds
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING
+from election_core.model.facts import Alive, Role
+from election_core.model.rows import Finding
+
+BRIEF = 2 * SECOND
+"""A time without leader that may be shorter than this is worth knowing, not an alarm."""
+GROUP_SHUTDOWN = 60 * SECOND
+"""Members that stop within this time of their leader were shut down together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A time without a leader, from the end of the last effective tenure; microseconds, least and most."""
+
+    before: Tenure
+    after: Tenure | None
+    begin: Moment
+    end: Moment
+    least: int
+    most: int
+    planned: bool
+    evidence: tuple[str, ...]
+
+
+Unseen = Callable[[Group, Moment, Moment], bool]
+"""Whether somebody may have led between two moments although no log says so with a term."""
+
+
+def gaps(group: Group, heard: Iterable[tuple[str, Moment]], unseen: Unseen | None = None) -> Iterator[Gap]:
+    """Times without a leader after the first one.
+
+    ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
+    the end of a leader that died or fell silent.
+    """
+    ordered = group.tenures  # by term: clocks of different machines do not order them
+    ends, led_unseen, lives = _Ends(group, heard), _led_unseen(group), _Lives(group)
+    for number, before in enumerate(ordered, 1):
+        if before.source in group.clocks.put_back:
+            return  # from here on it cannot be told when somebody led
+        after = ordered[number] if number < len(ordered) else None
+        gap = _gap(group, ends.so_far(before), after, led_unseen, lives)
+        if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
+            yield gap
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end of a tenure as far as it mattered: not before ``earliest``, not after ``latest``."""
+
+    earliest: Moment
+    latest: Moment
+    tenure: Tenure
+
+
+class _Heard:
+    """When others heard of each member for the last time."""
+
+    def __init__(self, heard: Iterable[tuple[str, Moment]]) -> None:
+        self._of: dict[str, list[tuple[int, int, Moment]]] = {}
+        for number, (node, moment) in enumerate(heard):
+            self._of.setdefault(node, []).append((moment.at, number, moment))
+        for own in self._of.values():
+            own.sort()
+        self._longest = max((moment.by - at for own in self._of.values() for at, _, moment in own), default=0)
+
+    def between(self, node: str, since: int, until: int) -> list[Moment]:
+        """Of a member, in the order of presentation: all moments that end after ``since`` and begin by ``until``."""
+        own = self._of.get(node, [])
+        first, last = bisect_left(own, (since - self._longest,)), bisect_left(own, (until + 1,))
+        return [moment for _, _, moment in sorted(own[first:last], key=itemgetter(1))]
+
+
+class _Ends:
+    """The ends of the tenures up to one, for one after the other: those that can bound the time without a leader.
+
+    Of the tenures that ended long before everything that still follows, on any clock, only the last on each clock can.
+    """
+
+    def __init__(self, group: Group, heard: Iterable[tuple[str, Moment]]) -> None:
+        self._group = group
+        self._heard = _Heard(heard)
+        self._targets = [*(tenure.begin for tenure in group.tenures[1:]), group.end]
+        self._soonest = list(accumulate((target.at for target in reversed(self._targets)), min))[::-1]
+        self._number = 0
+        self._moving: list[tuple[int, Tenure]] = []
+        self._latest: dict[str, tuple[int, int, _End]] = {}
+        self._earliest: dict[str, tuple[int, int, _End]] = {}
+
+    def so_far(self, tenure: Tenure) -> list[_End]:
+        """The ends up to the next ``tenure``, in order, as the beginning of the one after it sees them."""
+        target, soonest = self._targets[self._number], self._soonest[self._number]
+        self._moving.append((self._number, tenure))
+        self._number += 1
+        ends: dict[int, _End] = {}
+        moving = []
+        for number, one in self._moving:
+            end = _effective_end(self._group, one, target, self._heard)
+            if number < self._number - 1 and self._settled_at(one) < soonest:
+                self._settle(number, end)
+            else:
+                moving.append((number, one))
+                ends[number] = end
+        self._moving = moving
+        ends.update((number, end) for _, number, end in (*self._latest.values(), *self._earliest.values()))
+        return [ends[number] for number in sorted(ends)]
+
+    def _settled_at(self, tenure: Tenure) -> float:
+        """After this, on any clock, nothing that follows changes what is known of the end."""
+        if tenure.end_cause in (None, SILENT):
+            return inf
+        widest = self._group.clocks.widest
+        holes = (hole.end.at + SECOND + widest for hole in tenure.silences)
+        return max(tenure.end.by + 2 * widest, max(holes, default=0))
+
+    def _settle(self, number: int, end: _End) -> None:
+        for settled, source, time in (
+            (self._latest, end.latest.source, end.latest.by),
+            (self._earliest, end.earliest.source, end.earliest.at),
+        ):
+            before = settled.get(source)
+            if before is None or (time, number) > before[:2]:
+                settled[source] = (time, number, end)
+
+
+class _Lives:
+    """When members were up."""
+
+    def __init__(self, group: Group) -> None:
+        ends = ((life.since, until(life)) for life in group.of(Alive))
+        self._lives = sorted((begin, last.at) for begin, last in ends if last is not None)
+        self._last = list(accumulate((last for _, last in self._lives), max))
+
+    def somebody_up(self, begin: Moment, end: Moment) -> bool:
+        """Whether a member was up for a second or more between two moments."""
+        number = bisect_left(self._lives, (end.at,))
+        while number and self._last[number - 1] - begin.by >= SECOND:
+            number -= 1
+            since, last = self._lives[number]
+            if min(end.at, last) - max(begin.by, since) >= SECOND:
+                return True
+        return False
+
+
+def _gap(
+    group: Group, ends: Sequence[_End], after: Tenure | None, led_unseen: Sequence[Role], lives: _Lives
+) -> Gap | None:
+    target = after.begin if after else group.end
+    if after is None and any(tenure.open for tenure in group.tenures):
+        return None
+    # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
+    least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
+    most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
+    least = min(least, most)  # a leader that was missed before its last line led until that line
+    uncertain = any(end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
+    if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
+        return None
+    end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
+    # Who gave way to a leader that was there left no gap.
+    before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
+    begin = end.earliest
+    if _led_meanwhile(group, led_unseen, before, target):
+        return None
+    open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
+    if not lives.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
+        return None
+    ids = (*before.evidence, end.latest.event_id, after.begin.event_id if after else None)
+    planned = before.end_cause in (STOPPED, "leadership_transfer", "preferred_leader")
+    return Gap(before, after, begin, target, least, most, planned, tuple(dict.fromkeys(e for e in ids if e)))
+
+
+def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:
+    """When a tenure ceased to matter for what follows: its end, or the silence in which it was replaced.
+
+    Where the leader's log just stops and nobody missed the leader then, only its log ended: it may have led on.
+    """
+    clocks = group.clocks
+    end = tenure.end
+    for hole in tenure.silences:
+        if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -SECOND:
+            end = Moment(hole.begin.at, hole.end.by, hole.begin.source)
+    log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
+    said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
+    if said_itself or (not log_stops and end.by - end.at <= 2 * SECOND):
+        return _End(end, end, tenure)
+    widest = clocks.widest
+    near = heard.between(tenure.node, end.at - SECOND - widest, (target.by if log_stops else end.by) + widest)
+    relevant = [
+        moment for moment in near if clocks.elapsed(end, moment)[1] > -SECOND and clocks.elapsed(moment, target)[1] > 0
+    ]
+    if not log_stops:  # what was heard after the end is of a later life
+        relevant = [moment for moment in relevant if not _surely_before(clocks, end, moment)]
+    if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
+        return _End(end, target, tenure)
+    # Who lost a leader before another one surely heard of it was only cut off.
+    still_heard = [one for one in relevant if not any(_surely_before(clocks, one, other) for other in relevant)]
+    latest = min(still_heard, key=lambda m: (m.by, m.source), default=end)
+    return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
+
+
+def _surely_before(clocks: Clocks, one: Moment, other: Moment) -> bool:
+    """Whether all of one moment's interval lies before all of the other's."""
+    return clocks.elapsed(one, other)[0] > 0
+
+
+def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Moment]) -> bool:
+    """Whether others heard of a member for the last time about when its log stops, and not after that."""
+    last_line = Moment(end.at, end.at, end.source)
+    return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
+
+
+def _led_unseen(group: Group) -> list[Role]:
+    """The roles of those who followed a leader whose own log does not show that it led."""
+    led = {(tenure.term, tenure.node) for tenure in group.tenures}
+    return [
+        role
+        for role in group.roles
+        if role.role == FOLLOWER
+        and role.leader is not None
+        and role.term is not None
+        and (role.term, role.leader) not in led
+    ]
+
+
+def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
+    """Whether one of these leaders led a later term, before a moment."""
+    return any(
+        (role.term or 0) > before.term
+        and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
+        for role in led_unseen
+    )
+
+
+def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
+    """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
+    last = {life.source_node: life for life in sorted(group.of(Alive), key=lambda life: life.until or 0)}
+    own = last.get(before.source)
+    if own is None or not own.stopped or (own.until or 0) - end.at > GROUP_SHUTDOWN:
+        return False
+    return all(life.stopped or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
+
+
+def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Iterator[Finding]:
+    """``LEADERLESS`` for each gap, in the protocol's words: "leader" of a "term", "master" of an "epoch"."""
+    for gap in found:
+        who = gap.before.with_detail(f"{clock} {gap.before.term}")
+        fell_silent = gap.begin.at < gap.before.end.at - SECOND
+        how = "fell silent" if fell_silent else _how_ended(gap.before)
+        if gap.after is not None:
+            then = f"until {gap.after.name} led {clock} {gap.after.term}"
+        else:
+            then = "to the end of the logs"
+        lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
+        yield group.finding(
+            "LEADERLESS",
+            (gap.before.term, gap.begin.at // SECOND),
+            severity=INFO if gap.planned or gap.least < BRIEF else WARNING,
+            certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
+            nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
+            terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
+            start_time=gap.begin.at,
+            end_time=gap.end.at if gap.after else None,
+            summary=f"No {what} for {lasted}: {who} {how}, {then}.",
+            evidence=gap.evidence,
+            duration_min_ms=max(gap.least, 0) // 1000,
+            duration_max_ms=gap.most // 1000,
+        )
+
+
+def _how_ended(tenure: Tenure) -> str:
+    if tenure.open:
+        return "was heard of no more"
+    words = {
+        "died": "died",
+        STOPPED: "was stopped",
+        SILENT: "fell silent",
+        "quorum_lost": "gave up without a quorum",
+        "leadership_transfer": "handed over",
+        "preferred_leader": "handed over",
+        "larger_term": "heard of a larger term",
+    }
+    return words.get(tenure.end_cause or "", "stepped down")

@@ -1,0 +1,96 @@
+"""``SPLIT_BRAIN_OVERLAP``: two nodes acted as leader at the same time, in different terms.
+
+    stale, term 1   [begin ============ end]
+    newer, term 2            [begin ============== end]
+    overlap                  |<- min(ends) - max(begins) ->|   measured as least and most of true time
+
+A claim is *definite* when it holds for every reading of the clocks inside their bounds (:mod:`.clock`), *possible* when
+only for some, and nothing is claimed that is merely possible because two lines carry the same second. What an overlap
+means for the data is each protocol's to say.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from election_core.judge.clock import Clocks
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, Tenure
+from election_core.model.rows import RuleCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two tenures at once; microseconds of true time, least and most.
+
+    ``asleep`` is the part of it in which the stale leader's log is silent: it was frozen, or cannot be heard.
+    """
+
+    stale: Tenure
+    newer: Tenure
+    least: int
+    most: int
+    asleep: int
+
+    @property
+    def awake_least(self) -> int:
+        """How long the stale leader was awake at least."""
+        return max(self.least - self.asleep, 0)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the stale leader's log is silent for part of the overlap."""
+        return self.asleep > 0
+
+
+def overlaps(group: Group) -> Iterator[Overlap]:
+    """All pairs of tenures of different nodes that may have been at once."""
+    for one, other in _perhaps_at_once(group):
+        if one.source == other.source:
+            continue
+        stale, newer = (one, other) if one.term <= other.term else (other, one)
+        least, most = at_once(group.clocks, stale, newer)
+        if most > 0:
+            yield Overlap(stale, newer, max(least, 0), most, _asleep(group.clocks, stale, newer))
+
+
+def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:
+    """The pairs of tenures, in their order, that are not further apart than any clock can be wrong."""
+    pairs: list[tuple[int, int]] = []
+    running: list[int] = []
+    for number in sorted(range(len(group.tenures)), key=lambda number: group.tenures[number].begin.at):
+        reach = group.tenures[number].begin.at - group.clocks.widest
+        running = [other for other in running if group.tenures[other].end.by > reach]
+        pairs.extend((min(number, other), max(number, other)) for other in running)
+        running.append(number)
+    return [(group.tenures[one], group.tenures[other]) for one, other in sorted(pairs)]
+
+
+def at_once(clocks: Clocks, one: Tenure, other: Tenure) -> tuple[int, int]:
+    """Least and most of ``min(ends) - max(begins)``, which is negative when the tenures are apart."""
+    pairs = [clocks.elapsed(begin, end) for begin in (one.begin, other.begin) for end in (one.end, other.end)]
+    return min(least for least, _ in pairs), min(most for _, most in pairs)
+
+
+def _asleep(clocks: Clocks, stale: Tenure, newer: Tenure) -> int:
+    total = 0
+    for hole in stale.silences:
+        _, from_begin = clocks.elapsed(newer.begin, hole.end)
+        if from_begin > 0:
+            total += min(from_begin, hole.end.by - hole.begin.at)
+    return total
+
+
+def overlap_coverage(group: Group, breaks_rule: Callable[[Overlap], bool]) -> RuleCoverage:
+    """Coverage of overlaps: successive tenures that are apart, that are at once, or that cannot be told."""
+    pairs = [overlap for overlap in overlaps(group) if overlap.stale.term != overlap.newer.term]
+    definite = [overlap for overlap in pairs if overlap.least > 0]
+    broken = sum(1 for overlap in definite if breaks_rule(overlap))
+    apart = max(len(group.tenures) - 1 - len(pairs), 0)
+    return coverage(
+        group,
+        "SPLIT_BRAIN_OVERLAP",
+        apart + len(definite) - broken,
+        broken,
+        len(pairs) - len(definite),
+        "ends and beginnings lie within the resolution and bounds of the clocks, or a log just stops",
+    )

@@ -1,0 +1,109 @@
+"""The roles of members, as rows: by their own word, and by that of the members that followed them."""
+
+from collections.abc import Iterator
+
+from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
+from election_core.judge.clock import Moment
+from election_core.judge.group import SILENT, Group, until
+from election_core.model.catalogue import POSSIBLE
+from election_core.model.facts import Role
+from election_core.model.rows import RoleInterval, Term
+
+
+def role_intervals(group: Group) -> Iterator[RoleInterval]:
+    """The roles of all members, as rows; a log that just stops is followed by an unknown role."""
+    for role in group.roles:
+        end = until(role)
+        row = RoleInterval(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            node=role.node or role.address or role.source_node,
+            source_node=role.source_node,
+            role=role.role,
+            term=role.term,
+            leader=role.leader,
+            start_time=role.since,
+            end_time=end.at if end else None,
+            start_uncertainty_ms=(role.since_by - role.since) // 1000,
+            end_uncertainty_ms=(end.by - end.at) // 1000 if end else None,
+            start_cause=role.cause,
+            end_cause=role.end_cause,
+            start_event_id=role.since_event,
+            end_event_id=role.until_event,
+        )
+        yield row
+        if role.end_cause == SILENT and end is not None:
+            yield _unknown_after(row, end)
+    yield from hearsay(group)
+
+
+def hearsay(group: Group) -> Iterator[RoleInterval]:
+    """Leaders without a log of their own, as far as others followed them; ``source_node`` is ``None``."""
+    speaking = {role.node for role in group.roles}
+    followed: dict[tuple[str, int], list[Role]] = {}
+    for role in group.roles:
+        if role.role != FOLLOWER or role.leader is None or role.term is None or role.leader in speaking:
+            continue
+        followed.setdefault((role.leader, role.term), []).append(role)
+    for (leader, term), roles in sorted(followed.items()):
+        first = min(roles, key=lambda role: role.since)
+        last = None if any(role.until is None for role in roles) else max(roles, key=lambda role: role.until or 0)
+        yield RoleInterval(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            node=leader,
+            source_node=None,
+            role=LEADER,
+            term=term,
+            leader=leader,
+            start_time=first.since,
+            end_time=last.until if last else None,
+            start_uncertainty_ms=(first.since_by - first.since) // 1000,
+            end_uncertainty_ms=((last.until_by or 0) - (last.until or 0)) // 1000 if last else None,
+            start_cause="others_followed",
+            end_cause=last.end_cause if last else None,
+            start_event_id=first.since_event,
+            end_event_id=last.until_event if last else None,
+        )
+
+
+def terms_by_hearsay(group: Group, known: set[int]) -> Iterator[Term]:
+    """Terms whose leader only others speak of."""
+    for row in hearsay(group):
+        if row.term is not None and row.term not in known:
+            yield Term(
+                cluster=group.cluster,
+                replica_group=group.replica_group,
+                protocol=group.protocol,
+                term=row.term,
+                leader=row.node,
+                start_time=row.start_time,
+                end_time=row.end_time,
+                cause=None,
+                certainty=POSSIBLE,
+                start_event_id=row.start_event_id,
+                end_event_id=row.end_event_id,
+            )
+
+
+def _unknown_after(row: RoleInterval, end: Moment) -> RoleInterval:
+    return RoleInterval(
+        cluster=row.cluster,
+        replica_group=row.replica_group,
+        protocol=row.protocol,
+        node=row.node,
+        source_node=row.source_node,
+        role=UNKNOWN,
+        term=None,
+        leader=None,
+        start_time=end.at,
+        end_time=None,
+        start_uncertainty_ms=(end.by - end.at) // 1000,
+        end_uncertainty_ms=None,
+        start_cause=SILENT,
+        end_cause=None,
+        start_event_id=None,
+        end_event_id=None,
+    )

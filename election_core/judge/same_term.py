@@ -1,0 +1,71 @@
+"""``SPLIT_BRAIN_SAME_TERM``: two nodes led one term by their own word.
+
+    n0   [====== leads term 2 ======]
+    n2              [====== leads term 2 ======]
+    or   [== n0, term 2 ==]      [== n2, term 2 ==]     the same finding: one term has one leader, whenever
+
+It follows from terms alone, whatever the clocks were. Only one member that moved to another machine, one incarnation
+surely after the other, is no second leader.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from election_core.judge.clock import UNBOUNDED
+from election_core.judge.group import Group, Tenure
+from election_core.judge.overlap import at_once
+from election_core.judge.wording import between
+from election_core.model.catalogue import PROVEN
+from election_core.model.rows import Finding
+
+
+def same_term(group: Group, word: str) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_SAME_TERM``: two nodes led one term by their own word. ``word`` is "term" or "epoch"."""
+    by_term: dict[int, list[Tenure]] = {}
+    for tenure in group.tenures:
+        by_term.setdefault(tenure.term, []).append(tenure)
+    for term, tenures in sorted(by_term.items()):
+        for one, other in _pairs_of_sources(tenures):
+            finding = _same_term_pair(group, term, one, other, word)
+            if finding is not None:
+                yield finding
+
+
+def _pairs_of_sources(tenures: Sequence[Tenure]) -> Iterator[tuple[list[Tenure], list[Tenure]]]:
+    by_source: dict[str, list[Tenure]] = {}
+    for tenure in tenures:
+        by_source.setdefault(tenure.source, []).append(tenure)
+    for one, other in combinations(sorted(by_source), 2):
+        yield by_source[one], by_source[other]
+
+
+def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenure], word: str) -> Finding | None:
+    measured = [(at_once(group.clocks, a, b), a, b) for a in one for b in other]
+    (least, most), a, b = max(measured, key=lambda m: (m[0][1], m[0][0]))
+    if a.node == b.node and most <= 0:
+        # One member that moved to another machine, one after the other: not two leaders.
+        return None
+    names = sorted({_name(a, b), _name(b, a)})
+    shown = max(least, 0), max(min(most, UNBOUNDED), 0)
+    together = (
+        f"both at once for {between(*shown)}" if shown[0] else "whether at the same moment the clocks cannot tell"
+    )
+    evidence = tuple(dict.fromkeys(e for t in (*one, *other) for e in t.evidence))
+    return group.finding(
+        "SPLIT_BRAIN_SAME_TERM",
+        (term, *names),
+        severity="critical",
+        certainty=PROVEN,
+        nodes=tuple(names),
+        terms=(term,),
+        start_time=max(min(t.begin.at for t in one), min(t.begin.at for t in other)),
+        end_time=min(max(t.end.at for t in one), max(t.end.at for t in other)),
+        summary=f"{a.name} and {b.name} both led {word} {term}: {together}.",
+        evidence=evidence,
+        overlap_min_ms=shown[0] // 1000,
+        overlap_max_ms=shown[1] // 1000,
+    )
+
+
+def _name(tenure: Tenure, other: Tenure) -> str:
+    return tenure.node if tenure.node != other.node else f"{tenure.node} ({tenure.source})"

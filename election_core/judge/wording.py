@@ -1,0 +1,24 @@
+"""Durations in the words of a sentence."""
+
+from election_core.judge.clock import UNBOUNDED
+
+NO_BOUND = 1 << 55
+"""A duration in microseconds, a thousand years, that only a clock of which nothing is known makes possible."""
+
+
+def seconds(us: int) -> str:
+    """A duration for a sentence: ``8 s``, ``1.5 s``, ``2 min 5 s``; one without bound is not told in numbers."""
+    if us >= NO_BOUND:
+        return "any time"
+    total = us / 1_000_000
+    if total >= 120:
+        return f"{int(total // 60)} min {int(total % 60)} s"
+    return f"{total:.1f}".removesuffix(".0") + " s"
+
+
+def between(least_us: int, most_us: int) -> str:
+    """A range of durations for a sentence: ``6 s to 8 s``; clocks that cannot be compared know no most."""
+    least, most = seconds(max(least_us, 0)), seconds(most_us)
+    if most_us >= UNBOUNDED:
+        return f"at least {least}"
+    return least if least == most else f"{least} to {most}"

@@ -1,0 +1,36 @@
+"""Rules of availability: times without a leader, and too many elections."""
+
+from election_core.model.catalogue.rule import Rule, RuleId
+
+AVAILABILITY: tuple[Rule, ...] = (
+    Rule(
+        id=RuleId.LEADERLESS,
+        severity="warning; info if planned or if a node went on serving",
+        meaning="Members were up, a leader had existed before, and nobody led.",
+        source="DLedger DLedgerLeaderElector#maintainAsFollower; RocketMQ ReplicasInfoManager#electMaster",
+        needs="the end of one leader and the begin of the next; for a killed one, who heard of it last",
+        proven_by="the controllers recorded {terms} without a master",
+        refuted_by="A member whose logs are missing here and that led in this time, or successful writes in it.",
+        judged_by=(
+            "judge.availability",
+            "judge.leaderless",
+            "protocols.acting_master.rules",
+            "protocols.controller.rules",
+            "protocols.raft.rules",
+            "protocols.zab.rules",
+        ),
+    ),
+    Rule(
+        id=RuleId.ELECTION_STORM,
+        severity="warning",
+        meaning="At least three unplanned elections within ten minutes, at least ten seconds apart.",
+        source="Availability: each election stops writes",
+        needs="the begins of the leaders' roles, or the controllers' elections",
+        proven_by="each election has a term of its own",
+        refuted_by="Operators who asked for these elections, or epochs that were counted without an election.",
+        judged_by=(
+            "judge.availability",
+            "judge.storm",
+        ),
+    ),
+)

@@ -1,0 +1,53 @@
+"""Rules of broker identities and of the releases that know them."""
+
+from election_core.model.catalogue.rule import Rule, RuleId
+
+IDENTITY: tuple[Rule, ...] = (
+    Rule(
+        id=RuleId.BROKER_ID_CONFLICT,
+        severity="critical if two brokers surely had one id; warning otherwise",
+        meaning=(
+            "One broker id and two machines: an identity that was copied, allocated twice, or belongs to another set."
+        ),
+        source="RocketMQ ReplicasManager (brokerIdentity), ReplicasInfoManager#applyBrokerId, #registerBroker",
+        needs="the controllers' answers, or the registration lines of both brokers",
+        proven_by="both addresses are printed with the same id",
+        refuted_by="One broker that changed its address: the first one's end before the second one's registration.",
+        judged_by=("protocols.broker_identity.rules",),
+    ),
+    Rule(
+        id=RuleId.BROKER_IDENTITY_RESET,
+        severity="warning; info if an operator had removed the id",
+        meaning=(
+            "A broker and the controllers lost the identity that they had agreed on: the broker came back as a new "
+            "replica and left its id as a dead one, or the controllers do not know its id any more."
+        ),
+        source="RocketMQ ReplicasInfoManager#getNextBrokerId, #registerBroker (2010); persistent broker ids",
+        needs="the registration lines of both lives of the broker",
+        proven_by="the registration lines of both lives are printed",
+        refuted_by="A second machine: then the broker is a new one, and the old id belongs to one that is gone.",
+        judged_by=("protocols.broker_identity.rules",),
+    ),
+    Rule(
+        id=RuleId.REGISTER_CODE_MISMATCH,
+        severity="info",
+        meaning=("A broker applied for an id that has another register code and was refused; it takes the next one."),
+        source="RocketMQ ReplicasInfoManager#applyBrokerId (2014)",
+        needs="the request with its code and the controllers' answer to it",
+        proven_by="the refusal is printed with its code",
+        refuted_by="Nothing but a forged line: both request and refusal are printed.",
+        judged_by=("protocols.broker_identity.rules",),
+    ),
+    Rule(
+        id=RuleId.INCOMPATIBLE_VERSIONS,
+        severity="warning",
+        meaning=(
+            "Brokers and controllers of which one side knows persistent broker ids (5.1.1 and later) and one does not."
+        ),
+        source="RocketMQ, design of persistent broker ids: table of compatible versions",
+        needs="a line that only some versions print, of the broker and of the controllers",
+        proven_by="each side printed a line that only its version has",
+        refuted_by="An upgrade of one side between the two lines.",
+        judged_by=("protocols.broker_identity.rules",),
+    ),
+)

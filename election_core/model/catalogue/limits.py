@@ -1,0 +1,83 @@
+"""What limits the verdicts: clocks, silence, doubtful logs, unknown releases, faults of this software."""
+
+from election_core.model.catalogue.rule import Rule, RuleId
+
+LIMITS: tuple[Rule, ...] = (
+    Rule(
+        id=RuleId.NOT_JUDGED,
+        severity="warning",
+        meaning=(
+            "A log or a replica group could not be replayed because of a fault of this software; its rows are "
+            "missing. All others were judged."
+        ),
+        source="This software",
+        needs="nothing: it says that something is missing",
+        refuted_by="Nothing: a replay by a version without the fault judges what is missing.",
+        judged_by=("replay.group_judge",),
+    ),
+    Rule(
+        id=RuleId.LOG_GAP,
+        severity="info",
+        meaning=(
+            "A log is silent for at least ten seconds inside one life of its process: the process was frozen, or "
+            "lines were lost. Nothing is concluded from missing lines."
+        ),
+        source="RocketMQ logback files: appenders drop INFO lines in bursts",
+        needs="the periodic lines of a log",
+        proven_by="the two lines around the silence are of one clock",
+        refuted_by="Lines of this time in a file that was not collected.",
+        judged_by=(
+            "judge.availability",
+            "judge.limits",
+        ),
+    ),
+    Rule(
+        id=RuleId.CLOCK_SKEW,
+        severity="warning; info for a step inside the configured bound",
+        meaning=(
+            "Messages between two machines prove that their clocks differ by more than their configured bounds, or "
+            "that a clock stepped. Verdicts about these machines rest on messages only. Or the lines of one file "
+            "show that its clock was put back: they are judged in the order of the file."
+        ),
+        source="Difference constraints between clock offsets; the order of lines in a file",
+        needs="a message between the two machines that both logged; lines on both sides of a step in one file",
+        proven_by="a message cannot be read before it was sent",
+        refuted_by=(
+            "Another pair of lines for the message: a request that was sent twice, or an answer to another one."
+        ),
+        judged_by=(
+            "judge.availability",
+            "judge.limits",
+            "protocols.acting_master.rules",
+            "protocols.log_quality.rules",
+        ),
+    ),
+    Rule(
+        id=RuleId.IDENTITY_CONTRADICTION,
+        severity="warning; info for one log in two folders",
+        meaning=(
+            "It is not clear for which member a log speaks: it contradicts the inventory, changes its own name, or "
+            "another folder speaks for the same member at the same time. Two folders with the same log are judged "
+            "once."
+        ),
+        source="RocketMQ brokerName, dLegerGroup, dLegerSelfId; ZooKeeper myid; the inventory in the settings",
+        needs="lines in which a process names itself, or an entry of the inventory",
+        refuted_by=(
+            "A log of another node in the folder: then the lines that name the other group or member are not this "
+            "node's own."
+        ),
+        judged_by=("protocols.log_quality.rules",),
+    ),
+    Rule(
+        id=RuleId.UNKNOWN_VERSION,
+        severity="info",
+        meaning=(
+            "A node runs a release whose log texts and rules are not known: lines that it words differently are not "
+            "understood, and nothing is concluded from their absence."
+        ),
+        source="RocketMQ MQVersion, 4.9 to 5.3; ZooKeeper 3.4 to 3.9; etcd 2.0 to 3.5",
+        needs="a line that says the release: its start (ZooKeeper, etcd), or the name of rocketmqHome",
+        refuted_by="A line that names a release whose texts are known.",
+        judged_by=("protocols.log_quality.rules",),
+    ),
+)

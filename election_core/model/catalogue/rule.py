@@ -1,0 +1,112 @@
+"""What a rule is: its identity, its severity, what decides it, and what would refute it.
+
+A finding is a code plus evidence; its sentence is rendered from the numbers. The id of a finding is a hash of what it
+says and of whom, never of when it was computed, so that a rerun finds the same finding.
+
+Severity follows the consequence: *critical* = data lost or forked, or a safety rule broken, and that is proven or
+definite; *warning* = availability lost, or a safety rule perhaps broken; *info* = worth knowing, the protocol dealt
+with it.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+
+PROVEN = "proven"
+DEFINITE = "definite"
+POSSIBLE = "possible"
+
+CRITICAL = "critical"
+WARNING = "warning"
+INFO = "info"
+
+
+class RuleId(StrEnum):
+    """The closed enumeration of rules; a finding names one of them."""
+
+    SPLIT_BRAIN_SAME_TERM = "SPLIT_BRAIN_SAME_TERM"
+    SPLIT_BRAIN_OVERLAP = "SPLIT_BRAIN_OVERLAP"
+    DOUBLE_VOTE = "DOUBLE_VOTE"
+    TERM_REGRESSION = "TERM_REGRESSION"
+    LEADER_WITHOUT_QUORUM = "LEADER_WITHOUT_QUORUM"
+    LEADER_KEPT_WITHOUT_QUORUM = "LEADER_KEPT_WITHOUT_QUORUM"
+    WRONG_ROUND_RESULT = "WRONG_ROUND_RESULT"
+    WRONG_VOTE_RESULT = "WRONG_VOTE_RESULT"
+    STALE_LOG_VOTE = "STALE_LOG_VOTE"
+    HEARTBEAT_RULE = "HEARTBEAT_RULE"
+    TERM_RULE = "TERM_RULE"
+    TRANSFER_RULE = "TRANSFER_RULE"
+    MEMBERS_DISAGREE = "MEMBERS_DISAGREE"
+    BROKER_ROLE_RULE = "BROKER_ROLE_RULE"
+    UNCLEAN_ELECTION = "UNCLEAN_ELECTION"
+    MASTER_NOT_IN_SYNC_STATE_SET = "MASTER_NOT_IN_SYNC_STATE_SET"
+    EPOCH_REGRESSION = "EPOCH_REGRESSION"
+    WRONG_ELECTION = "WRONG_ELECTION"
+    WRONG_SET_CHANGE = "WRONG_SET_CHANGE"
+    CONTROLLERS_DISAGREE = "CONTROLLERS_DISAGREE"
+    REPLICATION_RULE = "REPLICATION_RULE"
+    ACK_RULE = "ACK_RULE"
+    SYNC_STATE_SET_STALE = "SYNC_STATE_SET_STALE"
+    POSSIBLE_DATA_LOSS = "POSSIBLE_DATA_LOSS"
+    LEADERLESS = "LEADERLESS"
+    ELECTION_STORM = "ELECTION_STORM"
+    ZAB_WRONG_WINNER = "ZAB_WRONG_WINNER"
+    BULLY_NOT_HIGHEST = "BULLY_NOT_HIGHEST"
+    RING_NOT_HIGHEST = "RING_NOT_HIGHEST"
+    ACTING_MASTER_OVERLAP = "ACTING_MASTER_OVERLAP"
+    ACTING_MASTER_NOT_MIN_ID = "ACTING_MASTER_NOT_MIN_ID"
+    ACTING_MASTER_WRITABLE = "ACTING_MASTER_WRITABLE"
+    SPECIAL_SERVICE_GAP = "SPECIAL_SERVICE_GAP"
+    PRE_ONLINE_STUCK = "PRE_ONLINE_STUCK"
+    METADATA_ROLLBACK = "METADATA_ROLLBACK"
+    PRE_ONLINE_SKIPPED = "PRE_ONLINE_SKIPPED"
+    STALE_REVERSE_SYNC = "STALE_REVERSE_SYNC"
+    NOT_JUDGED = "NOT_JUDGED"
+    LOG_GAP = "LOG_GAP"
+    BROKER_ID_CONFLICT = "BROKER_ID_CONFLICT"
+    BROKER_IDENTITY_RESET = "BROKER_IDENTITY_RESET"
+    REGISTER_CODE_MISMATCH = "REGISTER_CODE_MISMATCH"
+    INCOMPATIBLE_VERSIONS = "INCOMPATIBLE_VERSIONS"
+    LOCK_DOUBLE_HOLD = "LOCK_DOUBLE_HOLD"
+    LOCK_WITHOUT_QUORUM = "LOCK_WITHOUT_QUORUM"
+    LOCK_NON_STRICT_RISK = "LOCK_NON_STRICT_RISK"
+    LOCK_USED_AFTER_EXPIRY = "LOCK_USED_AFTER_EXPIRY"
+    CLOCK_SKEW = "CLOCK_SKEW"
+    IDENTITY_CONTRADICTION = "IDENTITY_CONTRADICTION"
+    UNKNOWN_VERSION = "UNKNOWN_VERSION"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One entry of the catalogue.
+
+    ``severity`` is the policy in words; ``source`` says where the rule comes from (seed, paper, upstream class);
+    ``needs`` which lines a log must hold for the rule to be judged at all; ``proven_by`` what a proven finding follows
+    from, whatever the clocks were (``{terms}`` stands for its terms); ``refuted_by`` what, if it were found, would show
+    that a finding of this rule is wrong; ``judged_by`` the modules of ``election_core`` that judge it.
+    """
+
+    id: RuleId
+    severity: str
+    meaning: str
+    source: str
+    needs: str
+    refuted_by: str
+    judged_by: tuple[str, ...]
+    proven_by: str = "its lines say so themselves"
+
+    @property
+    def rule(self) -> str:
+        """The id as it stands in the tables."""
+        return self.id.value
+
+    @property
+    def judged_in(self) -> tuple[str, ...]:
+        """The files that judge it, from the root of the repository."""
+        return tuple(f"election_core/{module.replace('.', '/')}.py" for module in self.judged_by)
+
+
+def finding_id(cluster: str, replica_group: str, rule: str, *what: object) -> str:
+    """A stable id: the same verdict about the same things has the same id in every run."""
+    text = "\x1f".join([cluster, replica_group, rule, *(str(part) for part in what)])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

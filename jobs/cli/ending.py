@@ -1,0 +1,99 @@
+"""How a command ends: what failed or could not be read, the summary, and the exit code."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jobs.cli.log import for_machines, tell
+from jobs.cli.output import first, plan, say
+
+if TYPE_CHECKING:
+    from jobs.gates.checks import Check
+    from jobs.land import Landing
+    from jobs.landing.landing_zone import Skipped
+    from jobs.publish import Outcome
+    from jobs.reading.published import Published
+    from jobs.replay import Replay
+
+
+GATE_FAILED = 3
+"""Exit code when what must hold for the tables does not; what holds is published."""
+
+
+NOT_READ = 4
+"""Exit code when something of the landing zone could not be read; all else is landed, judged and published."""
+
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells know it: 128 and the number of the signal."""
+
+
+def leave(*, failed: bool = False, unread: bool = False) -> None:
+    """End the command with the exit code of failed gates, if they did, else of what could not be read."""
+    if failed or unread:
+        click.get_current_context().exit(GATE_FAILED if failed else NOT_READ)
+
+
+def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool:
+    """Say what of the landing zone could not be read or had to be passed over; whether anything is missed by it."""
+    unread = landed.unread if landed else ()
+    missed = [one for one in passed_over if not one.harmless]
+    if unread:
+        tell(f"Not read, and tried again by the next landing: {len(unread):,} files", logging.WARNING, unread=unread)
+        plan(first(f"  {path}  {problem}" for path, problem in unread))
+    if passed_over:
+        told = [asdict(one) for one in passed_over]
+        tell(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=told)
+        plan(first(f"  {one.path}  {one.reason}" for one in [*missed, *(one for one in passed_over if one.harmless)]))
+    return bool(unread or missed)
+
+
+def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
+    """Say what failed at the gates and which clusters are held back; whether a gate holds one back."""
+    if done is None:
+        return False
+    complain(done.checks)
+    if done.held:
+        tell(f"Not published: the newest events of {', '.join(done.held)}", logging.WARNING, held=done.held)
+    stops = any(check.stops for check in done.checks)
+    if stops:
+        from jobs.gates.data_docs import data_docs
+
+        if page := data_docs(tables, done.checks):
+            tell(f"Data docs: {page}")
+    return stops
+
+
+def complain(checks: "Iterable[Check]") -> None:
+    """Say what fails at the gates."""
+    from jobs.gates.checks import complaint
+
+    for check in checks:
+        for cluster, failed in check.failed.items():
+            level = logging.ERROR if check.stops else logging.WARNING
+            names = {"table": check.table, "expectation": check.expectation.name, "cluster": cluster}
+            tell(complaint(check, cluster), level, rows_failed=failed, **names)
+
+
+def published(warehouse: str) -> "Published":
+    """What is published in a warehouse folder."""
+    from jobs.reading.published import Published
+    from jobs.warehouse.warehouse import Warehouse
+
+    return Published(Warehouse(warehouse))
+
+
+def summary(warehouse: str) -> None:
+    """What a person wants to know after a run, and what to type next."""
+    from jobs.cli.summary import summary as text
+
+    found = published(warehouse)
+    if for_machines():
+        shown = ("run_id", "published_at", "batch", "clusters", "held", "counts", "code_version", "rules_version")
+        tell("published", **{name: found.run[name] for name in shown})
+        return
+    for line in text(found, warehouse):
+        say(line)

@@ -1,0 +1,176 @@
+"""The commands that need no warehouse: rules, worlds, settings, and what the pipeline makes of a file."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from jobs import JobError
+from jobs.cli.ending import published
+from jobs.cli.log import OUT
+from jobs.cli.options import config_option, settings_in_force
+from jobs.cli.output import WIDE, say
+from jobs.reading.words import harmless
+
+if TYPE_CHECKING:
+    from jobs.cli.simulate import Simulated
+    from jobs.landing.inspection import Inspection
+
+
+@click.command()
+@click.option("--markdown", is_flag=True, help="As a page, like docs/rules.md.")
+@click.option("--warehouse", metavar="DIR", help="With an example of each rule from what is published there.")
+def rules(markdown: bool, warehouse: str | None) -> None:
+    """List every rule: what it finds, how bad that is, what decides it, and where the rule comes from.
+
+    \b
+    Examples
+      election-replay rules
+      election-replay rules --markdown --warehouse W
+    """
+    from jobs.showing.rules_page import examples_of, page, plain
+
+    examples = examples_of(published(warehouse)) if warehouse else {}
+    for line in (page if markdown else plain)(examples):
+        say(line)
+
+
+@click.group()
+def config() -> None:
+    """The settings of the pipeline."""
+
+
+@config.command("check")
+@config_option("file")
+def config_check(file: str | None) -> None:
+    """Read the settings and say what is in force; a mistake is told by file, line and key.
+
+    \b
+    Example
+      election-replay config check --config conf/pipeline.yaml
+    """
+    from jobs.settings.config import Config
+
+    chosen, usual = settings_in_force(file), asdict(Config())
+    for name, value in asdict(chosen.config).items():
+        say(f"{name}: {value}" + (" (default)" if value == usual[name] else ""))
+    say(f"{chosen.file} is sound" if chosen.file else "these are the defaults")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--lines", is_flag=True, help="Show each event with its line number and what it says.")
+@click.option("--top", default=15, show_default=True, help="How many shapes of ignored lines to show.")
+@click.option("--zone", type=int, metavar="MINUTES", help="Minutes east of UTC, if not the system's own default.")
+def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> None:
+    """Show what the pipeline makes of log files: which lines mean what, and what it ignores.
+
+    \b
+    Examples
+      election-replay inspect logs/C/nodes/N/logs/broker.log
+      election-replay inspect --lines broker_default.log dledger.log.1.gz
+    """
+    from jobs.landing.inspection import inspect as look
+
+    for file in files:
+        print_inspection(look(file, zone), lines, top)
+
+
+def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
+    """One file: its events by kind, what is ignored by shape, and what could not be read."""
+    from jobs.landing.inspection import meaning, render
+
+    name = found.dialect.name if found.dialect else "no dialect: all its lines are ignored"
+    say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {name}")
+    kinds = Grid("events", "kind", "first line", "meaning", box=None, pad_edge=False, header_style="bold")
+    for kind, count in found.kinds.most_common():
+        kinds.add_row(f"{count:,}", f"[cyan]{kind}[/]", str(found.first_of_kind[kind]), meaning(kind))
+    shapes = Grid("ignored", "example", "shape", box=None, pad_edge=False, header_style="bold")
+    for shape, count in found.shapes.most_common(top):
+        shapes.add_row(f"{count:,}", f"line {found.example[shape][0]}", escape(harmless(shape)))
+    broken = Grid("in quarantine", "why", "text", box=None, pad_edge=False, header_style="bold red")
+    for seen in found.quarantined[:top]:
+        broken.add_row(f"line {seen.line_no}", escape(harmless(seen.reason or "")), escape(harmless(seen.text[:200])))
+    console = Console(highlight=False, markup=True, emoji=False, width=None if OUT.is_terminal else WIDE)
+    for grid in (kinds, shapes, broken):
+        if grid.row_count:
+            console.print(grid)
+    if len(found.shapes) > top:
+        say(f"({len(found.shapes) - top:,} more shapes of ignored lines: --top shows more)")
+    if found.problem:
+        say(found.problem)
+    for seen in found.events if lines else ():
+        if seen.event is not None:
+            say(f"{seen.line_no:>8} {seen.event.kind:<24} {render(seen.event)}")
+
+
+@click.command()
+@click.option("--scenario", metavar="NAME", help="The story to play; --list names them all.")
+@click.option("--seed", default=1, show_default=True, help="The same seed gives the same logs, byte for byte.")
+@click.option("--out", metavar="DIR", help="Landing zone to write to: logs and truth go to DIR/NAME-SEED/.")
+@click.option("--watch", is_flag=True, help="Tell the story step by step, and explain what is new.")
+@click.option("--judge", "judging", is_flag=True, help="Judge the logs without Spark and compare with the truth.")
+@click.option("--list", "listing", is_flag=True, help="Name all scenarios and what happens in them.")
+def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judging: bool, listing: bool) -> None:
+    """Play an election in a world with known faults, and write the logs that its members would have written.
+
+    Members, clocks, disks and the network are simulated; the rules are those that judge real logs, run forwards. A safe
+    scenario has faults that the protocol must survive, a broken one a bug or an operator's error. truth.jsonl says who
+    really led when, what was done, and which findings the logs prove.
+
+    \b
+    Examples
+      election-replay simulate --list
+      election-replay simulate --scenario dledger-isolated-leader --watch
+      election-replay simulate --scenario dledger-old-copy --seed 7 --out worlds
+      election-replay run --landing worlds --warehouse warehouse
+    """
+    from jobs.cli.simulate import simulate as play
+    from jobs.cli.simulate import write
+
+    if listing:
+        print_scenarios()
+        return
+    if scenario is None or not (out or watch or judging):
+        raise JobError("say what to play and what for: --scenario NAME with --out DIR, --watch or --judge; or --list")
+    simulated = play(scenario, seed)
+    if watch:
+        say(f"{scenario}, seed {seed}: {simulated.scenario.meaning}")
+        for line in simulated.story():
+            say(line)
+    if judging:
+        print_score(simulated)
+    if out:
+        written = write(simulated, out)
+        say(f"{len(written)} files in {written[-1].parent}; what really happened is in {written[-1]}")
+
+
+def print_scenarios() -> None:
+    """All scenarios, safe ones first."""
+    from election_core.simulate.catalogue import SCENARIOS
+
+    grid = Grid("scenario", "kind", "what happens", box=None, pad_edge=False, header_style="bold")
+    for name, one in SCENARIOS.items():
+        grid.add_row(name, "broken" if one.broken else "safe", one.meaning)
+    (OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False, emoji=False)).print(grid)
+
+
+def print_score(simulated: "Simulated") -> None:
+    """The truth, the verdict on the logs, and where they differ. Raises :class:`JobError` if they do."""
+    found = simulated.judged()
+    say("What the logs prove:")
+    for true in found.provable or ():
+        say(f"  {true.rule}: {true.words}")
+    say("What the judge says, by the logs alone:")
+    for finding in found.claimed:
+        say(f"  {finding.severity} {finding.rule}: {finding.summary}")
+    for finding in found.false:
+        say(f"FALSE CLAIM {finding.rule}: {finding.summary}")
+    for true in found.missed:
+        say(f"MISSED {true.rule}: {true.words}")
+    if not found.perfect:
+        raise JobError("the verdict is not the truth")

@@ -1,0 +1,79 @@
+"""The options that commands share."""
+
+import os
+from collections.abc import Callable
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jobs import JobError
+from jobs.cli.log import tell
+
+if TYPE_CHECKING:
+    from jobs.settings.in_force import InForce
+
+
+Command = Callable[..., Any]
+
+
+def landing_option(command: Command) -> Command:
+    """``--landing``."""
+    return click.option(
+        "--landing", required=True, metavar="DIR", help="Folder that holds the clusters' folders (path or URI)."
+    )(command)
+
+
+def warehouse_option(command: Command) -> Command:
+    """``--warehouse``."""
+    return click.option("--warehouse", required=True, metavar="DIR", help="Folder of the Delta tables.")(command)
+
+
+def config_option(*names: str) -> Callable[[Command], Command]:
+    """``--config``."""
+    return click.option(
+        "--config",
+        *names,
+        metavar="FILE",
+        help="Settings; or ELECTION_REPLAY_CONFIG. Default, but for clusters, containers and Airflow: "
+        "conf/pipeline.yaml if it is there. none: the defaults.",
+    )
+
+
+def spark_options(command: Command) -> Command:
+    """``--config`` and ``--master``."""
+    command = config_option()(command)
+    return click.option("--master", metavar="URL", help="Spark master, unless one is configured; default local[*].")(
+        command
+    )
+
+
+def dry_run_option(command: Command) -> Command:
+    """``--dry-run``."""
+    return click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")(command)
+
+
+def cluster_option(command: Command) -> Command:
+    """``--cluster``, as often as wanted."""
+    return click.option("--cluster", multiple=True, metavar="NAME", help="Only this cluster; may be given again.")(
+        command
+    )
+
+
+def settings_in_force(named: str | None, master: str | None = None) -> "InForce":
+    """The settings of a command, with a line about where they come from."""
+    from jobs.settings.in_force import in_force
+
+    if submitted := "PYSPARK_GATEWAY_PORT" in os.environ:
+        from jobs.engines.spark_session import master_of
+    found = in_force(named, master_of(master) if submitted else master)
+    tell(found.line, settings=found.source)
+    return found
+
+
+def day(text: str | None) -> date | None:
+    """A day as typed. Raises :class:`JobError` for anything else."""
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise JobError(f"{text} is no day: write it like 2026-03-01") from None

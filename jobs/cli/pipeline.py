@@ -1,0 +1,253 @@
+"""The commands that write to a warehouse: the night and its steps."""
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import click
+
+from jobs.cli.ending import complain, gates, leave, not_read, summary
+from jobs.cli.log import known, tell
+from jobs.cli.options import (
+    cluster_option,
+    day,
+    dry_run_option,
+    landing_option,
+    settings_in_force,
+    spark_options,
+    warehouse_option,
+)
+from jobs.cli.output import plan
+from jobs.cli.stages import land_stage, of_clusters, replay_stage, started
+from jobs.reading.words import moment
+
+if TYPE_CHECKING:
+    from jobs.landing.landing_zone import Skipped
+
+
+@click.command()
+@landing_option
+@warehouse_option
+@spark_options
+@dry_run_option
+@click.pass_obj
+def run(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None, dry_run: bool) -> None:
+    """Land what is new, replay it, publish the result.
+
+    Repeating it lands only what is new; with nothing new it changes nothing. A cluster whose tables do not pass their
+    gates keeps its published state; then the exit code is 3. A file or folder that cannot be read stops nothing else
+    and is tried again by the next run; then the exit code is 4.
+
+    \b
+    Example
+      election-replay run --landing /data/logs --warehouse /data/warehouse
+    """
+    from jobs.land import new_files
+    from jobs.replaying.due import nothing_new
+    from jobs.warehouse.warehouse import Warehouse
+
+    chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
+    settings = chosen.config
+    passed_over: list[Skipped] = []
+    files = new_files(landing, tables, settings, passed_over.append)
+    if dry_run:
+        from jobs.cli.dry_run import judging_plan, landing_plan
+
+        plan(chain(landing_plan(files, passed_over), judging_plan(tables, settings.listed(), landing=files)))
+        return
+    landed = done = None
+    if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
+        spark = started(settings, master, debug)
+        landed, passed_over = land_stage(spark, landing, tables, settings)
+        done = replay_stage(spark, tables, chosen)
+    else:
+        tell("Nothing new has come since the last run: nothing was changed.")
+    if tables.published():
+        summary(warehouse)
+    missed = not_read(landed, passed_over)
+    leave(failed=gates(tables, done), unread=missed)
+
+
+@click.command()
+@landing_option
+@warehouse_option
+@spark_options
+@cluster_option
+@dry_run_option
+@click.pass_obj
+def land(
+    debug: bool,
+    landing: str,
+    warehouse: str,
+    config: str | None,
+    master: str | None,
+    cluster: tuple[str, ...],
+    dry_run: bool,
+) -> None:
+    """Read new log lines into the bronze and silver tables, without judging them.
+
+    A file or folder that cannot be read stops nothing else and is tried again by the next landing; then the exit code
+    is 4.
+
+    \b
+    Examples
+      election-replay land --landing /data/logs --warehouse /data/warehouse
+      election-replay land --landing /data/logs --warehouse /data/warehouse --cluster payments
+    """
+    from jobs.land import new_files
+    from jobs.warehouse.warehouse import Warehouse
+
+    settings, tables = settings_in_force(config, master).config, Warehouse(warehouse)
+    passed_over: list[Skipped] = []
+    files = of_clusters(new_files(landing, tables, settings, passed_over.append), cluster)
+    landed = None
+    if dry_run:
+        from jobs.cli.dry_run import landing_plan
+
+        plan(landing_plan(files, passed_over))
+        return
+    if files:
+        landed, passed_over = land_stage(started(settings, master, debug), landing, tables, settings, cluster)
+    else:
+        tell("No new log file, and none has grown: nothing was changed.")
+    leave(unread=not_read(landed, passed_over))
+
+
+@click.command()
+@warehouse_option
+@spark_options
+@cluster_option
+@click.option("--from", "since", metavar="NIGHT", help="Only clusters with events on this day (UTC) or later.")
+@click.option("--to", "until", metavar="NIGHT", help="Only clusters with events on this day (UTC) or earlier.")
+@click.option("--from-events", is_flag=True, help="Read all events again, not the states of former nights.")
+@click.option("--unpublished", is_flag=True, help="Write the tables; `publish` makes readers see them.")
+@dry_run_option
+@click.pass_obj
+def replay(
+    debug: bool,
+    warehouse: str,
+    config: str | None,
+    master: str | None,
+    cluster: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    from_events: bool,
+    unpublished: bool,
+    dry_run: bool,
+) -> None:
+    """Judge what is landed and publish the result.
+
+    What is asked for by cluster or night is judged anew, whether it is new or not; a cluster is always judged whole.
+    A cluster whose tables do not pass their gates keeps its published state; then the exit code is 3. With
+    --unpublished that is only said: `validate` is the step that fails, and `publish` goes on with the other clusters.
+
+    \b
+    Examples
+      election-replay replay --warehouse /data/warehouse
+      election-replay replay --warehouse /data/warehouse --cluster payments --from 2026-03-01 --to 2026-03-03
+    """
+    from jobs.replaying.due import nothing_new
+    from jobs.replaying.selection import EVERYTHING, Selection
+    from jobs.warehouse.warehouse import Warehouse
+
+    chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
+    settings = chosen.config
+    selection = Selection(cluster or None, day(since), day(until), from_events)
+    known_already = nothing_new(tables, settings.listed()) and selection == EVERYTHING
+    if dry_run:
+        from jobs.cli.dry_run import judging_plan
+
+        plan(judging_plan(tables, settings.listed(), selection))
+        return
+    if known_already:
+        done = None
+        tell("Nothing was landed since the last run: nothing was changed.")
+    else:
+        done = replay_stage(started(settings, master, debug), tables, chosen, selection, publishing=not unpublished)
+    if tables.published() and not unpublished:
+        summary(warehouse)
+    failed = gates(tables, done)
+    leave(failed=failed and not unpublished)
+
+
+@click.command()
+@warehouse_option
+@click.option("--layer", multiple=True, type=click.Choice(["bronze", "silver", "gold"]), help="Default: all.")
+@cluster_option
+@click.option("--as-of", metavar="TIME", help="Warn of sources whose last line is 26 hours older than this.")
+@click.option("--docs/--no-docs", default=True, show_default=True, help="Write data docs, as pages to be read.")
+def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], as_of: str | None, docs: bool) -> None:
+    """Check the newest tables against everything that must hold for them; exit code 3 when a gate fails.
+
+    The results are rows of gold.validations, and pages of Great Expectations in WAREHOUSE/data_docs.
+
+    \b
+    Examples
+      election-replay validate --warehouse /data/warehouse
+      election-replay validate --warehouse /data/warehouse --layer gold --cluster payments
+    """
+    from jobs.validate import validate as validate_job
+    from jobs.warehouse.warehouse import Warehouse
+
+    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), docs=docs)
+    complain(done.checks)
+    held = sum(check.holds for check in done.checks)
+    text = (
+        f"{held:,} of {len(done.checks):,} expectations of {len(done.tables)} tables hold; "
+        f"validation {done.validation_id}"
+    )
+    tell(text, validation_id=done.validation_id, expectations=len(done.checks), held=held)
+    if done.page:
+        tell(f"Data docs: {done.page}")
+    leave(failed=any(check.stops for check in done.checks))
+
+
+@click.command()
+@warehouse_option
+def publish(warehouse: str) -> None:
+    """Publish what `replay --unpublished` wrote, but for the clusters whose tables do not pass their gate.
+
+    \b
+    Example
+      election-replay publish --warehouse /data/warehouse
+    """
+    from jobs.publish import publish as publish_job
+    from jobs.publishing.runs import waiting
+    from jobs.warehouse.warehouse import Warehouse
+
+    tables = Warehouse(warehouse)
+    judged = waiting(tables)
+    done = publish_job(tables, judged) if judged else None
+    if done:
+        known(run_id=done.run_id)
+    else:
+        tell("Nothing waits to be published: nothing was changed.")
+    summary(warehouse)
+    leave(failed=gates(tables, done))
+
+
+@click.command()
+@warehouse_option
+@click.option(
+    "--keep-days",
+    type=click.IntRange(min=0),
+    default=30,
+    show_default=True,
+    help="How long an earlier run stays readable. The newest always does.",
+)
+@dry_run_option
+def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
+    """Join small files, and remove those that no published run needs.
+
+    \b
+    Examples
+      election-replay upkeep --warehouse /data/warehouse --dry-run
+      election-replay upkeep --warehouse /data/warehouse --keep-days 7
+    """
+    from jobs.upkeep import upkeep as upkeep_job
+    from jobs.warehouse.warehouse import Warehouse
+
+    would = "would be " if dry_run else ""
+    for one in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
+        work = f"{one.joined:,} {would}joined, {one.removed:,} old ones {would}removed"
+        text = f"{one.table}: {one.files:,} files, " + ("left alone: not all published" if one.left_alone else work)
+        tell(text, table=one.table, files=one.files, joined=one.joined, removed=one.removed, dry_run=dry_run)

@@ -1,0 +1,65 @@
+"""The commands that serve what is published until they are interrupted."""
+
+import click
+
+from jobs import JobError
+from jobs.cli.options import settings_in_force, spark_options, warehouse_option
+from jobs.cli.output import say
+from jobs.cli.stages import started
+
+
+@click.command()
+@warehouse_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=10000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+@spark_options
+@click.pass_obj
+def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None, master: str | None) -> None:
+    """Serve the published tables and views to BI tools and notebooks: JDBC, ODBC, HiveServer2.
+
+    It serves the run that is published when it starts, until it is interrupted. Whoever may connect may do what
+    Spark may do on this machine, so another address than this machine's own needs authentication.
+
+    \b
+    Example
+      election-replay serve --warehouse /data/warehouse
+      beeline -u jdbc:hive2://127.0.0.1:10000/default -e "SELECT * FROM current"
+    """
+    from jobs.serve import Endpoint, Server, class_path, newer_runs
+    from jobs.warehouse.warehouse import Warehouse
+
+    endpoint, tables = Endpoint(host, port), Warehouse(warehouse)
+    tables.last_run()
+    settings = settings_in_force(config, master).config
+    server = Server(started(settings, master, debug, endpoint.settings | class_path()), warehouse)
+    say(f"Serving run {server.run['run_id']} at {endpoint.url} until interrupted; restart it to serve a newer run.")
+    try:
+        for run_id in newer_runs(tables, server.run["run_id"]):
+            say(f"Run {run_id} is published: restart to serve it.")
+    except KeyboardInterrupt:
+        server.stop()
+        say("Stopped.")
+
+
+@click.command()
+@warehouse_option
+@click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+def dashboard(warehouse: str, port: int) -> None:
+    """Show what is published in a browser: groups, lanes, findings with their log lines, runs.
+
+    It needs no Spark and asks no other machine for anything; it listens on this machine only. It needs the extra
+    packages of `pip install 'election-replay[dashboard]'`.
+
+    \b
+    Example
+      election-replay dashboard --warehouse /data/warehouse
+    """
+    from jobs.warehouse.warehouse import Warehouse
+
+    try:
+        from jobs.showing.dashboard import dashboard as application
+    except ModuleNotFoundError as error:
+        raise JobError(f"{error.name} is not installed: pip install 'election-replay[dashboard]'") from None
+    app = application(Warehouse(warehouse))
+    say(f"Open http://127.0.0.1:{port}/ in a browser; Ctrl-C ends it.")
+    app.run(host="127.0.0.1", port=port)

@@ -1,0 +1,77 @@
+"""What an error of the machine or of a library means for the one who reads it, in one line that says what to do."""
+
+import re
+from collections.abc import Iterator
+
+from jobs import JobError
+
+AGAIN = "and run the same command again: nothing is lost, and nothing comes twice"
+SIGNS = (
+    (
+        re.compile(r"No space left on device|os error 28\b|Disk quota exceeded|os error 122\b", re.IGNORECASE),
+        f"the disk is full: make room for the warehouse and for temporary files (TMPDIR), {AGAIN}",
+    ),
+    (
+        re.compile(r"Read-only file system|os error 30\b", re.IGNORECASE),
+        "the file system is read-only: give a warehouse that can be written, or mount it so",
+    ),
+    (
+        re.compile(r"Permission denied|os error 13\b|AccessDenied", re.IGNORECASE),
+        "permission is denied: let the one who runs this read the landing zone and write the warehouse",
+    ),
+    (
+        re.compile(r"java\.lang\.OutOfMemoryError"),
+        f"Spark has not enough memory: give it more (spark.driver.memory, spark.executor.memory), {AGAIN}",
+    ),
+)
+"""What a text of an error shows, and what it means; the first that fits counts."""
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m|↳")
+CAUSED_BY = "Caused by: "
+LONGEST = 300
+"""Characters of a foreign error that are shown."""
+
+
+def meaning(error: BaseException) -> str | None:
+    """What the error, or one that led to it, means by :data:`SIGNS`, with the line that shows it."""
+    lines = [line for one in chain(error) for line in lines_of(one)]
+    for sign, sentence in SIGNS:
+        for line in lines:
+            if sign.search(line):
+                return f"{sentence} ({line[:LONGEST]})"
+    return None
+
+
+def readable(error: BaseException) -> str:
+    """The line of an error that says most: the last cause of Java, the end of a stack trace, or the first line."""
+    lines = lines_of(error)
+    causes = [line.removeprefix(CAUSED_BY) for line in lines if line.startswith(CAUSED_BY)]
+    if causes:
+        return causes[-1][:LONGEST]
+    return lines[-1] if any(line.startswith("Traceback") for line in lines) else lines[0]
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and those that led to it, as Python would print them."""
+    found: BaseException | None = error
+    seen: set[int] = set()
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        yield found
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+
+
+def lines_of(error: BaseException) -> list[str]:
+    """The text of an error, without colours and empty lines; its type's name where it says nothing."""
+    found = [line.strip() for line in COLOURS.sub("", str(error)).splitlines()]
+    return [line for line in found if line] or [type(error).__name__]
+
+
+class Damaged(JobError):
+    """A table of the warehouse cannot be read."""
+
+    def __init__(self, table: str, location: str, error: BaseException) -> None:
+        super().__init__(
+            f"the table {table} at {location} is damaged: {lines_of(error)[-1][:LONGEST]}. Restore this folder from a "
+            "backup, or land the same logs into a new warehouse"
+        )

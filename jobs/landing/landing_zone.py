@@ -1,0 +1,227 @@
+"""The landing zone: its files by name, and the bytes of each, on a local disk or in an object store.
+
+What cannot be named, listed or followed is passed over and told; it stops nothing else. A link is never followed, not
+even one that takes a file's place after the file was listed: what it points at may lie outside of the landing zone.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import IO, Any, Protocol
+
+import pyarrow as pa
+from pyarrow import fs
+
+from jobs import JobError
+from jobs.warehouse.stores import absolute, for_arrow, is_uri
+
+READ_FAILURES = (OSError, pa.ArrowException)
+"""What a file system or an object store raises when it does not give what was asked for."""
+
+NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+"""A folder that is only passed through need not be readable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file, or a link, by its path below the landing zone; size in bytes, ``modified`` in microseconds UTC.
+
+    ``link`` is where a link leads: a path below the landing zone (empty: the zone itself), or an absolute one.
+    ``folder``: the link leads to no file, but to a folder or nowhere.
+    """
+
+    path: str
+    size: int = 0
+    modified: int | None = None
+    link: str | None = None
+    folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something of the landing zone that was passed over, by a path that can be printed, and why.
+
+    ``harmless``: nothing is missed by it.
+    """
+
+    path: str
+    reason: str
+    harmless: bool = False
+
+
+Skip = Callable[[Skipped], object]
+"""Takes what was passed over."""
+
+
+class LandingZone(Protocol):
+    """Where log files lie."""
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+
+    def walk(self, skip: Skip) -> Iterator[Entry]:
+        """The files and links below it. A folder that cannot be listed is skipped; so is one without a usable name."""
+
+    def open(self, path: str) -> AbstractContextManager[IO[bytes]]:
+        """A file's bytes. Raises one of :data:`READ_FAILURES`, of them FileNotFoundError when there is no such file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalZone:
+    """A folder of a local or mounted disk."""
+
+    root: str
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return PurePosixPath(self.root).name
+
+    def walk(self, skip: Skip) -> Iterator[Entry]:
+        """The regular files and the links below it."""
+        top, folders = os.path.realpath(self.root), [""]
+        while folders:
+            folder = folders.pop()
+            for entry in self._listed(folder, skip):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                try:
+                    if entry.is_symlink():
+                        yield Entry(path, link=below(top, os.path.realpath(entry.path)), folder=not entry.is_file())
+                    elif not entry.is_dir(follow_symlinks=False):
+                        found = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(found.st_mode):
+                            yield Entry(path, found.st_size, found.st_mtime_ns // 1000)
+                    elif is_text(entry.name):
+                        folders.append(path)
+                    else:
+                        skip(Skipped(printable(path), "the folder's name is no UTF-8"))
+                except FileNotFoundError:  # gone since it was listed
+                    continue
+                except OSError as error:
+                    skip(Skipped(printable(path), f"it cannot be looked at: {error.strerror}"))
+
+    def _listed(self, folder: str, skip: Skip) -> list["os.DirEntry[str]"]:
+        try:
+            with os.scandir(f"{self.root}/{folder}") as found:
+                return list(found)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            skip(Skipped(printable(folder) or self.root, f"the folder cannot be listed: {error.strerror}"))
+            return []
+
+    def open(self, path: str) -> AbstractContextManager[IO[bytes]]:
+        """A file's bytes, through no link: each folder on its way is opened in the one before."""
+        *folders, name = path.split("/")
+        at = os.open(self.root, FOLDER)
+        try:
+            for one in folders:
+                at = stepped(at, one, FOLDER)
+            # A pipe that took the file's place must not be waited for.
+            at = stepped(at, name, os.O_RDONLY | os.O_NONBLOCK)
+            if not stat.S_ISREG(os.fstat(at).st_mode):
+                raise OSError(f"it is no file any more: {printable(path)}")
+        except BaseException:
+            os.close(at)
+            raise
+        return os.fdopen(at, "rb", buffering=0)
+
+
+def stepped(at: int, name: str, flags: int) -> int:
+    """What is called ``name`` in the open folder ``at``, which is closed; a link is refused."""
+    found = os.open(name, flags | NO_LINK, dir_fd=at)
+    os.close(at)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class StoredZone:
+    """A folder of an object store, or of another file system that Arrow knows."""
+
+    system: fs.FileSystem
+    root: str
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return PurePosixPath(self.root).name
+
+    def walk(self, skip: Skip) -> Iterator[Entry]:
+        """The files below it; object stores know no links."""
+        folders = [self.root]
+        while folders:
+            folder = folders.pop()
+            try:
+                found = self.system.get_file_info(fs.FileSelector(folder))
+            except READ_FAILURES as error:
+                skip(Skipped(printable(folder), f"the folder cannot be listed: {first_line(error)}"))
+                continue
+            for info in found:
+                if info.type == fs.FileType.Directory:
+                    folders.append(info.path)
+                elif info.type == fs.FileType.File:
+                    modified = None if info.mtime_ns is None else info.mtime_ns // 1000
+                    yield Entry(PurePosixPath(info.path).relative_to(self.root).as_posix(), info.size, modified)
+
+    def open(self, path: str) -> Any:
+        """A file's bytes."""
+        return self.system.open_input_stream(f"{self.root}/{path}", compression=None)
+
+
+def open_landing(landing: str) -> LandingZone:
+    """The landing zone at a local path or a URI such as ``s3a://bucket/logs``.
+
+    Raises :class:`JobError` when there is no such folder, or when it cannot be listed.
+    """
+    try:
+        system, root = (fs.LocalFileSystem(), absolute(landing)) if not is_uri(landing) else opened(landing)
+        if isinstance(system, fs.LocalFileSystem):
+            with os.scandir(root):
+                return LocalZone(root)
+        kind = system.get_file_info(root).type
+    except FileNotFoundError:
+        kind = fs.FileType.NotFound
+    except NotADirectoryError:
+        kind = fs.FileType.File
+    except (*READ_FAILURES, ValueError) as error:
+        raise JobError(f"cannot open the landing zone {landing}: {error}") from error
+    if kind == fs.FileType.NotFound:
+        raise JobError(f"there is no landing zone {landing}: give the folder that holds the clusters' folders")
+    if kind != fs.FileType.Directory:
+        raise JobError(f"the landing zone {landing} is not a folder")
+    return StoredZone(system, root)
+
+
+def opened(uri: str) -> tuple[fs.FileSystem, str]:
+    """The file system and the root folder of a URI."""
+    system, root = fs.FileSystem.from_uri(for_arrow(uri))
+    return system, root
+
+
+def below(top: str, path: str) -> str:
+    """``path`` as seen from ``top``, where it lies there."""
+    return "" if path == top else path.removeprefix(f"{top.rstrip('/')}/")
+
+
+def is_text(name: str) -> bool:
+    """Whether a name is UTF-8, so that it can be stored."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(path: str) -> str:
+    r"""A path as text: bytes that are no UTF-8 are written as ``\xe9``."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, or its kind."""
+    return (str(error).splitlines() or [""])[0] or type(error).__name__

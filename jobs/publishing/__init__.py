@@ -1,0 +1,1 @@
+"""What makes readers see a run, and what keeps a cluster back from it."""

@@ -1,0 +1,32 @@
+"""Clusters that are held back: their judged tables show what is published of them."""
+
+from collections.abc import Collection
+
+import pyarrow.compute as pc
+from deltalake import CommitProperties, write_deltalake
+
+from jobs.warehouse.table_sets import JUDGED
+from jobs.warehouse.warehouse import NOTE, Warehouse
+
+
+def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:
+    """Put the judged rows of ``clusters`` back to what is published of them, in the name of a run."""
+    if not clusters:
+        return
+    note = CommitProperties(custom_metadata={NOTE: run_id})
+    published = warehouse.published()
+    versions = published["versions"] if published else {}
+    chosen = f"cluster IN ({', '.join(quoted(one) for one in sorted(clusters))})"
+    for name in JUDGED:
+        location = warehouse.location(name)
+        warehouse.opened(name).delete(chosen, commit_properties=note)
+        if name in versions:
+            before = warehouse.dataset(name, versions[name])
+            rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
+            if rows.num_rows:
+                write_deltalake(location, rows, mode="append", commit_properties=note)
+
+
+def quoted(text: str) -> str:
+    """``text`` as a literal in the SQL of Delta's own reader."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,145 @@
+"""Rows of ``gold.runs``: what a replay has judged, and the row that makes readers see it."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
+from typing import Any
+
+from election_core import RULES_VERSION
+from election_core.replay.fact_rows import FACTS_VERSION
+from jobs import JobError
+from jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
+from jobs.warehouse.warehouse import NOTE, Warehouse
+from schemas import TABLES
+
+RUNS = TABLES["runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a replay wrote, before it is published. ``held`` are clusters that have newer events than it judged.
+
+    ``before`` are the versions of the tables when it began, ``settings`` says where its settings came from.
+    """
+
+    run_id: str
+    started_at: datetime
+    batch: int
+    nights: tuple[Any, ...]
+    clusters: tuple[str, ...]
+    inventory_version: str
+    before: Mapping[str, int]
+    held: tuple[str, ...] = ()
+    settings: str | None = None
+
+
+def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[str]) -> None:
+    """Write the row that says what a run judged and, when its status is ``published``, makes readers see it.
+
+    Raises :class:`JobError` when another replay has written to the tables meanwhile.
+    """
+    shown = {name: version for name, version in warehouse.versions().items() if name != RUNS.name}
+    if strangers := [name for name in WRITTEN if not alone(warehouse, name, shown[name], judged)]:
+        raise JobError(
+            f"another replay has written to {', '.join(strangers)} since this one began; readers see neither: "
+            "run it again when no other runs"
+        )
+    row = {
+        "run_id": judged.run_id,
+        "started_at": judged.started_at,
+        "published_at": max(judged.started_at, datetime.now(UTC)) if status == "published" else None,
+        "status": status,
+        "batch": judged.batch,
+        "nights": list(judged.nights),
+        "clusters": len(judged.clusters),
+        "held": sorted(held) or None,
+        "versions": list(shown.items()),
+        "counts": [(name, warehouse.count(name)) for name in JUDGED],
+        "code_version": code_version(),
+        "rules_version": RULES_VERSION,
+        "facts_version": FACTS_VERSION,
+        "inventory_version": judged.inventory_version,
+        "settings": judged.settings,
+    }
+    warehouse.append([row], RUNS.name)
+
+
+def alone(warehouse: Warehouse, table: str, version: int, judged: Judged) -> bool:
+    """Whether nobody but this run has written to a table since it began, up to a version."""
+    news = version - judged.before.get(table, 0)
+    if news <= 0:
+        return True
+    return all(commit.get(NOTE) == judged.run_id for commit in warehouse.opened(table, version).history(news))
+
+
+def waiting(warehouse: Warehouse) -> Judged | None:
+    """What the last replay wrote without publishing it; ``None`` if nothing waits.
+
+    Raises :class:`JobError` when nothing was ever judged, or when the tables are no longer what that replay wrote.
+    """
+    last = newest_run(warehouse)
+    if last is None:
+        raise JobError(f"nothing is judged in {warehouse.root}: run `election-replay replay --unpublished` first")
+    if last["status"] == "published":
+        return None
+    if not stands(warehouse, last):
+        raise JobError(
+            "the tables have changed since they were judged: run `election-replay replay --unpublished` again"
+        )
+    if last["facts_version"] != FACTS_VERSION:
+        raise JobError("another release judged what waits: run `election-replay replay --unpublished` again")
+    held = tuple(last["held"] or ())
+    return Judged(
+        run_id=last["run_id"],
+        started_at=last["started_at"],
+        batch=last["batch"],
+        nights=tuple(last["nights"]),
+        clusters=tuple(cluster for cluster in clusters_of(warehouse) if cluster not in held),
+        inventory_version=last["inventory_version"],
+        before=last["versions"],
+        held=held,
+        settings=last["settings"],
+    )
+
+
+def waits(warehouse: Warehouse) -> bool:
+    """Whether a replay waits to be published."""
+    last = newest_run(warehouse)
+    return last is not None and last["status"] == "judged" and stands(warehouse, last)
+
+
+def newest_run(warehouse: Warehouse) -> dict[str, Any] | None:
+    """The last thing that happened to the judged tables, as a row of ``gold.runs``."""
+    return max(warehouse.runs(), key=lambda row: (row["started_at"], row["status"] == "published"), default=None)
+
+
+def code_version() -> str:
+    """The version of this software."""
+    try:
+        return version_of("election-replay")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def kept_runs(warehouse: Warehouse, newest: dict[str, Any], since: datetime) -> list[dict[str, Any]]:
+    """The runs that must stay readable."""
+    runs = [run for run in warehouse.runs() if run["status"] == "published" and run["published_at"] >= since]
+    return runs if any(run["run_id"] == newest["run_id"] for run in runs) else [*runs, newest]
+
+
+def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Collection[str]) -> None:
+    """Publish the same rows in their new files."""
+    now = datetime.now(UTC)
+    versions = published["versions"] | {name: warehouse.version(name) for name in tidied if name != "runs"}
+    again = {
+        "run_id": f"{now:%Y%m%dT%H%M%S.%fZ}-{published['batch']}",
+        "started_at": now,
+        "published_at": max(now, published["published_at"]),
+        "nights": [],
+        "clusters": 0,
+        "versions": list(versions.items()),
+        "counts": list(published["counts"].items()),
+    }
+    warehouse.append([published | again], "runs")

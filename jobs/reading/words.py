@@ -1,0 +1,168 @@
+"""Rows as words for people, and times from them: the same in terminal, report and dashboard."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from textwrap import wrap
+from typing import Any
+
+from election_core.judge.wording import seconds as duration
+from election_core.model.catalogue import DEFINITE, PROVEN, RULES
+from jobs import JobError
+from schemas import TABLES
+
+COLUMNS = 100
+"""Columns that a terminal has at least; our own sentences keep to them, log lines are left whole where said so."""
+
+NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|bytes)\b")
+"""What no line is broken in."""
+
+FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
+"""What a formula begins with in a spreadsheet, wide forms too."""
+
+SEVERITIES = ("critical", "warning", "info")
+
+Row = dict[str, Any]
+
+_columns = TABLES["findings"].columns
+MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 :]
+"""The columns of a finding that measure it."""
+
+EPOCHS = {"controller"}
+"""Protocols that count epochs and elect masters; all others count terms and elect leaders."""
+
+
+def harmless(text: str, keep: str = "\t") -> str:
+    """``text`` without control characters other than ``keep``: a log line must command neither terminal nor browser."""
+    return "".join(one if one.isprintable() or one in keep else repr(one)[1:-1] for one in text)
+
+
+def harmless_json(text: str) -> str:
+    """JSON that means the same, without characters that would command a terminal or turn its lines around."""
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+
+
+def no_formula(value: Any) -> str:
+    """A value as text that no spreadsheet takes for a formula: what begins like one gets an apostrophe before it."""
+    text = cell(value)
+    return f"'{text}" if text[:1] in FORMULA and not isinstance(value, (int, float, Decimal)) else text
+
+
+def cell(value: Any) -> str:
+    """A value as text: times in ISO form, lists and maps by their parts."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ").replace("+00:00", "Z")
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={cell(one)}" for name, one in value.items())
+    return str(value)
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time as typed, UTC unless it says otherwise. Raises :class:`~jobs.JobError` for anything else."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def spoken(code: str) -> str:
+    """A code as words."""
+    return code.replace("_", " ")
+
+
+def clock(at: datetime) -> str:
+    """The time of day, with milliseconds where there are any."""
+    return f"{at:%H:%M:%S}" + (f".{at.microsecond // 1000:03d}" if at.microsecond else "")
+
+
+def seconds(ms: int) -> str:
+    """Milliseconds as a person says them."""
+    return duration(ms * 1000)
+
+
+def listed(names: Iterable[Any]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, last = [str(name) for name in names] or ["nobody"]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def some(names: list[str]) -> str:
+    """Names as one text, not too many of them."""
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return (", ".join(names[:20]) + more) or "nothing"
+
+
+def term_word(protocol: str) -> str:
+    """What the protocol calls its logical clock."""
+    return "epoch" if protocol in EPOCHS else "term"
+
+
+def leader_word(protocol: str) -> str:
+    """What the protocol calls the one who decides."""
+    return "master" if protocol in {*EPOCHS, "acting_master"} else "leader"
+
+
+def role_word(role: str, protocol: str) -> str:
+    """What the protocol calls a role."""
+    leader = leader_word(protocol)
+    return {"leader": leader, "acting_leader": f"acting {leader}", "unknown": "not known"}.get(role, spoken(role))
+
+
+def when(row: Row) -> str:
+    """From when to when."""
+    start, end = row["start_time"], row["end_time"]
+    day = "" if end is None or end.date() == start.date() else f"{end:%Y-%m-%d} "
+    until = "to the end of the logs" if end is None else f"to {day}{clock(end)}"
+    return f"{start:%Y-%m-%d} {clock(start)} {until}"
+
+
+def certainty(row: Row) -> str:
+    """How sure a finding is, and what that rests on."""
+    if row["certainty"] == PROVEN:
+        word = term_word(row["protocol"])
+        terms = f"{word}{'s' if len(row['terms']) > 1 else ''} {listed(row['terms'])}" if row["terms"] else word + "s"
+        return f"proven: {RULES[row['rule']].proven_by.format(terms=terms)}"
+    if row["certainty"] == DEFINITE:
+        least = row["overlap_min_ms"] or row["duration_min_ms"]
+        return "definite: so for every reading of the clocks inside their bounds" + (
+            f", by at least {seconds(least)}" if least else ""
+        )
+    return "possible: the logs fit it, but do not show it for sure"
+
+
+def measures(row: Row) -> Iterator[tuple[str, str]]:
+    """What was measured, each with its value."""
+    for column in MEASURES:
+        value = row[column.name]
+        if value is not None:
+            shown = seconds(value) if column.unit == "ms" else f"{value:,} {column.unit or ''}".rstrip()
+            yield column.comment.removesuffix("."), shown
+
+
+def undecidable(row: Row) -> str:
+    """What one row of ``rule_coverage`` says about the limits of a verdict."""
+    why = f": {row['why_undecidable']}" if row["why_undecidable"] else ""
+    return (
+        f"{row['rule']} was kept {times(row['conforms'])}, broken {times(row['violates'])} and could not be judged "
+        f"{times(row['undecidable'])}{why if row['undecidable'] else ''}."
+    )
+
+
+def times(count: int) -> str:
+    """``once``, ``3 times``."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def paragraph(text: str, indent: str = "", hanging: str | None = None) -> list[str]:
+    """``text`` in lines that fit the terminal."""
+    rest = indent if hanging is None else hanging
+    bound = NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
+    lines = wrap(bound, COLUMNS, initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or [indent]

@@ -1,0 +1,152 @@
+"""What there is to judge, when a replay begins and before."""
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from election_core import RULES_VERSION
+from election_core.replay import arrow_passes as core
+from election_core.replay.fact_rows import FACTS_VERSION
+from jobs import JobError
+from jobs.engines.spark_tables import landed as landed_rows
+from jobs.replaying.checkpoints import checkpoints_of
+from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces
+from jobs.replaying.selection import EVERYTHING, Selection, selected
+from jobs.replaying.work import NO_INVENTORY, Work
+from jobs.warehouse.table_sets import stands
+from jobs.warehouse.warehouse import Warehouse
+
+
+def nothing_new(warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) -> bool:
+    """Whether what is published is all that there is to say, with this inventory.
+
+    Raises :class:`~jobs.JobError` when nothing was ever landed.
+    """
+    if not (last_batch := warehouse.last_batch()):
+        raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
+    published = warehouse.published()
+    return batch_published(warehouse, published, inventory) == last_batch and not held_by(published)
+
+
+def held_by(published: Mapping[str, Any] | None) -> list[str]:
+    """The clusters that have newer events than a run shows."""
+    return sorted(published["held"] or ()) if published else []
+
+
+def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, inventory: core.Inventory) -> int:
+    """The last landing whose verdicts stand; 0 when everything must be judged anew.
+
+    That is so under new rules, with facts of another version, with another inventory, and when a replay was killed
+    after it had written some tables.
+    """
+    if published is None or published["rules_version"] != RULES_VERSION:
+        return 0
+    if published["facts_version"] != FACTS_VERSION:
+        return 0
+    if published["inventory_version"] != inventory_version(inventory):
+        return 0
+    return int(published["batch"]) if stands(warehouse, published) else 0
+
+
+def inventory_version(inventory: core.Inventory) -> str:
+    """A name for what an inventory says."""
+    said = sorted((*source, listed.replica_group, listed.member or "") for source, listed in inventory.items())
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What a replay finds when it begins.
+
+    ``landed`` are the events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
+    all is judged anew), ``versions`` are those of the tables. ``known`` are the sources with a checkpoint, ``news``
+    those with events after ``since``. Clusters are ``pending`` when they have such events or were held back before
+    (``held_before``); ``asked`` are those to judge.
+    """
+
+    selection: Selection
+    started_at: datetime
+    last_batch: int
+    since: int
+    held_before: list[str]
+    versions: dict[str, int]
+    landed: DataFrame
+    checkpoints: DataFrame
+    known: list[Known]
+    news: list[New]
+    pending: set[str]
+    asked: set[str]
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run that judges it."""
+        return f"{self.started_at:%Y%m%dT%H%M%S.%fZ}-{self.last_batch}"
+
+    @property
+    def unchecked_since(self) -> int:
+        """The last landing whose lines have passed the gates."""
+        return self.since if self.selection == EVERYTHING and not self.held_before else 0
+
+    def news_of(self, clusters: Collection[str]) -> list[New]:
+        """The sources of ``clusters`` that have new events."""
+        return [source for source in self.news if source.cluster in clusters]
+
+    def held(self, clusters: Collection[str]) -> list[str]:
+        """The clusters whose newest events stay unpublished when only ``clusters`` are judged."""
+        return sorted((self.pending | self.asked).difference(clusters))
+
+
+def look(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, selection: Selection) -> Due:
+    """What there is to judge. Tables that are missing are created.
+
+    Raises :class:`JobError` when the selection names nothing that has events.
+    """
+    started_at, last_batch, published = datetime.now(UTC), warehouse.last_batch(), warehouse.published()
+    since = batch_published(warehouse, published, inventory)
+    warehouse.create()
+    versions = warehouse.versions()
+    landed, held_before = landed_rows(spark, warehouse, "events", last_batch), held_by(published)
+    checkpoints = checkpoints_of(spark, warehouse)
+    known = known_sources(checkpoints)
+    news = new_sources(landed, since, min((source.batch for source in known), default=0))
+    pending = {*(source.cluster for source in news), *held_before}
+    asked = pending if selection == EVERYTHING else set(selected(landed, selection))
+    return Due(
+        selection=selection,
+        started_at=started_at,
+        last_batch=last_batch,
+        since=since,
+        held_before=held_before,
+        versions=versions,
+        landed=landed,
+        checkpoints=checkpoints,
+        known=known,
+        news=news,
+        pending=pending,
+        asked=asked,
+    )
+
+
+def work_on(
+    spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, due: Due, clusters: Collection[str]
+) -> Work:
+    """The work that judges ``clusters``, of what is due."""
+    news, known = due.news_of(clusters), [source for source in due.known if source.cluster in clusters]
+    doubtful = clusters if due.selection.from_events else due.held_before if due.since else []
+    part = bool(due.since) and due.selection == EVERYTHING
+    return Work(
+        spark=spark,
+        warehouse=warehouse,
+        run_id=due.run_id,
+        inventory=inventory,
+        landed=due.landed,
+        last_batch=due.last_batch,
+        extent=extent(news, due.known, clusters, doubtful, part=part),
+        everything=not due.since and not due.held(clusters),
+        before=due.versions,
+        pieces=pieces(news, known, int(spark.conf.get("spark.sql.shuffle.partitions") or 1)),
+    )

@@ -1,0 +1,75 @@
+"""The catalogue of findings as text: for a terminal, and as the page docs/rules.md."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from election_core.model.catalogue import CATALOGUE
+
+if TYPE_CHECKING:
+    from jobs.reading.published import Published
+
+EXAMPLE = """
+    SELECT rule, cluster, replica_group, severity, certainty, summary FROM findings
+    ORDER BY
+        rule,
+        CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
+        cluster, start_time, finding_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One finding of a real run."""
+
+    cluster: str
+    replica_group: str
+    severity: str
+    certainty: str
+    summary: str
+
+
+def examples_of(published: "Published") -> dict[str, Example]:
+    """For each rule its gravest published finding."""
+    found: dict[str, Example] = {}
+    for row in published.query(EXAMPLE).to_pylist():
+        rule = row.pop("rule")
+        found.setdefault(rule, Example(**row))
+    return found
+
+
+def plain(examples: Mapping[str, Example]) -> Iterator[str]:
+    """For a terminal."""
+    for rule in CATALOGUE:
+        yield rule.rule
+        yield f"  {rule.meaning}"
+        yield f"  severity: {rule.severity}"
+        yield f"  needs: {rule.needs}"
+        yield f"  refuted by: {rule.refuted_by}"
+        yield f"  source: {rule.source}"
+        if example := examples.get(rule.rule):
+            yield f"  example: {example.summary} ({example.cluster} / {example.replica_group})"
+
+
+def page(examples: Mapping[str, Example]) -> Iterator[str]:
+    """As Markdown."""
+    yield "# Rules"
+    yield ""
+    yield "Every finding that a replay can make, from `election-replay rules --markdown --warehouse W`. The examples"
+    yield "are findings of real runs; `gold.rule_coverage` says for each group how often a rule could be judged."
+    for rule in CATALOGUE:
+        yield ""
+        yield f"## {rule.rule}"
+        yield ""
+        yield rule.meaning
+        yield ""
+        yield f"- Severity: {rule.severity}"
+        yield f"- Needs: {rule.needs}"
+        yield f"- Refuted by: {rule.refuted_by}"
+        yield f"- Source: {rule.source}"
+        yield f"- Judged in: {', '.join(f'`{path}`' for path in rule.judged_in)}"
+        if example := examples.get(rule.rule):
+            where = f"`{example.cluster}` / `{example.replica_group}`"
+            yield f"- Example ({where}, {example.severity}, {example.certainty}): {example.summary}"
+        else:
+            yield "- Example: none in the bundled real runs; see the scenarios in `tests/scenarios/`"

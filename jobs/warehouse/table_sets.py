@@ -1,0 +1,26 @@
+"""Which tables which job writes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from election_core.model.rows import TABLE_OF
+from jobs.warehouse.warehouse import Warehouse
+
+LANDED = ("landed_files", "log_lines", "quarantine", "events")
+"""What a landing writes: checked before it is replayed."""
+
+JUDGED = ("facts", *TABLE_OF.values())
+"""What a replay writes: checked before it is published."""
+
+WRITTEN = (*JUDGED, "replay_states")
+"""All that a replay writes: what is checked, and the checkpoints."""
+
+
+def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
+    """Whether the judged tables still are what a run says."""
+    return all(warehouse.version(name) == run["versions"].get(name) for name in JUDGED)
+
+
+def clusters_of(warehouse: Warehouse) -> list[str]:
+    """Every cluster of which something is landed."""
+    return sorted({row["cluster"] for row in warehouse.rows("landed_files", ["cluster"])})

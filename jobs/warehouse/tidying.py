@@ -1,0 +1,78 @@
+"""One table tidied: small files joined, and removed what no version that is needed names."""
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from pyarrow import fs
+
+from jobs.warehouse.warehouse import Warehouse, retention
+
+LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
+"""An entry of Delta's log: its version, and whether it is a checkpoint, with which a reader may begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet."""
+
+    table: str
+    files: int
+    joined: int = 0
+    removed: int = 0
+    left_alone: bool = False
+
+
+def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool, grace_hours: int) -> Tidied:
+    """Join the small files of a table, then remove what neither its newest version nor a needed one names."""
+    table = warehouse.opened(name)
+    files = len(table.file_uris())
+    if dry_run:
+        joined = joinable(table)
+    else:
+        joined = int(table.optimize.compact()["numFilesRemoved"])
+        table = warehouse.opened(name)
+    versions = sorted({*needed, table.version()})
+
+    def vacuum(only_list: bool) -> list[str]:
+        return table.vacuum(grace_hours, only_list, enforce_retention_duration=False, full=True, keep_versions=versions)
+
+    removed = vacuum(True)
+    if removed and not dry_run:
+        vacuum(False)
+    if not dry_run:
+        forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
+    return Tidied(name, files, joined, len(removed))
+
+
+def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
+    """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`retention`."""
+    table, wanted = DeltaTable(warehouse.location(name)), retention(keep_days)
+    if not wanted.items() <= table.metadata().configuration.items():
+        table.alter.set_table_properties(wanted)
+
+
+def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
+    """Remove the entries of a table's log that no version from ``oldest`` on needs, if written ``before`` a time."""
+    system, log = warehouse.files(f"{warehouse.location(name)}/_delta_log")
+    entries = [
+        (int(found[1]), bool(found[2]), info)
+        for info in system.get_file_info(fs.FileSelector(log))
+        if (found := LOG_ENTRY.fullmatch(info.base_name))
+    ]
+    begin = max((version for version, is_checkpoint, _ in entries if is_checkpoint and version <= oldest), default=0)
+    for version, _, info in sorted(entries, key=lambda entry: entry[0]):
+        if version < begin and info.mtime < before:
+            system.delete_file(info.path)
+
+
+def joinable(table: DeltaTable) -> int:
+    """How many files lie beside another one of their partition."""
+    columns = [f"partition.{name}" for name in table.metadata().partition_columns]
+    files = pa.table(table.get_add_actions(flatten=True)).select(["path", *columns]).to_pylist()
+    partitions = Counter(tuple(file[name] for name in columns) for file in files)
+    return sum(count for count in partitions.values() if count > 1)

@@ -1,0 +1,159 @@
+"""What could not be read of a landing zone is told, and the exit code says so; everything else goes on."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.cli.app import main
+from jobs.cli.ending import GATE_FAILED, NOT_READ
+from jobs.land import Landing
+from jobs.landing.landing_zone import LocalZone, Skipped
+from jobs.landing.listing import log_files
+from jobs.landing.one_file import land_tasks
+from jobs.landing.plan import tasks_of
+from jobs.reading.metrics import metrics
+from jobs.reading.published import Published
+from jobs.warehouse.warehouse import Warehouse
+from tests.jobs.cli.test_dry_run import landed, published
+from tests.jobs.zone import Zone, leads, noise
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes files of a name unreadable."""
+
+    def fail(name: str) -> None:
+        opened = LocalZone.open
+
+        def opening(self: LocalZone, path: str) -> Any:
+            if path.endswith(name):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return opened(self, path)
+
+        monkeypatch.setattr(LocalZone, "open", opening)
+
+    return fail
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse(str(tmp_path / "w"))
+
+
+def test_a_dry_run_names_what_is_tried_again_and_what_is_passed_over(
+    zone: Zone, warehouse: Warehouse, failing: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    zone.write("broker.log", leads(0) + noise(1))
+    zone.write("store.log", leads(0))
+    (zone.root / "c\n2").symlink_to("/nowhere")
+    failing("store.log")
+    landed(zone, warehouse)
+    assert main(["land", "--landing", str(zone.root), "--warehouse", warehouse.root, "--dry-run"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "would try again c1/nodes/n1/logs/store.log: could not be read: [Errno 5] Input/output error",
+        "would pass over c\\n2: a link, not followed, to /nowhere",
+    ]
+
+
+def test_executors_tell_which_files_they_could_not_read(
+    zone: Zone, warehouse: Warehouse, failing: Callable[[str], None]
+) -> None:
+    zone.write("broker.log", leads(0) + noise(1))
+    zone.write("store.log", leads(0))
+    tasks = tasks_of(log_files(str(zone.root), zone.config.layout), [], str(zone.root), zone.config, 1)
+    failing("store.log")
+    warehouse.create()
+    done = land_tasks(tasks, str(zone.root), warehouse.root)
+    assert done.sums == {"lines_total": 2, "lines_event": 1, "lines_ignored": 1, "lines_quarantined": 0}
+    assert done.unread == [("c1/nodes/n1/logs/store.log", "could not be read: [Errno 5] Input/output error")]
+
+
+@pytest.mark.parametrize(
+    ("unread", "passed_over", "gate_fails", "code"),
+    [
+        ((), [], False, 0),
+        ((), [Skipped("latest", "a link", harmless=True)], False, 0),
+        ((("p", "could not be read"),), [], False, NOT_READ),
+        ((), [Skipped("c\\xe9", "its name is no UTF-8")], False, NOT_READ),
+        ((("p", "could not be read"),), [], True, GATE_FAILED),
+    ],
+)
+def test_the_exit_code_of_a_night_says_what_was_missed(
+    zone: Zone,
+    warehouse: Warehouse,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    unread: tuple[tuple[str, str], ...],
+    passed_over: list[Skipped],
+    gate_fails: bool,
+    code: int,
+) -> None:
+    """A failed gate says more than a file that is tried again."""
+    zone.write("broker.log", leads(0))
+    steps: list[str] = []
+    monkeypatch.setattr("jobs.cli.started", lambda *_: None)
+    monkeypatch.setattr("jobs.cli.land_stage", lambda *_: (Landing(1, unread=unread), passed_over))
+    monkeypatch.setattr("jobs.cli.replay_stage", lambda *_: steps.append("replay"))
+    monkeypatch.setattr("jobs.cli.gates", lambda *_: gate_fails)
+    both = ("--landing", str(zone.root), "--warehouse", warehouse.root)
+    assert main(["run", *both]) == code
+    assert steps == ["replay"], "what was read is judged"
+    told = capsys.readouterr().out
+    for path, *_ in (*unread, *((one.path,) for one in passed_over)):
+        assert f"\n  {path}  " in told
+    if not gate_fails:
+        assert main(["land", *both]) == code
+
+
+def test_what_is_passed_over_is_said_in_a_night_without_news_too(
+    zone: Zone, warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zone.write("broker.log", leads(0))
+    landed(zone, warehouse)
+    published(warehouse, 1, held=[])
+    (zone.root / "c2").symlink_to("/nowhere")
+    assert main(["land", "--landing", str(zone.root), "--warehouse", warehouse.root]) == NOT_READ
+    assert "  c2  a link, not followed, to /nowhere" in capsys.readouterr().out.splitlines()
+
+
+def test_they_are_counted_for_monitoring_while_they_are_unread(
+    zone: Zone, warehouse: Warehouse, failing: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone.write("broker.log", leads(0) + noise(1))
+    zone.write("store.log", leads(0))
+    failing("store.log")
+    landed(zone, warehouse)
+    published(warehouse, 1, held=[])
+    assert 'election_replay_unread_files{cluster="c1"} 1' in metrics(Published(warehouse))
+    monkeypatch.undo()
+    landed(zone, warehouse)
+    published(warehouse, 2, held=[])
+    assert not [line for line in metrics(Published(warehouse)) if line.startswith("election_replay_unread_files{")]
+
+
+def test_a_night_over_a_bad_landing_zone_is_published(
+    zone: Zone, warehouse: Warehouse, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the command line does it; ``spark`` is the session that it finds."""
+    assert spark
+    zone.write("broker_default.log", leads(0) + leads(60, term=2))
+    bad = zone.root / os.fsdecode(b"latin\xe9") / "nodes" / "n1" / "logs" / "broker.log"
+    bad.parent.mkdir(parents=True)
+    bad.write_text(leads(0))
+    (zone.root / "c2").symlink_to(zone.root.parent / "c2")
+    both = ("--landing", str(zone.root), "--warehouse", warehouse.root)
+    assert main(["run", *both]) == NOT_READ
+    said = capsys.readouterr().out
+    assert "Published: run" in said
+    assert "\n  latin\\xe9  the folder's name is no UTF-8\n" in said
+    assert "\n  c2  a link, not followed, to " in said
+    assert Published(warehouse).rows("SELECT count(*) AS n FROM terms") == [{"n": 2}]
+    assert main(["run", *both]) == NOT_READ, "until it is put right"
+    (zone.root / "c2").unlink()
+    bad.parents[3].rename(zone.root / "latin")
+    assert main(["run", *both]) == 0

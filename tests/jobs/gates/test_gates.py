@@ -1,0 +1,161 @@
+"""A run passes its gates: what fails is held back, what holds is published, and a repaired cluster comes through."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from pyspark.sql import SparkSession
+
+import jobs.replay
+from jobs import JobError
+from jobs.land import land, new_files
+from jobs.publish import publish
+from jobs.publishing.runs import waiting
+from jobs.reading.published import Published
+from jobs.replay import replay
+from jobs.replaying.selection import Selection
+from jobs.replaying.work import Work
+from jobs.settings.config import Config
+from jobs.warehouse.warehouse import NOTE, Warehouse
+from schemas import TABLES
+from tests.jobs.zone import Zone, leads
+
+pytestmark = pytest.mark.slow
+
+ROLES = TABLES["role_intervals"]
+
+
+@pytest.fixture
+def other(zone: Zone) -> Path:
+    """The log of a second cluster in the same landing zone."""
+    path = zone.root / "c2" / "nodes" / "n1" / "logs" / "broker_default.log"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def land_all(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
+    landing = str(zone.root)
+    land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())
+
+
+def terms(warehouse: Warehouse) -> dict[str, list[int]]:
+    """The published terms of each cluster."""
+    found: dict[str, list[int]] = {}
+    for row in Published(warehouse).rows("SELECT cluster, term FROM terms ORDER BY cluster, term"):
+        found.setdefault(row["cluster"], []).append(row["term"])
+    return found
+
+
+def test_a_failing_landing_holds_its_cluster_alone(
+    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    zone.write("broker_default.log", leads(0, 1))
+    other.write_text(leads(0, 1))
+    land_all(spark, zone, warehouse)
+    assert replay(spark, warehouse).held == ()
+    zone.append("broker_default.log", leads(60, 2))
+    other.write_text(leads(0, 1) + leads(60, 2))
+    land_all(spark, zone, warehouse)
+    [twin] = [row for row in warehouse.rows("events") if row["cluster"] == "c1" and row["term"] == 2]
+    warehouse.append([twin], "events")
+
+    done = replay(spark, warehouse)
+    assert (done.clusters, done.held) == (("c2",), ("c1",))
+    assert [check.table for check in done.checks if check.stops] == ["landed_files", "events"]
+    assert terms(warehouse) == {"c1": [1], "c2": [1, 2]}
+
+    versions = warehouse.versions()
+    again = replay(spark, warehouse)
+    assert (again.run_id, again.held) == (None, ("c1",))
+    assert {n for n, v in warehouse.versions().items() if v != versions[n]} == {"validations"}
+
+    DeltaTable(warehouse.location("events")).delete(f"event_id = '{twin['event_id']}'")
+    warehouse.append([twin], "events")
+    assert replay(spark, warehouse).held == ()
+    assert terms(warehouse) == {"c1": [1, 2], "c2": [1, 2]}
+
+
+def spoiling(judge_all: Callable[..., None], cluster: str) -> Callable[..., None]:
+    """``judge_all``, but an interval of ``cluster`` overlaps another one afterwards."""
+
+    def spoil(work: Work, states: Any) -> None:
+        judge_all(work, states)
+        row = next(row for row in work.warehouse.rows("role_intervals") if row["cluster"] == cluster)
+        rows = pa.Table.from_pylist([row | {"role": "candidate", "end_time": None}], ROLES.arrow_schema())
+        by_the_run = CommitProperties(custom_metadata={NOTE: work.run_id})
+        write_deltalake(work.warehouse.location(ROLES.name), rows, mode="append", commit_properties=by_the_run)
+
+    return spoil
+
+
+def test_a_failing_verdict_holds_its_cluster_alone(
+    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    zone.write("broker_default.log", leads(0, 1))
+    other.write_text(leads(0, 1))
+    land_all(spark, zone, warehouse)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs.replay, "judge_all", spoiling(jobs.replay.judge_all, "c1"))
+        done = replay(spark, warehouse)
+    assert (done.held, terms(warehouse)) == (("c1",), {"c2": [1]})
+    assert "no_overlap" in {check.expectation.name for check in done.checks if check.stops}
+    assert replay(spark, warehouse).clusters == ("c1",)
+    before = terms(warehouse)
+    assert before == {"c1": [1], "c2": [1]}
+
+    zone.append("broker_default.log", leads(60, 2))
+    other.write_text(leads(0, 1) + leads(60, 2))
+    land_all(spark, zone, warehouse)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs.replay, "judge_all", spoiling(jobs.replay.judge_all, "c2"))
+        assert replay(spark, warehouse).held == ("c2",)
+    assert terms(warehouse) == {"c1": [1, 2], "c2": [1]}
+
+
+def test_what_is_judged_waits_until_it_is_published(
+    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    zone.write("broker_default.log", leads(0, 1))
+    land_all(spark, zone, warehouse)
+    with pytest.raises(JobError, match="nothing is judged"):
+        waiting(warehouse)
+    replay(spark, warehouse, publishing=False)
+    assert warehouse.published() is None
+    with pytest.raises(JobError, match="waits to be published"):
+        replay(spark, warehouse, selection=Selection(clusters=("c1",)))
+    judged = waiting(warehouse)
+    assert judged is not None
+    assert publish(warehouse, judged).held == ()
+    assert terms(warehouse) == {"c1": [1]}
+    assert waiting(warehouse) is None
+
+    other.write_text(leads(0, 1))
+    land_all(spark, zone, warehouse)
+    replay(spark, warehouse, publishing=False)
+    assert terms(warehouse) == {"c1": [1]}
+    warehouse.append(warehouse.rows("terms")[:1], "terms")
+    with pytest.raises(JobError, match="have changed"):
+        waiting(warehouse)
+
+
+def test_what_is_selected_is_judged_anew_and_the_rest_waits(
+    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    zone.write("broker_default.log", leads(0, 1))
+    other.write_text(leads(0, 1))
+    land_all(spark, zone, warehouse)
+    assert replay(spark, warehouse, selection=Selection(clusters=("c2",))).held == ("c1",)
+    assert terms(warehouse) == {"c2": [1]}
+    assert replay(spark, warehouse).clusters == ("c1",)
+    assert terms(warehouse) == {"c1": [1], "c2": [1]}
+    assert replay(spark, warehouse, selection=Selection(clusters=("c1",))).clusters == ("c1",)
+    assert terms(warehouse) == {"c1": [1], "c2": [1]}
+    with pytest.raises(JobError, match="no event is landed"):
+        replay(spark, warehouse, selection=Selection(clusters=("c3",)))

@@ -1,0 +1,359 @@
+"""Gates: sound tables pass, every seeded defect is stopped by its own gate, and the failing rows are named."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+import jobs.cli.pipeline
+from jobs import JobError
+from jobs.cli.app import main
+from jobs.gates.checks import check, chosen_tables, complaint, expectations_of, record, stopped
+from jobs.gates.data_docs import data_docs
+from jobs.replay import Replay
+from jobs.warehouse.table_sets import JUDGED, LANDED
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from tests.jobs.zone import EPOCH, Zone, leads, noise
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with two landed log files of one node and what a replay might make of them."""
+    root = tmp_path_factory.mktemp("sound")
+    zone = Zone(root / "landing")
+    zone.write("broker_default.log", leads(0, 1) + noise(1) + leads(60, 2) + leads(120, 3))
+    zone.write("broker.log", leads(5, 1))
+    made = zone.land()
+    warehouse = Warehouse(str(root / "w"))
+    warehouse.create()
+    for table, rows in made.items():
+        warehouse.append(rows, table)
+    first, second, third, *_ = sorted(
+        row["event_id"] for row in made["events"] if row["stream"] == "broker_default.log"
+    )
+    leader = role(0, 60, 1, start_event_id=first, end_event_id=second)
+    warehouse.append([leader, role(60, None, 2, start_event_id=second)], "role_intervals")
+    warehouse.append([finding("f1", [first, third]), finding("f2", [second], implied_by="f1")], "findings")
+    return root / "w"
+
+
+@pytest.fixture
+def warehouse(sound: Path, tmp_path: Path) -> Warehouse:
+    """A copy of the sound one, for a test to spoil."""
+    shutil.copytree(sound, tmp_path / "w")
+    return Warehouse(str(tmp_path / "w"))
+
+
+def row_of(table: str, values: Mapping[str, Any]) -> Row:
+    """A row of a gold table; what is not given has a value where it needs one."""
+    plain = {"STRING": "x", "BIGINT": 0, "ARRAY<STRING>": ["x"], "ARRAY<BIGINT>": [1], "TIMESTAMP": EPOCH}
+    needed = {one.name: plain[one.type.sql] for one in TABLES[table].columns if not one.nullable}
+    return dict.fromkeys(TABLES[table].names) | needed | {"cluster": "c1", "protocol": "dledger"} | values
+
+
+def role(start: int, end: int | None, term: int, **values: Any) -> Row:
+    """A role of n1, from second to second."""
+    times = {"start_time": at(start), "end_time": None if end is None else at(end)}
+    return row_of(
+        "role_intervals", {"node": "n1", "source_node": "n1", "role": "leader", "term": term} | times | values
+    )
+
+
+def finding(finding_id: str, evidence: list[str], **values: Any) -> Row:
+    sure = {"rule": "LEADERLESS", "severity": "warning", "certainty": "definite"}
+    return row_of("findings", {"finding_id": finding_id, "evidence": evidence} | sure | values)
+
+
+def at(second: int) -> Any:
+    return EPOCH + timedelta(seconds=second)
+
+
+def failing(warehouse: Warehouse) -> set[tuple[str, str]]:
+    return {(one.table, one.expectation.name) for one in check(warehouse) if not one.holds}
+
+
+def test_sound_tables_pass(warehouse: Warehouse) -> None:
+    checks = check(warehouse)
+    assert not any(one.failed for one in checks)
+    assert {one.table for one in checks} == {*LANDED, *JUDGED}
+    assert {one.table: one.rows for one in checks}["events"] >= 4
+
+
+def test_tables_without_rows_pass(tmp_path: Path) -> None:
+    empty = Warehouse(str(tmp_path / "w"))
+    empty.create()
+    assert failing(empty) == set()
+
+
+def change(table: str, update: Callable[[Row], Row], **chosen: Any) -> Callable[[Warehouse], None]:
+    """A defect: in the rows with these values some others are changed."""
+
+    def apply(warehouse: Warehouse) -> None:
+        rows = warehouse.rows(table)
+        DeltaTable(warehouse.location(table)).delete()
+        fits = [all(row[name] == value for name, value in chosen.items()) for row in rows]
+        assert any(fits)
+        warehouse.append([row | update(row) if fit else row for row, fit in zip(rows, fits, strict=True)], table)
+
+    return apply
+
+
+def remove(table: str, where: str) -> Callable[[Warehouse], None]:
+    """A defect: rows are gone."""
+
+    def apply(warehouse: Warehouse) -> None:
+        DeltaTable(warehouse.location(table)).delete(where)
+
+    return apply
+
+
+def twice(table: str) -> Callable[[Warehouse], None]:
+    """A defect: one row is there twice."""
+
+    def apply(warehouse: Warehouse) -> None:
+        warehouse.append(warehouse.rows(table)[:1], table)
+
+    return apply
+
+
+def add(table: str, *rows: Row) -> Callable[[Warehouse], None]:
+    """A defect: rows that must not be."""
+
+    def apply(warehouse: Warehouse) -> None:
+        warehouse.append(rows, table)
+
+    return apply
+
+
+DEFECTS = {
+    "an event twice": (twice("events"), {("events", "one_row_a_key"), ("landed_files", "events_are_there")}),
+    "a line twice": (twice("log_lines"), {("log_lines", "one_row_a_key"), ("landed_files", "lines_are_there")}),
+    "a file's count is missing": (
+        remove("landed_files", "stream = 'broker.log'"),
+        {("landed_files", "events_are_there"), ("landed_files", "lines_are_there")},
+    ),
+    "counts that do not add up": (
+        change("landed_files", lambda row: {"lines_ignored": row["lines_ignored"] + 1}, stream="broker.log"),
+        {("landed_files", "counts_add_up")},
+    ),
+    "a landing is missing": (
+        change("landed_files", lambda row: {"lines_landed": row["lines_landed"] + 7}, stream="broker.log"),
+        {("landed_files", "no_landing_is_missing")},
+    ),
+    "an unheard-of kind": (change("events", lambda _: {"kind": "NONSENSE"}, line_no=1), {("events", "known_kind")}),
+    "a line number that cannot be": (
+        change("log_lines", lambda _: {"line_no": 0}, line_no=1),
+        {("log_lines", "least_line_no")},
+    ),
+    "a line is lost": (
+        remove("log_lines", "stream = 'broker.log'"),
+        {("events", "one_line_an_event"), ("landed_files", "lines_are_there")},
+    ),
+    "an event is lost": (
+        remove("events", "stream = 'broker.log'"),
+        {("log_lines", "one_event_a_line"), ("landed_files", "events_are_there")},
+    ),
+    "overlapping intervals": (add("role_intervals", role(30, 50, 1)), {("role_intervals", "no_overlap")}),
+    "two open intervals": (
+        add("role_intervals", role(90, None, 2)),
+        {("role_intervals", "one_open_interval"), ("role_intervals", "no_overlap")},
+    ),
+    "a falling term": (
+        change("role_intervals", lambda _: {"term": 0}, term=2),
+        {("role_intervals", "terms_never_fall")},
+    ),
+    "a role that ends before it begins": (
+        change("role_intervals", lambda _: {"end_time": at(-1)}, term=1),
+        {("role_intervals", "in_order")},
+    ),
+    "an unknown role": (
+        change("role_intervals", lambda _: {"role": "king"}, term=1),
+        {("role_intervals", "known_role")},
+    ),
+    "a proof that is nowhere": (
+        change("role_intervals", lambda _: {"start_event_id": "gone"}, term=1),
+        {("role_intervals", "proofs_exist")},
+    ),
+    "evidence that is nowhere": (
+        add("findings", finding("f3", ["gone"])),
+        {("findings", "proofs_exist")},
+    ),
+    "a cause that is nowhere": (
+        change("findings", lambda _: {"implied_by": "gone"}, finding_id="f2"),
+        {("findings", "causes_exist")},
+    ),
+    "an unknown rule": (
+        change("findings", lambda _: {"rule": "NO_RULE"}, finding_id="f1"),
+        {("findings", "known_rule")},
+    ),
+    "a finding twice": (twice("findings"), {("findings", "one_row_a_key")}),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defect_is_stopped_by_its_gate(warehouse: Warehouse, defect: str) -> None:
+    spoil, gates = DEFECTS[defect]
+    spoil(warehouse)
+    checks = check(warehouse)
+    assert {(one.table, one.expectation.name) for one in checks if one.stops} == gates
+    assert stopped(checks, ["c1", "c2"]) == {"c1"}
+    for one in checks:
+        assert one.holds or (one.examples["c1"] and '"cluster": "c1"' in one.examples["c1"][0])
+
+
+def test_a_falling_term_that_a_finding_tells_passes(warehouse: Warehouse) -> None:
+    change("role_intervals", lambda _: {"term": 0}, term=2)(warehouse)
+    warehouse.append([finding("f3", [], rule="TERM_REGRESSION")], "findings")
+    assert failing(warehouse) == set()
+
+
+def test_a_falling_term_in_a_new_life_passes(warehouse: Warehouse) -> None:
+    change("role_intervals", lambda _: {"term": 0}, term=2)(warehouse)
+    change("role_intervals", lambda _: {"end_cause": "died"}, term=1)(warehouse)
+    assert failing(warehouse) == set()
+
+
+def test_only_the_clusters_asked_for_are_looked_at(warehouse: Warehouse) -> None:
+    twice("events")(warehouse)
+    assert all(one.holds and not one.rows for one in check(warehouse, clusters=["c2"]))
+    assert stopped(check(warehouse, clusters=["c1"]), ["c1"]) == {"c1"}
+
+
+def test_rows_of_a_killed_landing_do_not_count(warehouse: Warehouse) -> None:
+    rows = [row | {"batch": 9, "event_id": "new"} for row in warehouse.rows("events")[:1]]
+    warehouse.append(rows, "events")
+    assert failing(warehouse) == set()
+
+
+def landed(warehouse: Warehouse, batch: int, lines: int, second: int, node: str = "n1") -> None:
+    """One more landing of a file, without any event."""
+    [row] = [row for row in warehouse.rows("landed_files") if row["stream"] == "broker.log" and row["batch"] == 1]
+    new = {
+        "batch": batch,
+        "source_node": node,
+        "stream": f"s{batch}",
+        "lines_total": lines,
+        "lines_ignored": lines,
+        "lines_event": 0,
+        "lines_landed": lines,
+        "last_line_time": row["last_line_time"] + timedelta(seconds=second),
+    }
+    warehouse.append([row | new], "landed_files")
+
+
+def test_a_source_that_falls_behind_is_said_but_stops_nothing(warehouse: Warehouse) -> None:
+    landed(warehouse, 2, 10, 27 * 3600, node="n2")
+    checks = check(warehouse)
+    assert {one.expectation.name for one in checks if not one.holds} == {"fresh"}
+    assert stopped(checks, ["c1"]) == set()
+    [late] = [one for one in checks if one.failed]
+    assert complaint(late, *late.failed).startswith("warning bronze/landed_files fresh")
+
+
+def test_all_sources_may_be_behind_the_night(warehouse: Warehouse) -> None:
+    [last] = {row["last_line_time"] for row in warehouse.rows("landed_files") if row["stream"] == "broker.log"}
+    for hours, names in ((25, set()), (27, {"fresh"})):
+        checks = check(warehouse, as_of=last + timedelta(hours=hours))
+        assert {one.expectation.name for one in checks if not one.holds} == names
+
+
+@pytest.mark.parametrize(("lines", "names"), [(100, set()), (5, {"usual_volume"}), (9999, {"usual_volume"})])
+def test_an_unusual_volume_is_said(warehouse: Warehouse, lines: int, names: set[str]) -> None:
+    for batch in range(2, 8):
+        landed(warehouse, batch, 100, 0)
+    landed(warehouse, 8, lines, 0)
+    assert {one.expectation.name for one in check(warehouse) if not one.holds} == names
+
+
+def test_results_are_rows_of_their_table(warehouse: Warehouse) -> None:
+    twice("events")(warehouse)
+    checks = check(warehouse)
+    name = record(warehouse, checks)
+    rows = warehouse.rows("validations")
+    assert len(rows) == len(checks)
+    assert {row["validation_id"] for row in rows} == {name}
+    failed = [row for row in rows if not row["success"]]
+    assert {(row["table_name"], row["cluster"], row["rows_failed"]) for row in failed} == {
+        ("events", "c1", 1),
+        ("landed_files", "c1", 1),
+    }
+    assert all(row["examples"] for row in failed)
+
+
+def test_the_command_names_the_rows_and_writes_pages(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--warehouse", warehouse.root]) == 0
+    twice("events")(warehouse)
+    capsys.readouterr()
+    assert main(["validate", "--warehouse", warehouse.root]) == 3
+    said = capsys.readouterr().out
+    assert "failed silver/events one_row_a_key, cluster c1: 1 rows" in said
+    assert '"source_file": "c1/nodes/n1/logs/broker' in said
+    pages = list(Path(warehouse.root, "data_docs", "validations").rglob("*.html"))
+    assert len(pages) == len({*LANDED, *JUDGED})
+    [page] = [page for page in pages if "silver.events" in str(page)]
+    assert "No two rows have the same event_id" in page.read_text()
+    assert "c1/nodes/n1/logs/broker" in page.read_text()
+    first = Path(warehouse.root, "data_docs", "index.html")
+    assert page.relative_to(first.parent).as_posix().replace(" ", "%20") in first.read_text()
+    assert first.read_text().count("class=failed") == 2, "silver.events, and bronze.landed_files that counts them"
+    for one in first.parent.rglob("*.html"):
+        assert not re.search(r"<script|<(link|img)[^>]*(https?:)?//", one.read_text()), f"{one} is not alone"
+    assert main(["validate", "--warehouse", warehouse.root, "--layer", "gold", "--no-docs"]) == 0
+
+
+def test_machines_get_a_failing_gate_as_an_object(warehouse: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    twice("events")(warehouse)
+    command = ["validate", "--warehouse", warehouse.root, "--layer", "silver", "--no-docs", "--log-format", "json"]
+    assert main(command) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    failed, last = map(json.loads, err.splitlines())
+    assert {"time", "level", "message", "command"} <= set(failed) & set(last)
+    assert (failed["level"], failed["table"], failed["expectation"]) == ("error", "events", "one_row_a_key")
+    assert (failed["cluster"], failed["rows_failed"]) == ("c1", 1)
+    assert "c1/nodes/n1/logs/broker" in failed["message"]
+    assert last["validation_id"] in last["message"]
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 3), (("--unpublished",), 0)])
+def test_a_step_that_holds_a_cluster_back_fails_unless_others_are_to_be_published(
+    warehouse: Warehouse,
+    options: tuple[str, ...],
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``validate`` fails in the place of ``replay --unpublished``, so that ``publish`` comes to its turn."""
+    twice("events")(warehouse)
+    done = Replay(None, held=("c1",), checks=tuple(check(warehouse)))
+    monkeypatch.setattr(jobs.cli.pipeline, "started", lambda *_: None)
+    monkeypatch.setattr(jobs.cli.pipeline, "replay_stage", lambda *_, **__: done)
+    assert main(["replay", "--warehouse", warehouse.root, *options]) == code
+    said = capsys.readouterr().out
+    assert "failed silver/events one_row_a_key, cluster c1" in said
+    assert "Not published: the newest events of c1" in said
+
+
+def test_nothing_landed_is_said(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="nothing is landed"):
+        chosen_tables(Warehouse(str(tmp_path)), ())
+
+
+def test_no_pages_where_there_is_no_folder() -> None:
+    assert data_docs(Warehouse("s3://bucket/warehouse"), []) is None
+
+
+@pytest.mark.parametrize("table", [*LANDED, *JUDGED])
+def test_expectations_have_a_name_and_a_sentence_each(table: str) -> None:
+    found = expectations_of(table)
+    assert len({one.name for one in found}) == len(found)
+    assert all(one.says.endswith(".") and one.severity in {"critical", "warning"} for one in found)

@@ -1,0 +1,142 @@
+"""A warehouse remembers what is hashed, from before its first row on, and takes nothing else."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from jobs import JobError
+from jobs.land import new_files
+from jobs.landing.privacy_mark import NOTHING, marks, refuse_other_privacy, remember_privacy
+from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
+from jobs.settings.config import Config, Privacy
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from tests.jobs.warehouse.test_data_files import files_of
+from tests.jobs.zone import EPOCH, Zone, leads
+
+KEY = "a key of at least sixteen"
+BOTH = Privacy(("address", "client_id"))
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    made = Warehouse(str(tmp_path / "warehouse"))
+    made.create()
+    return made
+
+
+@pytest.fixture
+def pseudonyms(monkeypatch: pytest.MonkeyPatch) -> Pseudonyms:
+    monkeypatch.setenv(BOTH.key_env, KEY)
+    found = pseudonyms_of(BOTH)
+    assert found
+    return found
+
+
+def landed_by_an_older_release(warehouse: Warehouse, *hashed: str | None) -> None:
+    """Rows of landings that remembered nothing but what stands in the rows."""
+    table = TABLES["landed_files"]
+    values: dict[str, Any] = {
+        column.name: EPOCH if column.type.sql == "TIMESTAMP" else 1 if column.type.sql == "BIGINT" else "landed"
+        for column in table.columns
+    }
+    rows = [values | {"hashed": mark} for mark in hashed]
+    write_deltalake(
+        warehouse.location(table.name),
+        pa.Table.from_pylist(rows, table.arrow_schema()),
+        mode="append",
+        partition_by=["batch"],
+    )
+
+
+def test_a_new_warehouse_takes_either(tmp_path: Path, pseudonyms: Pseudonyms) -> None:
+    nowhere = Warehouse(str(tmp_path / "nowhere"))
+    for one in (None, pseudonyms):
+        refuse_other_privacy(nowhere, one)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_what_the_first_landing_hashed_counts_before_it_has_a_row(
+    warehouse: Warehouse, pseudonyms: Pseudonyms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember_privacy(warehouse, pseudonyms)
+    assert warehouse.count("landed_files") == 0
+    remember_privacy(warehouse, pseudonyms)
+    for refused in (refuse_other_privacy, remember_privacy):
+        with pytest.raises(JobError, match=r"a hash of address, client_id; key .*nothing hashed: one machine"):
+            refused(warehouse, None)
+    monkeypatch.setenv(BOTH.key_env, KEY[::-1])
+    with pytest.raises(JobError, match="or into a new warehouse"):
+        refuse_other_privacy(warehouse, pseudonyms_of(BOTH))
+    with pytest.raises(JobError, match="the settings ask for a hash of address; key"):
+        refuse_other_privacy(warehouse, pseudonyms_of(Privacy(("address",))))
+
+
+def test_that_nothing_is_hashed_is_remembered_too(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
+    remember_privacy(warehouse, None)
+    assert marks(warehouse) == {NOTHING}
+    with pytest.raises(JobError, match="was landed with nothing hashed, and the settings ask for a hash of"):
+        remember_privacy(warehouse, pseudonyms)
+
+
+def test_it_is_not_read_from_the_rows(
+    warehouse: Warehouse, pseudonyms: Pseudonyms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember_privacy(warehouse, pseudonyms)
+    monkeypatch.setattr(Warehouse, "dataset", lambda *_: pytest.fail("the rows were read"))
+    refuse_other_privacy(warehouse, pseudonyms)
+
+
+def test_but_where_an_older_release_landed_its_rows_say_it(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
+    landed_by_an_older_release(warehouse, pseudonyms.mark, pseudonyms.mark)
+    with pytest.raises(JobError, match="one machine would have two names"):
+        remember_privacy(warehouse, None)
+    remember_privacy(warehouse, pseudonyms)
+    assert marks(warehouse) == {pseudonyms.mark}
+    landed_by_an_older_release(warehouse, None)
+    assert marks(warehouse) == {pseudonyms.mark}
+
+
+def test_rows_of_two_kinds_are_told(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
+    landed_by_an_older_release(warehouse, pseudonyms.mark, None)
+    for one in (None, pseudonyms):
+        with pytest.raises(JobError, match="one machine would have two names"):
+            refuse_other_privacy(warehouse, one)
+
+
+def test_no_commit_of_a_landing_or_of_upkeep_forgets_it(warehouse: Warehouse, pseudonyms: Pseudonyms) -> None:
+    remember_privacy(warehouse, pseudonyms)
+    warehouse.replace(files_of(warehouse, 1, lines=1), "landed_files", ["1"], "landing 1")
+    landed_by_an_older_release(warehouse, pseudonyms.mark, pseudonyms.mark)
+    landed_by_an_older_release(warehouse, pseudonyms.mark)
+    warehouse.create()
+    table = warehouse.location("landed_files")
+    from deltalake import DeltaTable
+
+    DeltaTable(table).optimize.compact()
+    assert DeltaTable(table).metadata().configuration["election_replay.privacy"] == pseudonyms.mark
+
+
+def test_of_two_first_landings_at_once_one_stops(
+    warehouse: Warehouse, pseudonyms: Pseudonyms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meanwhile(*_: Any) -> None:
+        monkeypatch.undo()
+        remember_privacy(warehouse, None)
+
+    monkeypatch.setattr("jobs.landing.privacy_mark.refuse_other_privacy", meanwhile)
+    with pytest.raises(JobError, match="run it again"):
+        remember_privacy(warehouse, pseudonyms)
+    assert marks(warehouse) == {NOTHING}
+
+
+def test_a_landing_is_refused_before_a_file_is_listed(warehouse: Warehouse, tmp_path: Path) -> None:
+    zone = Zone(tmp_path / "zone")
+    zone.write("broker_default.log", leads(0))
+    landed_by_an_older_release(warehouse, "address; key 000000000000")
+    with pytest.raises(JobError, match="one machine would have two names"):
+        new_files(str(zone.root), warehouse, Config())
+    assert new_files(str(zone.root), Warehouse(str(tmp_path / "other")), Config())

@@ -1,0 +1,207 @@
+"""``incident``: a story that can be retold, lanes, findings with their lines, in 100 columns without colour."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.cli.app import main
+from jobs.reading.words import COLUMNS, paragraph
+from jobs.warehouse.warehouse import Warehouse
+from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
+
+LONG = " ".join(f"word{n}" for n in range(60))
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A leader that is cut off and leads on while another one is elected."""
+    tables = Warehouse(str(tmp_path_factory.mktemp("incident") / "w"))
+    tables.create()
+    put(tables, "terms", term(1, "n1", 0, 70), term(2, "n2", 41, None, cause="heartbeat_timeout"))
+    put(
+        tables,
+        "role_intervals",
+        role("n1", "leader", 0, 70, term=1, end_cause="larger_term", source_node="machine-a", start_event_id="e1"),
+        role("n1", "follower", 70, None, term=2, leader="n2", source_node="machine-a"),
+        role("n2", "follower", 2, 40, term=1, leader="n1"),
+        *(role("n2", "candidate", 40 + n / 10, 40 + n / 10, term=1, start_cause="larger_term") for n in range(5)),
+        role("n2", "leader", 41, None, term=2, start_event_id="e2"),
+        role("n3", "unknown", 50, None, start_cause="silent"),
+    )
+    overlap = finding(
+        *("f00000000001", "SPLIT_BRAIN_OVERLAP", 40, 70),
+        severity="critical",
+        terms=[1, 2],
+        overlap_min_ms=29000,
+        overlap_max_ms=31000,
+        evidence=[f"e{n}" for n in range(1, 10)],
+        summary="n1 and n2 both led for 29 s to 31 s.",
+    )
+    echo = finding("f00000000002", "POSSIBLE_DATA_LOSS", 75, 76, implied_by="f00000000001", summary="Cut off.")
+    put(
+        tables,
+        "findings",
+        overlap,
+        echo,
+        finding("f00000000003", "LOG_GAP", 50, 60, severity="info", summary="Silent."),
+    )
+    put(
+        tables,
+        "log_lines",
+        *(
+            log_line(f"e{n}", f"c1/nodes/n1/logs/b{n}.log", n, f"line {n} \x1b[31m {LONG}\nException\nat\nat")
+            for n in range(1, 9)
+        ),
+    )
+    put(
+        tables,
+        "rule_coverage",
+        GROUP
+        | {"rule": "LEADERLESS", "conforms": 2, "violates": 0, "undecidable": 1}
+        | {"why_undecidable": "a log just stops"},
+    )
+    publish(tables)
+    return tables.root
+
+
+def told(capsys: pytest.CaptureFixture[str], warehouse: str, *more: str, code: int = 0) -> str:
+    """What ``incident`` prints about the group."""
+    assert main(["incident", "--warehouse", warehouse, "--cluster", "c1", "--group", "g1", *more]) == code
+    out, err = capsys.readouterr()
+    return out if code == 0 else err
+
+
+def section(text: str, title: str) -> list[str]:
+    """The lines of one section."""
+    lines = text.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith(title))
+    return lines[first + 1 : next((n for n in range(first + 1, len(lines)) if not lines[n].strip()), None)]
+
+
+def test_the_story_says_who_led_why_that_changed_and_what_went_wrong(
+    warehouse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert section(told(capsys, warehouse), "What happened") == [
+        "  12:00:00  n1 (machine-a) becomes leader (term 1), the first one that is seen.",
+        "  12:00:40  CRITICAL: n1 and n2 both led for 29 s to 31 s.",
+        "  12:00:41  n2 becomes leader (term 2): the heartbeats of n1 (machine-a) did not arrive any more. n1",
+        "            (machine-a) was alive but cut off, and led on until 12:01:10.",
+        "  At the end of the logs n2 leads, n1 (machine-a) follows, n3 does neither.",
+    ]
+
+
+def test_lanes_show_who_was_what_when(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = section(told(capsys, warehouse), "Who was what")
+    lanes = {line[2:18].strip(): line[18:] for line in lines[3:]}
+    width = COLUMNS - 18
+    assert lanes["n1 (machine-a)"].startswith("1" + "#" * 60)
+    assert lanes["n1 (machine-a)"].rstrip().endswith("-")
+    assert "c2###" in lanes["n2"]  # a short candidacy is not lost beside long roles
+    assert lanes["n2"].count("#") > 30
+    assert set(lanes["n3"].strip()) == {"?"}
+    assert lanes["critical"].index("!") == lanes["n2"].index("c")
+    assert max(map(len, lanes.values())) <= width
+
+
+def test_nothing_is_wider_than_the_terminal_and_nothing_commands_it(
+    warehouse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = told(capsys, warehouse)
+    assert max(map(len, text.splitlines())) <= COLUMNS + len("\\x1b") - 1  # a made-visible control character
+    assert "\x1b" not in text
+
+
+def test_findings_say_how_sure_they_are_and_what_would_refute_them(
+    warehouse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = told(capsys, warehouse)
+    assert "Findings: 1 critical, 1 warning, 1 info" in text
+    assert "How sure: definite: so for every reading of the clocks inside their bounds, by at least 29 s" in text
+    assert "What would refute it: A line that ends the older leader's role" in text
+    assert "From it follows POSSIBLE_DATA_LOSS f00000000002, warning: Cut off." in text
+    assert text.count("POSSIBLE_DATA_LOSS") == 1
+    assert "c1/nodes/n1/logs/b1.log:1" in text
+    assert "(and 2 lines more of it)" in text
+    assert "and 3 more: election-replay explain f00000000001" in text
+
+
+def test_what_could_not_be_seen_is_said(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = " ".join(told(capsys, warehouse).split())
+    assert "LEADERLESS was kept 2 times, broken 0 times and could not be judged once: a log just stops." in text
+    assert "The log of n3 just stops at 12:00:50 while others go on." in text
+
+
+def test_the_timeline_has_a_place_for_each_line_and_collapses_repetitions(
+    warehouse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = section(told(capsys, warehouse), "Timeline")
+    assert "  12:00:00  n1       leader in term 1  [n1/logs/b1.log:1]" in lines
+    assert "  12:00:40  n2       candidate in term 1 (larger term) (5 times, to 12:00:40.400)" in lines
+
+
+@pytest.mark.parametrize(
+    ("window", "there", "not_there"),
+    [
+        (("--from", "2026-03-01T12:00:30"), "n2 becomes leader", "n1 (machine-a) becomes leader"),
+        (("--to", "2026-03-01T12:00:20Z"), "n1 (machine-a) becomes leader", "n2 becomes leader"),
+        (("--to", "2026-03-01T12:00:20Z"), "Findings: none", "At the end of the logs"),
+        (
+            ("--from", "2026-03-01T12:00:10", "--to", "2026-03-01T12:00:20"),
+            "Nobody began to lead in this time",
+            "becomes",
+        ),
+        (("--from", "2026-03-01T20:00:30+08:00"), "n2 becomes leader", "n1 (machine-a) becomes leader"),
+    ],
+)
+def test_a_window_narrows_everything(
+    warehouse: str, capsys: pytest.CaptureFixture[str], window: tuple[str, ...], there: str, not_there: str
+) -> None:
+    text = told(capsys, warehouse, *window)
+    assert there in text
+    assert not_there not in text
+
+
+def test_lanes_are_those_of_the_window(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, warehouse, "--from", "2026-03-01T12:00:50", "--to", "2026-03-01T12:01:30")
+    lanes = {line[2:18].strip(): line[18:] for line in section(text, "Who was what")[3:]}
+    half = (COLUMNS - 18) // 2
+    assert lanes["n1 (machine-a)"][:half].strip("1#") == ""
+    assert lanes["n1 (machine-a)"][half + 1 :].strip("-") == ""
+
+
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        (("--from", "2026-03-01T13:00", "--to", "2026-03-01T12:00"), "is after --to"),
+        (("--from", "yesterday"), "is no time"),
+    ],
+)
+def test_a_window_that_cannot_be_is_refused(
+    warehouse: str, capsys: pytest.CaptureFixture[str], window: tuple[str, ...], expected: str
+) -> None:
+    text = told(capsys, warehouse, *window, code=1)
+    assert expected in text
+    assert text.count("\n") == 1
+
+
+def test_masters_without_terms_are_told_by_their_service(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    acting: dict[str, Any] = {"protocol": "acting_master"}
+    put(
+        tables,
+        "role_intervals",
+        role("0", "leader", 0, 30, end_cause="died", source_node="broker-a-0", **acting),
+        role("1", "acting_leader", 35, 60, end_cause="min_changed", **acting),
+    )
+    publish(tables)
+    text = told(capsys, tables.root)
+    assert "12:00:00  0 (broker-a-0) serves as master, until 12:00:30: it died." in text
+    assert "12:00:35  1 acts as master, read only, until 12:01:00." in text
+    assert "#: master; a: acting master" in text
+
+
+def test_a_number_stays_with_its_unit() -> None:
+    lines = paragraph("x" * 96 + " for 34 s to")
+    assert lines == ["x" * 96 + " for", "34 s to"]

@@ -1,0 +1,226 @@
+"""docs/queries.md: every question is asked of real clusters, in duckdb, in Spark and over the served endpoint."""
+
+import json
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jobs.cli.app import main
+from jobs.cli.output import rows_in
+from jobs.reading.published import Published
+from jobs.reading.words import cell
+from jobs.warehouse.warehouse import Warehouse
+from tests.acceptance.published import replay_in
+from tests.conftest import Landing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "queries.md"
+README, CASES = ROOT / "README.md", ROOT / "docs" / "cases.md"
+RUNS = (
+    *("rocketmq-dledger/kill-leader-533", "rocketmq-dledger/old-copy-497", "rocketmq-dledger/flapping-533"),
+    *("rocketmq-dledger/preferred-leader-533", "rocketmq-acting-master/locks-nonstrict-cut"),
+    *("rocketmq-controller/master-cut-off", "rocketmq-controller/unclean-election"),
+    *("rocketmq-controller/master-by-hand", "rocketmq-controller/incidents-in-a-row"),
+    "rocketmq-acting-master/failover-preonline-default-step",
+)
+"""The clusters of the page."""
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Question:
+    """One section of the page; ``answer`` is what stands below the query."""
+
+    title: str
+    query: str
+    answer: str
+
+
+def sections() -> list[str]:
+    """The page, cut before each question."""
+    return re.split(r"(?m)^(?=## )", PAGE.read_text(encoding="utf-8"))
+
+
+def question(section: str) -> Question:
+    """The parts of a section."""
+    before, query, answer = re.split(r"```(?:sql\n)?", section)
+    return Question(before.splitlines()[0].removeprefix("## "), query, answer.strip())
+
+
+QUESTIONS = [question(section) for section in sections()[1:]]
+EVERY = pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: asked.title)
+
+
+@pytest.fixture(scope="module")
+def warehouse(spark: "SparkSession", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The real clusters, landed, replayed and published."""
+    path = tmp_path_factory.mktemp("queries") / "warehouse"
+    replay_in(spark, landing(RUNS), path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def published(warehouse: str) -> Published:
+    """Without Spark."""
+    return Published(Warehouse(warehouse))
+
+
+@pytest.fixture(scope="module")
+def registered(spark: "SparkSession", warehouse: str) -> "SparkSession":
+    """With Spark."""
+    from jobs.spark_views import register
+
+    register(spark, warehouse)
+    return spark
+
+
+def shown(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """An answer as the page has it."""
+    body = ["| " + " | ".join(in_a_cell(value) for value in row) + " |" for row in rows]
+    return "\n".join(["| " + " | ".join(names) + " |", "|" + "---|" * len(names), *body])
+
+
+def in_a_cell(value: Any) -> str:
+    """A value inside a table of Markdown; log lines stay whole."""
+    return "" if value is None else cell(value).replace("|", "\\|").replace("<", "&lt;").replace("\n", "<br>")
+
+
+def test_there_are_twenty_questions() -> None:
+    assert len(QUESTIONS) == 20
+    assert [int(asked.title.split(".")[0]) for asked in QUESTIONS] == list(range(1, 21))
+
+
+@EVERY
+def test_the_page_says_what_duckdb_answers(
+    asked: Question, published: Published, request: pytest.FixtureRequest
+) -> None:
+    answer = published.query(asked.query)
+    text = shown(answer.column_names, rows_in(answer))
+    if request.config.getoption("--rewrite"):
+        rewrite(asked, text)
+        return
+    assert answer.num_rows > 0, "a question without an answer teaches nothing"
+    assert text == asked.answer, (
+        "look at the difference, then rewrite the page: pytest tests/jobs/reading/test_queries.py --rewrite"
+    )
+
+
+@EVERY
+def test_spark_answers_the_same(asked: Question, published: Published, registered: "SparkSession") -> None:
+    answer = published.query(asked.query)
+    found = registered.sql(asked.query).toArrow()
+    assert found.column_names == answer.column_names
+    assert shown(found.column_names, rows_in(found)) == shown(answer.column_names, rows_in(answer))
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running ``election-replay serve``."""
+
+    process: subprocess.Popen[str]
+    port: int
+    said: str
+
+
+@pytest.fixture(scope="module")
+def served(warehouse: str) -> Iterator[Served]:
+    """The endpoint, in a process of its own, on a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())"
+    arguments = ["serve", "--warehouse", warehouse, "--port", str(port), "--master", "local[2]"]
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert process.stdout
+    said = next((line for line in process.stdout if line.startswith(("Serving", "error"))), "it ended without a word")
+    yield Served(process, port, said)
+    process.kill()
+    process.wait()
+
+
+@EVERY
+def test_a_client_of_the_endpoint_gets_the_same(asked: Question, published: Published, served: Served) -> None:
+    from pyhive import hive
+
+    assert "Serving run" in served.said
+    with hive.connect(host="127.0.0.1", port=served.port, auth="NONE", username="reviewer") as connection:
+        cursor = connection.cursor()
+        cursor.execute(asked.query)
+        names, found = [column[0] for column in cursor.description], cursor.fetchall()
+    answer = published.query(asked.query)
+    assert [name.rpartition(".")[2] for name in names] == answer.column_names
+    assert [tuple(map(as_sent, row)) for row in rows_in(answer)] == found
+
+
+def as_sent(value: Any) -> Any:
+    """A value as HiveServer2 sends it: lists as JSON, times without their zone."""
+    if isinstance(value, list):
+        return json.dumps(value, separators=(",", ":"))
+    return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+def test_the_endpoint_ends_when_it_is_interrupted_and_only_this_machine_reached_it(served: Served) -> None:
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), served.port, socket.AF_INET)}
+    for address in others - {"127.0.0.1"}:
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection((address, served.port), timeout=5).close()
+    served.process.send_signal(signal.SIGINT)
+    assert served.process.wait(timeout=60) == 0
+
+
+def stories() -> Iterator[tuple[str, str, list[str]]]:
+    """Cluster, group and lines of every story that README.md and docs/cases.md show; ``...`` leaves lines out."""
+    for page in (README, CASES):
+        parts = re.split(
+            r"    election-replay incident --warehouse \S+ --cluster (\S+) --group (\S+)\n", page.read_text("utf-8")
+        )
+        for cluster, group, rest in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+            block = re.match(r"\n((?:    .*\n|\n)*)", rest)
+            assert block
+            lines = [line.removeprefix("    ") for line in block[1].splitlines()]
+            yield cluster, group, [line for line in lines if line.strip() not in {"", "..."}]
+
+
+@pytest.mark.parametrize(("cluster", "group", "told"), stories())
+def test_stories_on_our_pages_are_what_incident_prints(
+    cluster: str, group: str, told: list[str], warehouse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["incident", "--warehouse", warehouse, "--cluster", cluster, "--group", group]) == 0
+    printed = iter(capsys.readouterr().out.splitlines())
+    assert len(told) > 5
+    for line in told:
+        assert line in printed, f"the page says {line!r}"  # in this order: `in` consumes the iterator
+
+
+def test_the_other_commands_of_the_cases_answer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    commands = re.findall(r"(?m)^    election-replay ((?:sql|explain) .*)$", CASES.read_text("utf-8"))
+    assert len(commands) == 6
+    for command in commands:
+        assert main([warehouse if word == "W" else word for word in shlex.split(command)]) == 0, command
+        assert "(0 rows)" not in capsys.readouterr().out, command
+
+
+def rewrite(asked: Question, answer: str) -> None:
+    """Put ``answer`` below the query."""
+    page = [
+        f"{section.split('```')[0]}```sql\n{asked.query}```\n\n{answer}\n\n"
+        if section.startswith(f"## {asked.title}\n")
+        else section
+        for section in sections()
+    ]
+    PAGE.write_text("".join(page).rstrip() + "\n", encoding="utf-8")

@@ -1,0 +1,176 @@
+"""Whole runs on real Spark and Delta: idempotent, crash-safe, incremental, deterministic."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import jobs.replay
+from election_core.fold.identity import Listed
+from jobs import JobError
+from jobs.engines.spark_tables import read, written
+from jobs.replay import replay
+from jobs.replaying.checkpoints import remembered
+from jobs.replaying.judging import folded, judged
+from jobs.replaying.selection import Selection
+from jobs.replaying.work import Work
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from tests.jobs.nights import ALL, GOLD, content, land_only, night
+from tests.jobs.zone import Zone, leads, line, noise
+
+pytestmark = pytest.mark.slow
+
+
+def election(second: int, term: int, winner: str = "n1") -> str:
+    """The log of a node around an election that it wins."""
+    return (
+        line(second, f"[{winner}] [ChangeRoleToCandidate] from term: {term - 1} and currTerm: {term - 1}")
+        + noise(second + 1)
+        + leads(second + 2, term, winner)
+        + noise(second + 3)
+    )
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse(str(tmp_path / "warehouse"))
+
+
+def test_a_second_run_changes_nothing_and_a_new_file_adds_only_itself(
+    spark: SparkSession, zone: Zone, warehouse: Warehouse
+) -> None:
+    zone.write("broker_default.log", election(0, 1))
+    first = night(spark, zone.root, warehouse)
+    assert (first.batch, first.lines_event + first.lines_ignored) == (1, 4)
+    before, versions = content(warehouse), warehouse.versions()
+    assert night(spark, zone.root, warehouse).batch is None
+    assert warehouse.versions() == versions
+    zone.write("otherdays/broker_default.1.log", election(0, 1))
+    zone.write("broker_default.log", election(0, 1) + election(100, 2))
+    second = night(spark, zone.root, warehouse)
+    assert (second.batch, second.lines_total) == (2, 4)
+    assert len(content(warehouse, ("events",))["events"]) > first.lines_event
+    assert content(warehouse) != before
+
+
+def test_a_killed_landing_leaves_no_trace(
+    spark: SparkSession, zone: Zone, tmp_path: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had read a file that is gone when the landing is tried again."""
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone.root, warehouse)
+    before = content(warehouse, (*GOLD, "events"))
+    gone = zone.write("broker.log", leads(7, term=99))
+    with monkeypatch.context() as patch:
+        patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, "landed_files"))
+        with pytest.raises(KeyboardInterrupt):
+            land_only(spark, zone.root, warehouse)
+    replay(spark, warehouse)
+    assert content(warehouse, (*GOLD, "events")) == before
+    gone.unlink()
+    zone.append("broker_default.log", election(100, 2))
+    night(spark, zone.root, warehouse)
+    once = Warehouse(str(tmp_path / "once"))
+    night(spark, zone.root, once)
+    assert content(warehouse, (*GOLD, "events")) == content(once, (*GOLD, "events"))
+
+
+def test_a_killed_replay_shows_nothing_and_is_made_good(
+    spark: SparkSession, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone.root, warehouse)
+    before = content(warehouse)
+    zone.append("broker_default.log", election(100, 2))
+    land_only(spark, zone.root, warehouse)
+    for dies_at in ("terms", "runs"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, dies_at))
+            patch.setattr(Warehouse, "append", dying_at(Warehouse.append, dies_at))
+            with pytest.raises(KeyboardInterrupt):
+                replay(spark, warehouse)
+        assert content(warehouse) == before
+    assert replay(spark, warehouse).run_id
+    assert content(warehouse) != before
+    assert replay(spark, warehouse).run_id is None
+
+
+def test_another_inventory_judges_anew_what_is_landed(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
+    """The log never names its group; what the inventory says holds as if it had been said from the beginning."""
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone.root, warehouse)
+    assert '"replica_group": "unidentified"' in content(warehouse)["terms"][0]
+    listed = {("c1", "n1"): Listed("RaftNode00", "n1")}
+    assert replay(spark, warehouse, listed).run_id
+    assert all('"replica_group": "RaftNode00"' in row for row in content(warehouse)["terms"])
+    assert replay(spark, warehouse, listed).run_id is None
+
+
+def test_two_replays_at_once_cannot_mix(
+    spark: SparkSession, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the first one judges, a second one judges all the same events and publishes them."""
+    zone.write("broker_default.log", election(0, 1))
+    night(spark, zone.root, warehouse)
+    zone.append("broker_default.log", election(100, 2))
+    land_only(spark, zone.root, warehouse)
+    judge_all = jobs.replay.judge_all
+
+    def overtaken(work: Work, states: Any) -> None:
+        monkeypatch.setattr(jobs.replay, "judge_all", judge_all)
+        replay(spark, warehouse)
+        judge_all(work, states)
+
+    monkeypatch.setattr(jobs.replay, "judge_all", overtaken)
+    with pytest.raises(JobError, match="another replay has written"):
+        replay(spark, warehouse)
+    before = content(warehouse, ALL)
+    assert replay(spark, warehouse, selection=Selection(from_events=True)).run_id
+    assert content(warehouse, ALL) == before
+
+
+def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
+    """``write``, but the process is killed when ``table`` is to be written."""
+
+    def dying(self: Warehouse, rows: Any, name: str, *rest: Any) -> None:
+        if name == table:
+            raise KeyboardInterrupt
+        write(self, rows, name, *rest)
+
+    return dying
+
+
+def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Warehouse, tmp_path: Path) -> None:
+    for node in ("n1", "n2", "n3"):
+        path = zone.root / "c1" / "nodes" / node / "logs" / "broker_default.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(election(0, 1, node) + election(100, 2, node))
+    land_only(spark, zone.root, warehouse)
+    events = read(spark, warehouse, "events")
+    wanted = gold_rows(events.coalesce(1), tmp_path)
+    assert any(wanted.values())
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    try:
+        for partitions in (1, 16):
+            spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+            assert gold_rows(events.repartition(partitions, "event_id"), tmp_path) == wanted
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "3")
+        spark.conf.set("spark.sql.adaptive.enabled", "true")
+
+
+def gold_rows(events: DataFrame, scratch: Path) -> dict[str, list[str]]:
+    """What the core makes of events."""
+    spark, warehouse = events.sparkSession, Warehouse(str(scratch / "scratch"))
+    warehouse.create()
+    files = folded(remembered(events, old=False), warehouse.root, 1)
+    verdicts = judged(written(spark, warehouse, files, TABLES["facts"]), warehouse.root)
+    return {
+        table: sorted(
+            map(str, written(spark, warehouse, verdicts, TABLES[table]).select(*TABLES[table].names).collect())
+        )
+        for table in GOLD
+    }

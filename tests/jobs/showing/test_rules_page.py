@@ -1,0 +1,43 @@
+"""docs/rules.md says what the catalogue says."""
+
+from pathlib import Path
+
+from election_core.model.catalogue import CATALOGUE, RULES, RuleId
+from jobs.showing.rules_page import Example, page, plain
+
+ROOT = Path(__file__).parents[3]
+CORE = ROOT / "election_core"
+PAGE = ROOT / "docs" / "rules.md"
+
+
+def test_the_page_is_up_to_date() -> None:
+    """Everything but the examples, which come from a warehouse of all real runs."""
+    written = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if not line.startswith("- Example")]
+    expected = [line for line in page({}) if not line.startswith("- Example")]
+    assert written == expected, "run `election-replay rules --markdown --warehouse W > docs/rules.md`"
+
+
+def test_every_rule_says_what_it_needs_and_what_would_refute_it() -> None:
+    for rule in CATALOGUE:
+        assert rule.needs, rule.rule
+        assert rule.refuted_by.endswith("."), rule.rule
+
+
+def test_every_rule_is_in_the_catalogue_once() -> None:
+    assert [rule.rule for rule in CATALOGUE] == list(RuleId)
+    assert set(RULES) == set(RuleId)
+
+
+def test_a_rule_is_judged_where_the_catalogue_says() -> None:
+    """One search for a rule's id leads to its entry, to the modules that judge it, and to nothing else of the core."""
+    rooms = [*CORE.glob("judge/*.py"), *CORE.glob("protocols/**/*.py"), *CORE.glob("replay/*.py")]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in rooms}
+    for rule in CATALOGUE:
+        judging = {path for path, text in texts.items() if f"RuleId.{rule.rule}" in text or f'"{rule.rule}"' in text}
+        assert judging == set(rule.judged_in), rule.rule
+
+
+def test_an_example_is_shown_in_both_forms() -> None:
+    example = {"LEADERLESS": Example("c", "g", "warning", "definite", "No leader for 8 s.")}
+    assert "- Example (`c` / `g`, warning, definite): No leader for 8 s." in list(page(example))
+    assert "  example: No leader for 8 s. (c / g)" in list(plain(example))

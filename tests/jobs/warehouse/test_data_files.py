@@ -1,0 +1,91 @@
+"""Executors write data files; only a commit on top of what the landing began with makes them rows."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from jobs import JobError
+from jobs.engines.spark_tables import read
+from jobs.warehouse.data_files import DataFile, write_data_files
+from jobs.warehouse.warehouse import Warehouse
+
+COLUMNS = ("cluster", "source_node", "stream", "fingerprint", "path", "line_no", "reason", "text", "text_length")
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    made = Warehouse(str(tmp_path / "warehouse"))
+    made.create()
+    return made
+
+
+def row(batch: int, line_no: int = 1, **other: Any) -> tuple[str, tuple[Any, ...]]:
+    values = {"line_no": line_no, "text_length": 3, **dict.fromkeys(("reason", "text", "path"), "x"), **other}
+    return "quarantine", (*(values.get(name, "c1") for name in COLUMNS), batch)
+
+
+def files_of(warehouse: Warehouse, batch: int, lines: int) -> list[DataFile]:
+    return write_data_files((row(batch, number) for number in range(lines)), warehouse.root)
+
+
+def commit(warehouse: Warehouse, files: list[DataFile], batch: int) -> None:
+    version = warehouse.version("quarantine")
+    assert version is not None
+    warehouse.replace(files, "quarantine", [str(batch)], "a landing", version)
+
+
+def batches(warehouse: Warehouse) -> list[int]:
+    return sorted(found["batch"] for found in warehouse.rows("quarantine"))
+
+
+def test_files_are_no_rows_until_they_are_committed(warehouse: Warehouse) -> None:
+    files = files_of(warehouse, 1, lines=2)
+    assert batches(warehouse) == []
+    commit(warehouse, files, 1)
+    assert batches(warehouse) == [1, 1]
+
+
+def test_a_batch_replaces_itself_alone_even_by_nothing(warehouse: Warehouse) -> None:
+    commit(warehouse, files_of(warehouse, 1, lines=2), 1)
+    commit(warehouse, files_of(warehouse, 2, lines=1), 2)
+    commit(warehouse, files_of(warehouse, 1, lines=1), 1)
+    assert batches(warehouse) == [1, 2]
+    commit(warehouse, [], 2)
+    assert batches(warehouse) == [1]
+
+
+def test_of_two_landings_at_once_the_second_stops(warehouse: Warehouse) -> None:
+    version = warehouse.version("quarantine")
+    assert version is not None
+    first, second = files_of(warehouse, 1, lines=2), files_of(warehouse, 1, lines=3)
+    warehouse.replace(first, "quarantine", ["1"], "a landing", version)
+    with pytest.raises(JobError, match="run it again"):
+        warehouse.replace(second, "quarantine", ["1"], "a landing", version)
+    assert batches(warehouse) == [1, 1]
+
+
+def test_what_may_not_be_null_is_refused(warehouse: Warehouse) -> None:
+    with pytest.raises(Exception, match="reason"):
+        write_data_files([row(1, reason=None)], warehouse.root)
+
+
+def test_the_log_says_how_many_rows_there_are_and_readers_find_them(warehouse: Warehouse) -> None:
+    rows = [row(1, 1, cluster="a"), row(1, 2, cluster="b")]
+    commit(warehouse, write_data_files(rows, warehouse.root), 1)
+    assert warehouse.count("quarantine") == 2
+    found = DeltaTable(warehouse.location("quarantine")).to_pyarrow_dataset()
+    for column in ("cluster", "path", "reason"):
+        value = found.to_table([column])[column][0]
+        assert found.count_rows(pc.field(column) == value) > 0, column
+
+
+@pytest.mark.slow
+def test_spark_reads_the_same_rows(spark: SparkSession, warehouse: Warehouse) -> None:
+    commit(warehouse, files_of(warehouse, 1, lines=3), 1)
+    found = read(spark, warehouse, "quarantine").where("cluster = 'c1' AND batch = 1").collect()
+    assert sorted(one["line_no"] for one in found) == [0, 1, 2]
+    assert read(spark, warehouse, "quarantine").where("cluster = 'c2'").count() == 0
