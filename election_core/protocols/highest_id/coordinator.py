@@ -36,8 +36,6 @@ from election_core.protocols.highest_id.facts import LowerLeaderNamed, MessageRe
 from election_core.protocols.highest_id.ranks import higher, rank
 
 START = "START"
-STOP = "STOP"
-
 
 ELECTION, RESULT = "election", "result"
 """What goes from member to member."""
@@ -256,7 +254,8 @@ class CoordinatorLog:
                 own.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(own.node)
             )
             own.steps = [
-                replace(step, node=own.node, leader=step.leader or _self(step, own.node)) for step in own.steps
+                replace(step, node=own.node, leader=step.leader or (own.node if step.role == LEADER else None))
+                for step in own.steps
             ]
             yield from own.facts(emit)
 
@@ -270,10 +269,6 @@ def _which(event: FoldEvent) -> object:
 
 def _always(node: str) -> Callable[[int], str | None]:
     return lambda _: node
-
-
-def _self(step: Step, node: str) -> str | None:
-    return node if step.role == LEADER else None
 
 
 # -- what one member logs because of another ---------------------------------------------------------------------
