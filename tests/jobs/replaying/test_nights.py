@@ -12,7 +12,7 @@ from election_core.fold.identity import Listed
 from jobs import JobError
 from jobs.engines.spark_tables import read, written
 from jobs.replay import replay
-from jobs.replaying.checkpoints import remembered
+from jobs.replaying.checkpoints import in_fold_columns
 from jobs.replaying.judging import folded, judged
 from jobs.replaying.selection import Selection
 from jobs.replaying.work import Work
@@ -166,7 +166,7 @@ def gold_rows(events: DataFrame, scratch: Path) -> dict[str, list[str]]:
     """What the core makes of events."""
     spark, warehouse = events.sparkSession, Warehouse(str(scratch / "scratch"))
     warehouse.create()
-    files = folded(remembered(events, old=False), warehouse.root, 1)
+    files = folded(in_fold_columns(events, old=False), warehouse.root, 1)
     verdicts = judged(written(spark, warehouse, files, TABLES["facts"]), warehouse.root)
     return {
         table: sorted(
