@@ -114,7 +114,6 @@ WIDE_CLASSES = {
     "election_core/model/fold_event.py FoldEvent": ROW,
     "election_core/model/rows.py Finding": ROW,
     "election_core/model/rows.py LockHold": ROW,
-    "election_core/protocols/dledger/log.py DledgerLog": "what the fold of one node knows so far",
     "election_core/simulate/controller/broker_machine.py State": MEMBER,
     "election_core/simulate/zab/machine.py State": MEMBER,
 }

@@ -154,7 +154,7 @@ def _when(fact: Fact) -> tuple[object, ...]:
 
 
 def _whole(fact: Fact) -> tuple[tuple[bool, object], ...]:
-    values = (getattr(fact, name) for name in fact.__dataclass_fields__)
+    values = (getattr(fact, name) for name in fact.__match_args__)
     return tuple((value is not None, value) for value in values)
 
 

@@ -36,8 +36,6 @@ from election_core.protocols.highest_id.facts import LowerLeaderNamed, MessageRe
 from election_core.protocols.highest_id.ranks import higher, rank
 
 START = "START"
-STOP = "STOP"
-
 
 ELECTION, RESULT = "election", "result"
 """What goes from member to member."""
@@ -251,12 +249,13 @@ class CoordinatorLog:
         for own in self.nodes.values():
             own.node = own.node or speaker.source_node
             source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{own.node}"
-            speaker = replace(speaker, source_node=source)
-            emit = speaker.about(
+            of_node = replace(speaker, source_node=source)
+            emit = of_node.about(
                 own.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(own.node)
             )
             own.steps = [
-                replace(step, node=own.node, leader=step.leader or _self(step, own.node)) for step in own.steps
+                replace(step, node=own.node, leader=step.leader or (own.node if step.role == LEADER else None))
+                for step in own.steps
             ]
             yield from own.facts(emit)
 
@@ -270,10 +269,6 @@ def _which(event: FoldEvent) -> object:
 
 def _always(node: str) -> Callable[[int], str | None]:
     return lambda _: node
-
-
-def _self(step: Step, node: str) -> str | None:
-    return node if step.role == LEADER else None
 
 
 # -- what one member logs because of another ---------------------------------------------------------------------

@@ -435,8 +435,8 @@ class Membership:
             contact.again = event.at
 
     def _on_late(self, event: FoldEvent) -> None:
-        emit = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
-        if (event.duration_ms or 0) * 1000 >= SILENCE and not emit:
+        noted = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
+        if (event.duration_ms or 0) * 1000 >= SILENCE and not noted:
             self.stalls.append(event)
 
     def _on_stopping(self, event: FoldEvent) -> None:
