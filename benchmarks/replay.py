@@ -30,7 +30,7 @@ from benchmarks.many_files import megabytes
 from jobs.engines.spark_session import spark_session
 from jobs.engines.spark_tables import read
 from jobs.replay import replay
-from jobs.replaying.checkpoints import remembered
+from jobs.replaying.checkpoints import in_fold_columns
 from jobs.replaying.judging import fold, folded, in_group_order, in_program_order, judged
 from jobs.warehouse.data_files import in_shape, record_batch
 from jobs.warehouse.warehouse import Warehouse
@@ -51,7 +51,7 @@ def best(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
 
 def events(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
     """All that is landed, as the fold reads it."""
-    return remembered(read(spark, warehouse, "events"), old=False)
+    return in_fold_columns(read(spark, warehouse, "events"), old=False)
 
 
 GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
