@@ -21,6 +21,7 @@ from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, 
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Candidacy, Fact, LastHeard, LogCut, TermRaised, TermWentBack, VoteGranted
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
@@ -28,7 +29,6 @@ from election_core.protocols.dledger.checks import (
     ALREADY_VOTED,
     HEARTBEAT_INTERVAL_MS,
     ROLE_CHANGES,
-    WRONG_VOTE_RESULT,
     answers_of,
     broker_id,
     broker_role,
@@ -532,7 +532,7 @@ class DledgerLog:
         for answer in self._now.doubtful:
             wrong = is_impossible(answer, own_term)
             why = "the candidate's own term is not printed"
-            verdict = either(WRONG_VOTE_RESULT, False) if wrong else undecidable(WRONG_VOTE_RESULT, why)
+            verdict = either(RuleId.WRONG_VOTE_RESULT, False) if wrong else undecidable(RuleId.WRONG_VOTE_RESULT, why)
             self.checked.note(verdict, answer)
         self._now.doubtful.clear()
 

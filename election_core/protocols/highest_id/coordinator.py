@@ -26,7 +26,7 @@ from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
 from election_core.judge.wording import between
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Candidacy, Fact, QuietLog, Role
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Finding, Row, RuleCoverage
@@ -304,7 +304,7 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
 class Words:
     """How a protocol speaks: the id of its rule, what its leader is called, whether one gives way to another."""
 
-    rule: str
+    rule: RuleId
     leader: str
     gives_way: Callable[[str, str], bool]
 
@@ -470,7 +470,7 @@ def _overlap(group: Group, overlap: Overlap, words: Words) -> Finding:
     if not sure:
         why += f". Unless the line is lost in which {stale.node} heard of another {words.leader} before"
     return group.finding(
-        "SPLIT_BRAIN_OVERLAP",
+        RuleId.SPLIT_BRAIN_OVERLAP,
         (stale.node, stale.term, newer.term, stale.begin.at),
         severity=INFO if brief else WARNING,
         certainty=DEFINITE if sure else POSSIBLE,
@@ -593,5 +593,5 @@ def _coverage(group: Group, words: Words, verdicts: Iterable[_Verdict]) -> Itera
     for tenure in group.tenures:
         by_term.setdefault(tenure.term, set()).add(tenure.source)
     double = sum(1 for sources in by_term.values() if len(sources) > 1)
-    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term) - double, double)
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(by_term) - double, double)
     yield overlap_coverage(group, lambda overlap: _surely_at_once(group, overlap) > BRIEF)
