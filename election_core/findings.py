@@ -375,7 +375,7 @@ CATALOGUE: tuple[Rule, ...] = (
         "info",
         "A node runs a release whose log texts and rules are not known: lines that it words differently are not "
         "understood, and nothing is concluded from their absence.",
-        "RocketMQ MQVersion, 4.9 to 5.3; ZooKeeper 3.4 to 3.9; etcd 2.0 to 3.5",
+        "RocketMQ MQVersion, 4.5 to 5.5; ZooKeeper 3.4 to 3.9; etcd 3.3 to 3.7",
     ),
 )
 
