@@ -33,6 +33,7 @@ STREAMS: Mapping[str, tuple[str, ...]] = {
     "rocketmq-namesrv": ("namesrv.log",),
     "rocketmq-store": ("store.log", "broker.log"),
     "rocketmq-remoting": ("remoting.log",),
+    "rocketmq-srvutil": ("namesrv.log", "controller.log"),
     "rocketmq-common": ("broker.log", "controller.log", "namesrv.log"),
     "dledger": ("dledger.log",),
     "jraft-core": ("jraft.log",),
@@ -42,6 +43,9 @@ STREAMS: Mapping[str, tuple[str, ...]] = {
     "pkg": ("etcd.log",),
 }
 """The files in which an archive's statements are printed."""
+
+THREADS = ("NettyServerNIOSelector_1", "DLegerRoleChangeHandler_1", "BrokerPreOnlineService")
+"""Threads of RocketMQ by which texts that read alike are told apart."""
 
 FIELD_SAMPLES: Mapping[str, object] = {
     **dict.fromkeys(("String", "Stringer", "Any", "ByteString", "Reflect", "Error", "NamedError"), "8e9e05c52164694d"),
@@ -112,19 +116,19 @@ def _candidates(fact: Fact) -> Iterator[tuple[Text, str]]:
             yield one.text, _filled(fact.system, one.text, held, found)
     own = _words(held)
     for one in _known(fact.system):
-        if _specific(held, one.text) and own.fullmatch(one.sample):
+        found = own.fullmatch(one.sample) if _specific(held, one.text) else None
+        if found is not None and not any(_has_words(one, span) for span in found.regs[1:]):
             yield one.text, one.sample
 
 
 def _held(text: str) -> str:
     """A fact's text with a hole for each value."""
-    return (
-        text.replace("{{", "\ue001")
-        .replace("}}", "\ue002")
-        .replace("{}", HOLE)
-        .replace("\ue001", "{")
-        .replace("\ue002", "}")
-    )
+    return "".join(literal + ("" if name is None else HOLE) for literal, name, _, _ in Formatter().parse(text))
+
+
+def _has_words(known: "_Known", span: tuple[int, int]) -> bool:
+    """Whether a value of the statement would hold words of the text."""
+    return not known.words.isdisjoint(range(*span))
 
 
 def sample_of(system: str, shape: str, place: int) -> str:
@@ -133,25 +137,27 @@ def sample_of(system: str, shape: str, place: int) -> str:
 
 
 class _Known(NamedTuple):
-    """A text, its words with anything in its places, and a message of it."""
+    """A text, its words with anything in its places, a message of it, and where its own words stand in that."""
 
     text: Text
     places: re.Pattern[str]
     sample: str
+    words: frozenset[int]
 
 
 @cache
 def _known(system: str) -> tuple[_Known, ...]:
     known = []
     for text in TEXTS[system]:
-        places, sample = "", ""
+        places, sample, words = "", "", set[int]()
         parts = list(Formatter().parse(text.template.rstrip()))
         for number, (literal, name, shape, _) in enumerate(parts):
             last = number == len(parts) - 1 and name is not None  # an empty last value loses the blank before it
             places += re.escape(literal.rstrip(" ")) + " *" if last and literal.strip() else re.escape(literal)
             places += "" if name is None else "(.*?)"
+            words |= {len(sample) + at for at, one in enumerate(literal) if one.isalnum()}
             sample += literal + ("" if name is None else sample_of(system, shape or "", number))
-        known.append(_Known(text, re.compile(places, re.DOTALL), sample))
+        known.append(_Known(text, re.compile(places, re.DOTALL), sample, frozenset(words)))
     return tuple(known)
 
 
@@ -173,7 +179,7 @@ def _filled(system: str, text: Text, held: str, found: re.Match[str]) -> str:
 
 
 def _words(held: str) -> re.Pattern[str]:
-    return re.compile(".*?".join(map(re.escape, held.split(HOLE))), re.DOTALL)
+    return re.compile("(.*?)".join(map(re.escape, held.split(HOLE))), re.DOTALL)
 
 
 def _specific(held: str, text: Text) -> bool:
@@ -188,7 +194,8 @@ def _lines(fact: Fact, message: str) -> Iterator[Line]:
     top, _, inner = fact.place.partition(".")
     for stream in STREAMS[fact.component.name]:
         if fact.system == "rocketmq":
-            for thread in dict.fromkeys(("main", fact.file.rpartition("/")[2].removesuffix(".java"), inner or top)):
+            own = fact.file.rpartition("/")[2].removesuffix(".java")
+            for thread in dict.fromkeys(("main", own, inner or top, *THREADS)):
                 yield Line(f"2026-03-01 10:00:07 {level.upper()} {thread} - {message}", stream)
         elif fact.system == "zookeeper":
             yield Line(f"2026-03-01 10:00:00,123 [myid:1] - {level.upper():5} [main:{top}@1] - {message}", stream)

@@ -261,6 +261,154 @@ ZOOKEEPER = _of(
 )
 
 
+ROCKETMQ = _of(
+    "rocketmq",
+    (
+        r"broker/processor/",
+        "",
+        "requests of clients and operators for messages, offsets and settings; what they change of roles, locks and metadata has texts of its own",
+    ),
+    (
+        r"broker/client/",
+        "",
+        "connections of clients and their groups; a group that loses its last consumer has a text of its own",
+    ),
+    (
+        r"broker/(config|RocksDBConfigManager|offset/RocksDB|subscription/RocksDB|topic/RocksDB)",
+        "",
+        "metadata in RocksDB: its moves from files at start, and single entries; that it could not be read has a text of its own",
+    ),
+    (r"broker/offset/.*Order", "", "receipts of messages that are consumed in order; they are no locks of queues"),
+    (r"broker/offset/", "", "offsets of one group or topic that are removed as asked for"),
+    (
+        r"broker/(topic|subscription)/",
+        "",
+        "topics and groups that clients and operators create, change and remove, and routes of other brokers; copies of metadata have texts of their own",
+    ),
+    (
+        r"broker/transaction/",
+        "",
+        "half messages of one transaction; who checks them, and its rounds, have texts of their own",
+    ),
+    (
+        r"broker/schedule/",
+        "",
+        "the delivery of single delayed messages; who delivers, and from which offset, has texts of its own",
+    ),
+    (
+        r"broker/failover/",
+        "",
+        "messages that could not be escaped to another broker; that escaping fails has texts of its own",
+    ),
+    (
+        r"broker/(util|plugin|slave|controller)/",
+        "",
+        "helpers, checks of single messages, and a loop that goes on after an error",
+    ),
+    (
+        r"broker/out/",
+        "",
+        "calls to name servers and other brokers: single topics, addresses, comparisons; registrations and copies of metadata have texts of their own",
+    ),
+    (r"broker/BrokerStartup", "", "hints at the start; the configuration has texts of its own"),
+    (
+        r"broker/BrokerController",
+        r".*([Dd]ispatch|dns|[Nn]ame ?[Ss]erver|Server|hook|Hook|acl|AccessValidator|certificate|FileWatch|timer|persist|[Ww]ater ?[Mm]ark|protect|record|stats|Failed to initialize|unexpected error|diff|Diff|shutdown Scheduled|metadata exception)",
+        "statistics, hooks, certificates and periodic work that goes on after an error",
+    ),
+    (
+        r"controller/(metrics|processor)/",
+        "",
+        "measurements, and settings of a controller that are asked for or changed",
+    ),
+    (
+        r"controller/",
+        r"(get broker live info|json serialize|Apply task failed, task is null|$|\{\}$)",
+        "cannot happen, or prints an error beside a text that is known",
+    ),
+    (
+        r"container/",
+        "",
+        "a process with several brokers: which it holds, and its settings; each broker prints its own texts",
+    ),
+    (r"namesrv/(kvconfig|processor)/", "", "settings of name servers and requests for them"),
+    (r"namesrv/NamesrvController", "", "queues and certificates of the name server"),
+    (
+        r"namesrv/routeinfo/",
+        r"(.* SIZE: |brokerAddrTable|brokerLiveTable|clusterAddrTable|topicQueueTable|-----)",
+        "the tables as they stand, every ten minutes; what changes them has texts of its own",
+    ),
+    (r"namesrv/routeinfo/", r".*([Tt]opic|Exception)", "single topics, and requests that failed"),
+    (r"srvutil/", "", "helpers for command lines and watched files"),
+    (
+        r"store/(AllocateMappedFileService|ConsumeQueue|FlushDiskWatcher|MappedFile|MessageExtEncoder|MultiDispatch|StoreCheckpoint|StoreStatsService|StoreUtil|TransientStorePool|RocksDBMessageStore)",
+        "",
+        "files, queues and statistics of one store; what is lost or cut has texts of its own",
+    ),
+    (
+        r"store/(CommitLog|DefaultMessageStore)",
+        "",
+        "appending, reading, recovering and deleting in one store; its start, its end, cuts and a full disk have texts of their own",
+    ),
+    (r"store/dledger/", "", "appending and recovering under DLedger, which prints its own texts"),
+    (
+        r"store/(ha/|util/)",
+        r".*(service|Service|exception|error|selector|flow control|Interrupted|PERF|key is full|get (started|stopped|unknown)|OS picked up|currentTransferEpochEndOffset|Write socket|Process read result|Unexpected ops|Read socket exception|Error when ha client process|closeMaster|CloseMaster|handshake buffer)|$",
+        "threads and sockets of replication; a connection that is lost has texts of its own",
+    ),
+    (
+        r"remoting/",
+        "",
+        "connections and requests of any kind; that a controller or name server is not reached has texts of its own",
+    ),
+    (
+        r"common/",
+        r".*(lock error|getStorePath|string2File|object|propert|Interrupted|join thread|stop thread|disk space|stream|calculate|empty direct|mkdir|connect to|fetch name|host name|null)|\{\}=\{\}",
+        "helpers of every process; metadata files that could not be read or written have texts of their own",
+    ),
+    (
+        r"dledger/(client|cmdline|utils|metrics|example|proxy|dledger/common)/|dledger/(common/)?ShutdownAbleThread",
+        "",
+        "clients, command lines and helpers",
+    ),
+    (
+        r"dledger/(DLedger|DLedgerServer)\.",
+        r".*(group .* start ok|Shutdown hook|HandleGet|HandleMetadata|Fast)",
+        "said by the elector as well, or requests of clients",
+    ),
+    (r"dledger/DLedgerRpcNettyService", "", "requests of unknown types, or of clients"),
+    (r"dledger/DLedgerEntryPusher", "", "queues of the pusher, and errors beside a text that is known"),
+    (
+        r"dledger/(snapshot|statemachine)/",
+        "",
+        "steps of writing and reading snapshots; that one is taken, or could not be, has texts of its own",
+    ),
+    (r"dledger/store/file/", "", "files of the log; what is cut, rebuilt or could not be read has texts of its own"),
+    (
+        r"jraft/(NodeDescribe|NodeMetrics|ThreadPoolMetrics|RouteTable|RaftGroupService)",
+        "",
+        "signals for a person, routes of clients, and the server of a group, which the node's own texts follow",
+    ),
+    (
+        r"jraft/core/(CliServiceImpl|BallotBox|FSMCallerImpl|ReadOnlyServiceImpl|StateMachineAdapter|Replicator|ReplicatorGroupImpl)",
+        "",
+        "the command line, queues and channels of a node; that a peer is not reached by the leader has a text of its own",
+    ),
+    (
+        r"jraft/core/NodeImpl",
+        "",
+        "what goes wrong before a node starts, waiting for a peer to catch up, busy queues, priorities; votes, terms, hand-overs, members and the log have texts of their own",
+    ),
+    (r"jraft/rpc/", "", "connections of one node"),
+    (
+        r"jraft/storage/(LogManager|impl/LogManagerImpl)",
+        "",
+        "listeners, and starts that fail, which the node's own text says",
+    ),
+    (r"jraft/storage/", "", "files of the log and of snapshots; what is cut has texts of its own"),
+)
+
+
 IGNORED: tuple[Ignored, ...] = (
     Ignored(
         "details for developers; the logging configurations that the systems ship print INFO and above",
@@ -268,4 +416,5 @@ IGNORED: tuple[Ignored, ...] = (
     ),
     *ETCD,
     *ZOOKEEPER,
+    *ROCKETMQ,
 )

@@ -7,7 +7,7 @@ from functools import cache
 import tree_sitter_java
 from tree_sitter import Language, Node, Parser
 
-from texts.statements import HOLE, Statement, braced, formatted, joined, merged, skeleton
+from texts.statements import HOLE, MOST_VARIANTS, Statement, braced, formatted, joined, merged, skeleton
 
 _LEVELS = {"trace": "trace", "debug": "debug", "info": "info", "warn": "warn", "error": "error", "fatal": "error"}
 _LOGGER = re.compile(r"(?:.*[._])?(?:LOG|LOGGER|log|logger|\w+(?:Log|Logger|_LOG|_LOGGER))(?:\(\))?")
@@ -42,7 +42,11 @@ def _statements(root: Node) -> Iterator[Statement]:
             count = len(next(iter(_descendants(values[0], "array_initializer")), values[0]).named_children)
         else:
             count = len(values)
-        for message in _messages(arguments[0]):
+        messages = _messages(arguments[0])
+        if messages == ["{}"] and count == 1 and values[0].type == "identifier":
+            messages = [one.replace(HOLE, "{}") for one in _named(values[0], 0)]
+            count = max(one.count("{}") for one in messages)
+        for message in messages:
             text = skeleton(braced(message, count) if count else message)
             yield Statement(text, _LEVELS[name], _place(call))
 
@@ -164,7 +168,7 @@ def _named(node: Node, depth: int) -> list[str]:
         found = [text for value in _declared(body, name) for text in _messages(value, depth + 5)]
         found = [text for text in found if _letters(text)]  # a number changes
         if found:
-            return list(dict.fromkeys(found))[:6]
+            return list(dict.fromkeys(found))[:MOST_VARIANTS]
         if any(_field(one, "name") == name for one in _descendants(body, "formal_parameter")):
             return [HOLE]
     for one in _descendants(_root(node), "field_declaration"):

@@ -99,7 +99,7 @@ COMPONENTS = (
         _ROCKETMQ,
         *("broker/", "broker/controller", "broker/dledger", "broker/failover", "broker/lock", "broker/out"),
         *("broker/schedule", "broker/slave", "broker/subscription", "broker/topic", "broker/offset"),
-        *("broker/transaction", "broker/client/rebalance", "broker/processor", "broker/util", "broker/config"),
+        *("broker/transaction", "broker/client", "broker/processor", "broker/util", "broker/config"),
         "broker/plugin",
     ),
     _rocketmq("controller", _ROCKETMQ_5, "controller", missing=("5.1.3", "5.3.0", "5.3.2")),
@@ -113,6 +113,7 @@ COMPONENTS = (
     _rocketmq("store", _ROCKETMQ, "store/", "store/ha", "store/dledger", "store/config", "store/lock", "store/util"),
     _rocketmq("remoting", _ROCKETMQ, "remoting/netty", "remoting/common", missing=("5.3.4",)),
     _rocketmq("common", _ROCKETMQ, "common/", "common/namesrv", missing=("5.3.4",)),
+    _rocketmq("srvutil", _ROCKETMQ, "srvutil", missing=("5.3.4", "5.5.1")),
     _jars(
         "rocketmq",
         "DLedger",

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from texts.compare import Verdict
 from texts.ignored import IGNORED
@@ -28,8 +27,8 @@ statement counts once a class; one whose message is chosen among several counts 
 def page(verdicts: Sequence[Verdict]) -> str:
     """The whole page."""
     parts = [_HEAD]
-    for product, components in groupby(COMPONENTS, lambda one: one.product):
-        names = {one.name for one in components}
+    for product in dict.fromkeys(one.product for one in COMPONENTS):
+        names = {one.name for one in COMPONENTS if one.product == product}
         own = [one for one in verdicts if one.fact.component.name in names]
         parts.append(f"\n## {product}\n\n{_table(own)}{_missing(names)}")
     parts.append(f"\n## Unknown\n\n{_unknown(verdicts)}")
@@ -50,9 +49,9 @@ def _table(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _order(release: str) -> tuple[int | str, ...]:
+def _order(release: str) -> tuple[tuple[int, ...], str]:
     number, _, suffix = release.partition("-")
-    return (*(int(one) for one in number.split(".")), suffix or "~")
+    return tuple(int(one) for one in number.split(".")), suffix
 
 
 def _missing(names: Iterable[str]) -> str:
