@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from election_core.dialects import FLOODS, Dialect, Record, Unparsable, dialect_for, rocketmq_metadata, tick
+from election_core.dialects import FLOODS, Dialect, Record, Unparsable, rocketmq_metadata, tick
 from election_core.dialects.model import seconds
 from election_core.events import Event
 from jobs.blocks import LINE_BYTES, Block
@@ -128,7 +128,8 @@ class Evidence:
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
         self._readings: dict[int | None, Reading] = {}
-        if self._times and progress.last_line and (last := local_seconds(progress.last_line)) is not None:
+        last = local_seconds(progress.last_line, dialect) if dialect and progress.last_line else None
+        if self._times and last is not None:
             self._readings[progress.last_line_no] = self._times.again(last)
         self._last_time: int | None = None
 
@@ -218,7 +219,7 @@ class Evidence:
         bad = long | unreadable
         dated, readable = begins[~bad[begins]], set(wanted[~bad[wanted]].tolist())
         texts = text.gather(dated)
-        buckets = self._zoned(texts, dated, first, dialect) if self._times else buckets_of(texts)
+        buckets = self._zoned(texts, dated, first, dialect) if self._times else buckets_in(texts, dialect)
         ticks, late = self._ticks(buckets, dated)
         if late is not None:
             yield from self._tick(*late, dialect)
@@ -257,7 +258,7 @@ class Evidence:
         """Read the local times of dated lines in their order; the tens of seconds that they lie in, UTC."""
         buckets: list[int | None] = []
         for at, text in zip(numbers.tolist(), texts.to_list(), strict=True):
-            local = local_seconds(text)
+            local = local_seconds(text, dialect)
             if local is None or self._times is None:
                 buckets.append(None)
                 continue
@@ -294,13 +295,12 @@ class Evidence:
         except Unparsable as error:
             yield self.quarantine(line_no, str(error), "" if isinstance(error, Hidden) else text, int(length))
         else:
-            if event is not None and not (event.kind in FLOODS and self._repeats(event, text)):
+            if event is not None and not (event.kind in FLOODS and self._repeats(event)):
                 yield from self._event(line_no, event, kept)
 
-    def _repeats(self, event: Event, text: str) -> bool:
+    def _repeats(self, event: Event) -> bool:
         """Whether an event stands already for what the line says, in the ten seconds of the line."""
-        found = re.search(TEN_SECONDS, text)
-        now = found.group(1) if found else ""
+        now = str((event.event_time or 0) // 10_000_000)
         before, kept = json.loads(self.progress.flood or '["", []]')
         said = [event.kind, event.consumer_group, event.topic]
         known = kept if now == before else []
@@ -336,8 +336,11 @@ class Evidence:
         yield LOG_LINES, (*where, at.path, line_no, text, at.batch)
 
 
-def local_seconds(text: str) -> int | None:
-    """The first time in a line, in seconds since 1970 as if it were UTC; ``None`` where there is no possible one."""
+def local_seconds(text: str, dialect: Dialect) -> int | None:
+    """The time of a line, in seconds since 1970 as if it were UTC; ``None`` where there is no possible one."""
+    if not dialect.plain:
+        time = dialect.time_of(text, 0)
+        return time[0] // 1_000_000 if time else None
     found = re.search(SECONDS, text)
     try:
         return seconds(found.group(1).replace("/", "-")) if found else None
@@ -381,6 +384,19 @@ def meaning(event: Event) -> tuple[Any, ...]:
     if event.epoch_entries is None:
         return values
     return (*values[:EPOCH_ENTRIES], tuple(map(astuple, event.epoch_entries)), *values[EPOCH_ENTRIES + 1 :])
+
+
+def buckets_in(texts: pl.Series, dialect: Dialect) -> pl.Series:
+    """The tens of seconds that lines lie in: as written, or in UTC where a time says its zone."""
+    if dialect.plain:
+        found = buckets_of(texts)
+        if not found.has_nulls():
+            return found
+    else:
+        found = pl.Series([None], dtype=pl.Int64).new_from_index(0, len(texts))
+    times = (dialect.time_of(text, 0) for text in texts.filter(found.is_null()).to_list())
+    other = [bucket_at(time[0] // 1_000_000) if time else None for time in times]
+    return found.scatter(found.is_null().arg_true(), pl.Series(other, dtype=pl.Int64))
 
 
 def buckets_of(texts: pl.Series) -> pl.Series:
@@ -463,15 +479,6 @@ BANNER_BYTES = 1 << 10
 """The identity of a file without dated lines is taken from so much of it."""
 
 
-def dialect_of(stream: str, data: bytes) -> Dialect | None:
-    """The dialect of a file that begins with ``data``: by its name, that of a console by the first line it knows."""
-    found = dialect_for(stream)
-    lines = iter(() if found else io.BytesIO(data))
-    while found is None and (line := next(lines, b"")):
-        found = dialect_for(stream, line.decode("utf-8", "replace").removeprefix("\ufeff"))
-    return found
-
-
 def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
     """The identity of the file that begins with ``data``: all up to the end of its first dated line.
 
@@ -484,7 +491,7 @@ def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
         end += len(line)
         text = line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
         if dialect and line.endswith(b"\n") and re.match(dialect.record_start, text):
-            local = local_seconds(text) if isinstance(zone, str) else None
+            local = local_seconds(text, dialect) if isinstance(zone, str) else None
             offset = zone if isinstance(zone, int) else LocalTimes(zone).read(local or 0).offset_minutes
             time = dialect.time_of(text, offset)
             return Head(digest(data[:end]), time[0] if time else None, dialect.name)

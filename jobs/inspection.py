@@ -13,12 +13,13 @@ from pathlib import Path
 
 from pyarrow import fs
 
-from election_core.dialects import KINDS, Dialect, Record, Unparsable, dialect_for
+from election_core.dialects import KINDS, Dialect, Record, Unparsable
 from election_core.dialects.streams import stream_of
 from election_core.events import Event
 from jobs import JobError
 from jobs.blocks import Blocks
 from jobs.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
+from jobs.recognising import dialect_of, looked_at
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""
@@ -88,7 +89,7 @@ def inspect(path: str, utc_offset_minutes: int | None = None) -> Inspection:
         raise JobError(f"there is no file {path}")
     stream = stream_of(file.name)
     blocks = Blocks(fs.LocalFileSystem(), str(file), file.stat().st_size)
-    found = Inspection(path, stream, dialect_for(stream))
+    found = Inspection(path, stream, dialect_of(stream, blocks.peek(looked_at(stream))))
     for seen in _records(found, _lines(blocks), utc_offset_minutes):
         found.add(seen)
     found.problem = blocks.problem
@@ -114,8 +115,6 @@ def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | 
     start: re.Pattern[str] | None = None
     for number, line in enumerate(lines, 1):
         found.lines = number
-        if found.dialect is None:
-            found.dialect = dialect_for(found.stream, line)
         if found.dialect is None:
             yield Seen(number, line, None, None)
             continue

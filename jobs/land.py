@@ -18,14 +18,15 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from election_core.dialects import CANONICAL, NAMED, Dialect
+from election_core.dialects import CANONICAL, Dialect, named
 from jobs import JobError
 from jobs.blocks import head
 from jobs.config import Config
-from jobs.evidence import HEAD_BYTES, Head, dialect_of, head_of
+from jobs.evidence import HEAD_BYTES, Head, head_of
 from jobs.landing import LANDED, LANDED_STATES, Known, Task, land_tasks
 from jobs.listing import LogFile, log_files, open_landing
 from jobs.pseudonyms import Pseudonyms, pseudonyms_of
+from jobs.recognising import dialect_of, looked_at
 from jobs.stores import absolute
 from jobs.warehouse import Warehouse
 
@@ -143,9 +144,9 @@ def tasks_of(
     states, pseudonyms = landed_states(landed), pseudonyms_of(config.privacy)
 
     def identify(file: LogFile) -> Head:
-        data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES)
-        dialect = dialect_of(file.stream, data)
-        return identity(data, file, dialect, zone_of(file, dialect, config), states)
+        data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES if file.below else looked_at(file.stream))
+        dialect = None if file.below else dialect_of(file.stream, data)
+        return identity(data[:HEAD_BYTES], file, dialect, zone_of(file, dialect, config), states)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
@@ -161,7 +162,7 @@ def tasks_of(
             file_time=found.file_time,
             clock_bound_ms=config.bound_of(cluster, node),
             dialect=found.dialect,
-            **zone_fields(zone_of(group[0], NAMED.get(found.dialect), config)),
+            **zone_fields(zone_of(group[0], named(found.dialect), config)),
             batch=batch,
             files=tuple(group),
             known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),

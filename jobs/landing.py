@@ -18,7 +18,7 @@ from typing import Any
 
 from pyarrow import fs
 
-from election_core.dialects import NAMED
+from election_core.dialects import named
 from election_core.dialects.rocketmq_metadata import LARGEST_FILE, is_known, snapshot_time
 from jobs.blocks import Blocks
 from jobs.data_files import DataFile, write_data_files
@@ -131,7 +131,7 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
     before, blocks, older = recognised(file, known, system, path)
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     progress = before.progress() if before else Progress()
-    evidence = Evidence(place, NAMED.get(task.dialect), progress, task.pseudonyms)
+    evidence = Evidence(place, named(task.dialect), progress, task.pseudonyms)
     if older is None:
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name

@@ -10,7 +10,9 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from election_core.dialects import canonical, etcd, rocketmq, rocketmq_metadata, zookeeper
+from election_core.dialects.layouts import layout
 from election_core.dialects.model import Dialect, Record, Unparsable
+from election_core.dialects.readings import in_layout
 from election_core.events import Event
 
 __all__ = [
@@ -24,6 +26,8 @@ __all__ = [
     "Record",
     "Unparsable",
     "dialect_for",
+    "is_other",
+    "named",
     "tick",
 ]
 
@@ -50,7 +54,13 @@ LOGS: Mapping[str, Dialect] = {
 }
 
 CONSOLES = "*.out"
-"""Files that a start script names, of any system: their first line tells the dialect."""
+"""Files that a start script names, of any system: their first line tells the dialect where no line says more."""
+
+OTHERS = (
+    *("*gc.log*", "gc*.log*", "*-gc-*", "*_gc_*", "gc.*", "*.hprof", "*.pid", "hs_err*"),
+    *("zookeeper_trace.log*", "zookeeper_audit.log*"),
+)
+"""Files beside the logs that say nothing, or nothing else than these: what the Java machine writes, traces, audits."""
 
 
 @lru_cache(maxsize=1024)
@@ -69,16 +79,34 @@ NAMED: Mapping[str | None, Dialect] = {dialect.name: dialect for dialect in DIAL
 
 
 def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect] | None = None) -> Dialect | None:
-    """The dialect of a file by its name without suffixes of rolling and compression; ``None``: not of interest.
+    """The dialect of a file by its name without suffixes of rolling and compression; ``None``: the name says nothing.
 
-    A console's name says nothing: there ``first_line``, the first dated line of the file, decides.
+    For a console's name ``first_line``, the first dated line of the file, decides.
     """
+    if is_other(stream):
+        return None
     for pattern, dialect in (STREAMS if streams is None else streams).items():
         if fnmatchcase(stream, pattern):
             return dialect
     if first_line and fnmatchcase(stream, CONSOLES):
         return next((one for one in DIALECTS if one is not CANONICAL and re.match(one.record_start, first_line)), None)
     return None
+
+
+def is_other(stream: str) -> bool:
+    """Whether a file is known to be no log of a system."""
+    return any(fnmatchcase(stream, pattern) for pattern in OTHERS)
+
+
+@lru_cache(maxsize=256)
+def named(name: str | None) -> Dialect | None:
+    """A dialect by its name, behind which a layout may stand; ``None`` for no name.
+
+    Raises ``ValueError`` for a layout that cannot be read.
+    """
+    base, _, pattern = (name or "").partition(" ")
+    found = NAMED.get(base)
+    return in_layout(found, layout(pattern)) if found and pattern else found
 
 
 def tick(event_time: int, resolution_ms: int) -> Event:
