@@ -1,6 +1,7 @@
 """``conf/pipeline.yaml`` as one frozen value. Every setting has a default, so the file may be missing."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from election_core.dialects import DIALECTS, named
 from election_core.replay import Inventory
 from election_core.witness import Listed
 from jobs import JobError
@@ -47,6 +49,26 @@ class InventoryEntry:
     member: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LayoutRule:
+    """Which system writes the files whose names fit ``files``, and in which layout.
+
+    ``layout`` is the pattern string of log4j or logback, or the keys of a line of JSON, such as ``json time=T message=M``;
+    ``None``: it is told from the lines.
+    """
+
+    files: str
+    system: str
+    layout: str | None = None
+    cluster: str = "*"
+    node: str = "*"
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect, with its layout."""
+        return f"{self.system} {self.layout}" if self.layout else self.system
+
+
 ADDRESS, CLIENT_ID = "address", "client_id"
 HASHABLE = (ADDRESS, CLIENT_ID)
 """What may stand in ``hash``."""
@@ -65,7 +87,10 @@ class Privacy:
     host_names: tuple[str, ...] = ()
 
 
-LISTS: dict[str, type[Any]] = {"sources": SourceRule, "inventory": InventoryEntry}
+SYSTEMS = tuple(one.name for one in DIALECTS if one.said)
+"""The systems whose layouts can be set."""
+
+LISTS: dict[str, type[Any]] = {"sources": SourceRule, "inventory": InventoryEntry, "layouts": LayoutRule}
 """The settings that are lists, and what they are lists of."""
 
 CHECKED = (*LISTS, "privacy", "hash", "host_names")
@@ -79,7 +104,7 @@ class Config:
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
-    says something overrides them. ``inventory`` names members where their logs do not. ``privacy`` says what is hashed.
+    says something overrides them. ``layouts`` says how files are written; the last that fits counts. ``inventory`` names members where their logs do not. ``privacy`` says what is hashed.
     """
 
     layout: str = "{cluster}/nodes/{node}/logs/**"
@@ -90,6 +115,7 @@ class Config:
     shuffle_partitions: int = 8
     sources: tuple[SourceRule, ...] = field(default=())
     inventory: tuple[InventoryEntry, ...] = field(default=())
+    layouts: tuple[LayoutRule, ...] = field(default=())
     privacy: Privacy = field(default=Privacy())
 
     def listed(self) -> Inventory:
@@ -107,6 +133,16 @@ class Config:
         for rule in self._fitting(cluster, node):
             said += [rule.utc_offset_minutes, rule.time_zone]
         return next((zone for zone in reversed(said) if zone is not None), default)
+
+    def dialect_of(self, cluster: str, node: str, names: Iterable[str]) -> str | None:
+        """The dialect of a file by any of its ``names``, with its layout; ``None`` where nothing is set."""
+        fitting = (
+            one.dialect
+            for one in reversed(self.layouts)
+            if fnmatchcase(cluster, one.cluster) and fnmatchcase(node, one.node)
+            if any(fnmatchcase(name, one.files) for name in names)
+        )
+        return next(fitting, None)
 
     def _fitting(self, cluster: str, node: str) -> list[SourceRule]:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
@@ -129,6 +165,7 @@ def load(path: str | Path | None = None) -> Config:
     values = mapping(found or {}, str(file))
     lists = {name: entries(kind, values.pop(name, None) or [], f"{file}: {name}") for name, kind in LISTS.items()}
     refuse_listed_twice(lists["inventory"], f"{file}: inventory")
+    refuse_bad_layouts(lists["layouts"], f"{file}: layouts")
     hidden = privacy(mapping(values.pop("privacy", None) or {}, f"{file}: privacy"), f"{file}: privacy")
     return settings(Config, {**values, **lists, "privacy": hidden}, str(file))
 
@@ -165,6 +202,17 @@ def refuse_listed_twice(inventory: tuple[InventoryEntry, ...], where: str) -> No
         if (one.cluster, one.node) in seen:
             raise JobError(f"{where}: node {one.node} of cluster {one.cluster} is listed twice")
         seen.add((one.cluster, one.node))
+
+
+def refuse_bad_layouts(layouts: tuple[LayoutRule, ...], where: str) -> None:
+    """Raise :class:`JobError` for a system that nobody knows, or a layout that cannot be read."""
+    for one in layouts:
+        if one.system not in SYSTEMS:
+            raise JobError(f"{where}: there is no system {one.system}; known are {', '.join(SYSTEMS)}")
+        try:
+            named(one.dialect)
+        except ValueError as error:
+            raise JobError(f"{where}: the layout {one.layout} cannot be read: {error}") from error
 
 
 def key_of(values: dict[str, Any], name: str) -> str:

@@ -28,6 +28,7 @@ from election_core.dialects.model import seconds
 from election_core.events import Event
 from jobs.blocks import LINE_BYTES, Block
 from jobs.pseudonyms import Hidden, Pseudonyms
+from jobs.understanding import Understanding
 from jobs.zones import LocalTimes, Reading
 from schemas.events import MEANING
 
@@ -132,9 +133,12 @@ class Evidence:
         if self._times and last is not None:
             self._readings[progress.last_line_no] = self._times.again(last)
         self._last_time: int | None = None
+        self._understood = Understanding(place.stream, dialect)
 
     def take(self, block: Block) -> Iterator[Row]:
         """Rows of the lines before these, but for the last record: these may go on with it."""
+        if self.progress.lines == 0 and self._next is None:
+            self._understood.begin(block.data)
         if self.dialect is None:
             self._count(block.data.count(b"\n") + (not block.data.endswith(b"\n")))
             return
@@ -198,6 +202,11 @@ class Evidence:
         return self.quarantine(self.progress.lines + 1, f"file is damaged from here on: {problem}", text, length)
 
     @property
+    def misunderstood(self) -> str | None:
+        """Why the lines of this landing were not understood; ``None`` where they were, or where there is none."""
+        return self._understood.problem(self._kept)
+
+    @property
     def last_line_time(self) -> int | None:
         """Time of the last dated line of this landing, microseconds UTC."""
         return self._last_time
@@ -210,6 +219,7 @@ class Evidence:
         """Rows of whole records, which begin on the lines ``begins``."""
         first = self.progress.lines + 1
         self._count(lines.height)
+        self._understood.take(lines["text"], begins)
         text, lengths, unreadable = lines["text"], lines["length"].to_numpy(), lines["unreadable"].to_numpy()
         wanted = begins[text.gather(begins).str.contains_any(list(dialect.needles)).to_numpy()]
         long = lengths > LINE_BYTES

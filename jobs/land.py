@@ -145,7 +145,8 @@ def tasks_of(
 
     def identify(file: LogFile) -> Head:
         data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES if file.below else looked_at(file.stream))
-        dialect = None if file.below else dialect_of(file.stream, data)
+        setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
+        dialect = None if file.below else dialect_of(file.stream, data, setting)
         return identity(data[:HEAD_BYTES], file, dialect, zone_of(file, dialect, config), states)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:

@@ -8,7 +8,7 @@ import io
 
 import polars as pl
 
-from election_core.dialects import DIALECTS, Dialect, dialect_for, is_other
+from election_core.dialects import DIALECTS, NAMED, Dialect, dialect_for, is_other, named
 from election_core.dialects.readings import MOST_LINES, TELLING, reading, spoken, spread
 from jobs.evidence import HEAD_BYTES
 
@@ -26,9 +26,14 @@ def looked_at(stream: str) -> int:
     return HEAD_BYTES if dialect_for(stream) or is_other(stream) else LOOKED_AT_BYTES
 
 
-def dialect_of(stream: str, data: bytes) -> Dialect | None:
-    """The dialect of a file that begins with ``data``, in the layout that its lines have; ``None``: not of interest."""
-    by_name = dialect_for(stream)
+def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect | None:
+    """The dialect of a file that begins with ``data``, in the layout that its lines have; ``None``: not of interest.
+
+    ``setting`` is the dialect, perhaps with its layout, that the settings name for the file.
+    """
+    by_name = named(setting) or dialect_for(stream)
+    if setting is not None and setting not in NAMED:
+        return by_name
     if by_name is not None:
         return reading(by_name, texts_of(data[:HEAD_BYTES]), stream)
     if is_other(stream):

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from election_core.dialects import canonical, etcd, rocketmq, rocketmq_metadata, zookeeper
-from election_core.dialects.layouts import layout
+from election_core.dialects.layouts import any_layout
 from election_core.dialects.model import Dialect, Record, Unparsable
 from election_core.dialects.readings import in_layout
 from election_core.events import Event
@@ -106,7 +106,7 @@ def named(name: str | None) -> Dialect | None:
     """
     base, _, pattern = (name or "").partition(" ")
     found = NAMED.get(base)
-    return in_layout(found, layout(pattern)) if found and pattern else found
+    return in_layout(found, any_layout(pattern)) if found and pattern else found
 
 
 def tick(event_time: int, resolution_ms: int) -> Event:

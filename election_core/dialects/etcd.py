@@ -20,8 +20,8 @@ from typing import Any
 
 from election_core.dialects.etcd_shapes import ETCD_SHAPES, FIELDS
 from election_core.dialects.etcd_texts import TEXTS
-from election_core.dialects.layouts import Line
 from election_core.dialects.model import Dialect, Record, Table, Unparsable, moment
+from election_core.dialects.parts import Line
 from election_core.events import Event
 
 STREAMS = ("etcd*.log*", "etcd*.txt", "etcd*.out", "etcd*.json")

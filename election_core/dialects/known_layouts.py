@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from election_core.dialects.layouts import Layout, layout
+from election_core.dialects import json_layouts
+from election_core.dialects.layouts import AnyLayout, Layout, any_layout, layout
 from election_core.dialects.stamps import Stamp, stamp
 
 _DAYS = ("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy/MM/dd HH:mm:ss", "yyyy.MM.dd HH:mm:ss")
@@ -186,7 +187,15 @@ def layouts_with(date: str) -> tuple[Layout, ...]:
     return tuple(layout(header.replace("%d", f"%d{{{date}}}")) for header in HEADERS)
 
 
-def layouts_of(text: str) -> Iterator[Layout]:
+@lru_cache(maxsize=1)
+def _json() -> tuple[AnyLayout, ...]:
+    return tuple(map(any_layout, json_layouts.KNOWN))
+
+
+def layouts_of(text: str) -> Iterator[AnyLayout]:
     """The known layouts that read a line."""
+    if text.startswith("{"):
+        yield from (one for one in _json() if one.line(text))
+        return
     for date in dates_in(text):
         yield from (one for one in layouts_with(date) if one.regex.match(text))

@@ -8,14 +8,15 @@ Reading is safe for hostile lines: a field is as long as :data:`FREE` allows, a 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
 
+from election_core.dialects.json_layouts import PREFIX, JsonLayout, json_layout
+from election_core.dialects.parts import LEVELS, Line
 from election_core.dialects.stamps import BadLayout, Stamp, stamp
 
-__all__ = ["BadLayout", "Layout", "Line", "layout"]
+__all__ = ["AnyLayout", "BadLayout", "Layout", "Line", "any_layout", "layout"]
 
 FREE = 160
 """Characters that a thread's name, or another text that may hold anything, can have."""
@@ -25,24 +26,6 @@ MOST_FREE = 4
 
 LONGEST = 1_000
 """Characters of a layout."""
-
-LEVELS = {
-    **{name: name for name in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")},
-    "WARNING": "WARN",
-    "NOTICE": "INFO",
-    "SEVERE": "ERROR",
-    "CRITICAL": "FATAL",
-    "PANIC": "FATAL",
-    "T": "TRACE",
-    "D": "DEBUG",
-    "I": "INFO",
-    "N": "INFO",
-    "W": "WARN",
-    "E": "ERROR",
-    "F": "FATAL",
-    "C": "FATAL",
-}
-"""The levels that loggers print, and how a row names them."""
 
 _LEVEL = (
     "(?:"
@@ -56,23 +39,6 @@ _NAME = r"[\w.$/-]{1,160}"
 _ANYTHING = rf".{{0,{FREE}}}?"
 _WORD = r"\S{0,160}?"
 _THROWN = r"(?: (?:[\w$]{1,80}\.){1,12}[\w$]{0,80}(?:Exception|Error)\b.*)?"
-
-
-class Line(NamedTuple):
-    """A line in any layout. ``time`` takes the zone, in minutes east of UTC, of a time that does not say its own.
-
-    It answers microseconds UTC and the resolution in milliseconds, and raises ``ValueError`` for no possible time.
-    ``logger`` is the class or category that prints, ``node`` the member that the layout names (``%X{myid}``), and
-    ``fields`` are what a line of JSON says beside its message.
-    """
-
-    time: Callable[[int], tuple[int, int]]
-    level: str | None
-    thread: str | None
-    logger: str | None
-    node: str | None
-    message: str
-    fields: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +82,14 @@ class Layout:
             return self.stamp.read(found.group("time"), utc_offset_minutes) if found else None
         except ValueError:
             return None
+
+
+AnyLayout = Layout | JsonLayout
+
+
+def any_layout(pattern: str) -> AnyLayout:
+    """The reader of a logger's pattern string, or of keys of JSON. Raises :class:`BadLayout` with the reason."""
+    return json_layout(pattern) if pattern.startswith(PREFIX) else layout(pattern)
 
 
 FIELDS: Mapping[str, tuple[str, str]] = {

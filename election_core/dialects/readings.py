@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from election_core.dialects.known_layouts import layouts_of
-from election_core.dialects.layouts import Layout
+from election_core.dialects.layouts import AnyLayout
 from election_core.dialects.model import Dialect, Record, Unparsable
 from election_core.events import Event
 
@@ -30,7 +30,7 @@ DATED = re.compile(r"^.{0,120}?\d[:h]?[0-5]\d:?[0-5]\d|^.{0,80}?\d{10}|^\{")
 
 
 @lru_cache(maxsize=512)
-def in_layout(dialect: Dialect, layout: Layout) -> Dialect:
+def in_layout(dialect: Dialect, layout: AnyLayout) -> Dialect:
     """The dialect for a file in one layout; lines in the system's own layouts are read as ever."""
     said = dialect.said
     if said is None:
@@ -92,7 +92,7 @@ def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Di
 def readings(dialect: Dialect, lines: Iterable[str]) -> Iterator[Dialect]:
     """The dialect in its own layouts, and then in each known one that reads a line."""
     yield dialect
-    seen: dict[str, Layout] = {}
+    seen: dict[str, AnyLayout] = {}
     for line in lines:
         if len(seen) < MOST_LINES:
             seen.update((one.pattern, one) for one in layouts_of(line))

@@ -17,8 +17,8 @@ from election_core.dialects import (
     rocketmq_process,
     rocketmq_store,
 )
-from election_core.dialects.layouts import Line
 from election_core.dialects.model import Dialect, Record, Table, Unparsable, integer, moment
+from election_core.dialects.parts import Line
 from election_core.dialects.rocketmq_shapes import ROCKETMQ_SHAPES
 from election_core.events import Event
 

@@ -15,8 +15,8 @@ import re
 from functools import partial
 from typing import Any
 
-from election_core.dialects.layouts import Line
 from election_core.dialects.model import Dialect, Record, Table, Unparsable, moment
+from election_core.dialects.parts import Line
 from election_core.dialects.zookeeper_shapes import ZOOKEEPER_SHAPES
 from election_core.dialects.zookeeper_texts import EXPLAINED, REASONS, TEXTS
 from election_core.events import Event
