@@ -756,8 +756,7 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     """One file: its events by kind, what is ignored by shape, and what could not be read."""
     from jobs.inspection import meaning, said
 
-    name = found.dialect.name if found.dialect else "no dialect: all its lines are ignored"
-    say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {name}")
+    say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {found.read_as}")
     kinds = Grid("events", "kind", "first line", "meaning", box=None, pad_edge=False, header_style="bold")
     for kind, count in found.kinds.most_common():
         kinds.add_row(f"{count:,}", f"[cyan]{kind}[/]", str(found.first_of_kind[kind]), meaning(kind))
@@ -775,9 +774,18 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
         say(f"({len(found.shapes) - top:,} more shapes of ignored lines: --top shows more)")
     if found.problem:
         say(f"damaged: {found.problem}")
+    print_unread(found)
     for seen in found.events if lines else ():
         if seen.event is not None:
             say(f"{seen.line_no:>8} {seen.event.kind:<24} {said(seen.event)}")
+
+
+def print_unread(found: "Inspection") -> None:
+    """Why the lines of a file were not understood, and what they look like."""
+    if found.misunderstood:
+        say(found.misunderstood)
+    for count, shape in found.unread:
+        say(f"  {count:>5,} lines like {shape}")
 
 
 Rows = Sequence[tuple[Any, ...]]

@@ -53,8 +53,8 @@ class InventoryEntry:
 class LayoutRule:
     """Which system writes the files whose names fit ``files``, and in which layout.
 
-    ``layout`` is the pattern string of log4j or logback, or the keys of a line of JSON, such as ``json time=T message=M``;
-    ``None``: it is told from the lines.
+    ``layout`` is the pattern string of log4j or logback, or the keys of a line of JSON, such as
+    ``json time=T message=M``; ``None``: it is told from the lines.
     """
 
     files: str
@@ -104,7 +104,8 @@ class Config:
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
-    says something overrides them. ``layouts`` says how files are written; the last that fits counts. ``inventory`` names members where their logs do not. ``privacy`` says what is hashed.
+    says something overrides them. ``layouts`` says how files are written; the last that fits counts. ``inventory``
+    names members where their logs do not. ``privacy`` says what is hashed.
     """
 
     layout: str = "{cluster}/nodes/{node}/logs/**"

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from pathlib import Path
 
 from pyarrow import fs
@@ -20,6 +21,7 @@ from jobs import JobError
 from jobs.blocks import Blocks
 from jobs.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
 from jobs.recognising import dialect_of, looked_at
+from jobs.understanding import Understanding
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""
@@ -57,6 +59,16 @@ class Inspection:
     quarantined: list[Seen] = field(default_factory=list)
     events: list[Seen] = field(default_factory=list)
     problem: str | None = None
+    misunderstood: str | None = None
+    unread: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def read_as(self) -> str:
+        """The dialect and, where it is not the system's own, the layout."""
+        if self.dialect is None:
+            return "no dialect: all its lines are ignored"
+        name, blank, layout = self.dialect.name.partition(" ")
+        return f"{name} in the layout {layout}" if blank else name
 
     def add(self, seen: Seen) -> None:
         """Take one record."""
@@ -82,25 +94,33 @@ def shape_of(text: str) -> str:
     return _VALUES.sub("#", _PREFIX.sub("", text))[:160].strip()
 
 
-def inspect(path: str, utc_offset_minutes: int | None = None) -> Inspection:
-    """Read a log file. Raises :class:`JobError` when there is no such file."""
+def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | None = None) -> Inspection:
+    """Read a log file, as the dialect that the ``setting`` names if there is one.
+
+    Raises :class:`JobError` when there is no such file.
+    """
     file = Path(path)
     if not file.is_file():
         raise JobError(f"there is no file {path}")
     stream = stream_of(file.name)
     blocks = Blocks(fs.LocalFileSystem(), str(file), file.stat().st_size)
-    found = Inspection(path, stream, dialect_of(stream, blocks.peek(looked_at(stream))))
-    for seen in _records(found, _lines(blocks), utc_offset_minutes):
+    head = blocks.peek(looked_at(stream))
+    found = Inspection(path, stream, dialect_of(stream, head, setting))
+    understood = Understanding(stream, found.dialect)
+    understood.begin(head)
+    for seen in _records(found, _lines(blocks, understood), utc_offset_minutes):
         found.add(seen)
     found.problem = blocks.problem
+    found.misunderstood = understood.problem(str)
+    found.unread = understood.shapes() if found.misunderstood else []
     return found
 
 
-def _lines(blocks: Blocks) -> Iterator[str]:
-    for block in blocks:
-        yield from _texts(block.data)
-    if blocks.rest:
-        yield from _texts(blocks.rest)
+def _lines(blocks: Blocks, understood: Understanding) -> Iterator[str]:
+    for data in chain((block.data for block in blocks), iter(lambda: blocks.take_rest().data, b"")):
+        texts = _texts(data)
+        understood.take_all(texts)
+        yield from texts
 
 
 def _texts(data: bytes) -> list[str]:

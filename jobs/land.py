@@ -14,11 +14,13 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from heapq import heapreplace
+from pathlib import PurePosixPath
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from election_core.dialects import CANONICAL, Dialect, named
+from election_core.dialects.rocketmq_metadata import snapshot_time
 from jobs import JobError
 from jobs.blocks import head
 from jobs.config import Config
@@ -35,6 +37,9 @@ EVIDENCE = ("log_lines", "quarantine", "events")
 
 SEEN_COLUMNS = ("cluster", "source_node", "stream", "file_bytes", "modified_at", "bytes_waiting")
 """The columns of ``landed_files`` that tell a file that was seen."""
+
+READ_COLUMNS = ("path", "tick_bucket", "lines_landed", "read_as")
+"""Its columns that tell how a file was read."""
 
 STATE_COLUMNS = ("batch", "cluster", "source_node", "stream", "status", "head", *(one.name for one in fields(Known)))
 """Its columns that tell how far a file is landed."""
@@ -77,9 +82,18 @@ def new_files(landing: str, warehouse: Warehouse, config: Config) -> list[LogFil
     warehouse.refuse_foreign_folder()
     pseudonyms = pseudonyms_of(config.privacy)
     files = log_files(landing, config.layout, config.metadata_layout)
-    landed = warehouse.rows(LANDED.name, (*SEEN_COLUMNS, "hashed"))
+    landed = warehouse.rows(LANDED.name, (*SEEN_COLUMNS, *READ_COLUMNS, "hashed"))
     refuse_other_names(landed, pseudonyms, warehouse)
-    return unseen(files, landed)
+    return unseen(files, (row for row in landed if not read_otherwise(row, config)))
+
+
+def read_otherwise(row: dict[str, Any], config: Config) -> bool:
+    """Whether nothing was understood of a file, and the settings say now how to read it."""
+    if row["tick_bucket"] is not None or not row["lines_landed"] or snapshot_time(row["stream"]) is not None:
+        return False
+    names = (PurePosixPath(row["path"]).name, row["stream"])
+    setting = config.dialect_of(row["cluster"], row["source_node"], names)
+    return setting is not None and setting != row["read_as"]
 
 
 def refuse_other_names(landed: Iterable[dict[str, Any]], pseudonyms: Pseudonyms | None, warehouse: Warehouse) -> None:

@@ -52,6 +52,11 @@ class Known:
     zone_state: str | None = None
     flood: str | None = None
     path: str = ""
+    read_as: str | None = None
+
+    def misread(self, dialect: str | None) -> bool:
+        """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
+        return self.tick_bucket is None and self.lines_landed > 0 and self.read_as != dialect
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
@@ -130,8 +135,11 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         return
     before, blocks, older = recognised(file, known, system, path)
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
-    progress = before.progress() if before else Progress()
-    evidence = Evidence(place, named(task.dialect), progress, task.pseudonyms)
+    misread = before is not None and before.misread(task.dialect)
+    progress = before.progress() if before and not misread else Progress()
+    evidence = Evidence(place, named(reading_on(before, task.dialect)), progress, task.pseudonyms)
+    if before and misread:  # its lines were counted, as ignored ones, and are read again
+        blocks, evidence.counts.total = Blocks(system, path, file.size), -before.lines_landed
     if older is None:
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
@@ -141,12 +149,19 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         status = "older_copy" if blocks.position < older.bytes_landed else "seen_before"
     elif before:
         known.remove(before)
-        status = "grown" if evidence.counts.total else "seen_before"
+        status = "grown" if evidence.counts.total or misread else "seen_before"
     else:
         status = "landed"
     if not older:
         known.append(after)
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
+
+
+def reading_on(before: Known | None, dialect: str | None) -> str | None:
+    """The name of the dialect in which a file is read on: no file changes its system."""
+    if before is None or before.tick_bucket is None or before.read_as is None:
+        return dialect
+    return dialect if (dialect or "").partition(" ")[0] == before.read_as.partition(" ")[0] else before.read_as
 
 
 def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.FileSystem, path: str) -> Iterator[Row]:
@@ -241,6 +256,7 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         zone_state=at.zone_state,
         flood=at.flood,
         path=evidence.place.path,
+        read_as=evidence.dialect.name if evidence.dialect else None,
     )
 
 

@@ -1,9 +1,11 @@
 """What is published as an OpenMetrics text, for a scrape of files (the textfile collector of node_exporter, say)."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobs.published import Published
+from jobs.summary import MISUNDERSTOOD
 
 Sample = tuple[Mapping[str, Any], float]
 
@@ -25,6 +27,12 @@ def metrics(published: Published) -> Iterator[str]:
     rows = [({"table": name}, count) for name, count in sorted(run["counts"].items())]
     yield from gauge("rows", "Rows of the published tables.", rows)
     yield from gauge("lines", "Lines that were landed, by what became of them.", lines(published))
+    puzzles = Counter(row["cluster"] for row in published.rows(MISUNDERSTOOD))
+    yield from gauge(
+        "files_not_understood",
+        "Files whose lines were read and not understood.",
+        [({"cluster": cluster}, count) for cluster, count in sorted(puzzles.items())] or [({}, 0)],
+    )
     found = published.rows("SELECT cluster, severity, count(*) AS n FROM findings GROUP BY ALL ORDER BY ALL")
     yield from gauge("findings", "Published findings.", labelled(found, "n"))
     yield from gauge(

@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from shlex import quote
 
 from jobs.published import Published
+from schemas.landed_files import NOT_UNDERSTOOD
 
 SEVERITIES = ("critical", "warning", "info")
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
+MISUNDERSTOOD = f"""SELECT cluster, source_node, path, problem FROM landed_files AS now
+WHERE problem LIKE '{NOT_UNDERSTOOD}%' AND batch = (SELECT max(batch) FROM landed_files AS other
+  WHERE other.cluster = now.cluster AND other.path = now.path) ORDER BY ALL"""  # noqa: S608 - our own text
 SHOWN = 10
 """Findings and unreadable files that are listed; the rest is counted."""
 
@@ -17,6 +21,7 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
     yield f"Published: run {published.run['run_id']}"
     yield from numbers(published)
     yield from findings(published)
+    yield from misunderstood(published)
     yield from unreadable(published)
     yield from next_commands(published, warehouse)
 
@@ -60,6 +65,17 @@ def findings(published: Published) -> Iterator[str]:
         yield f"             {row['summary']}"
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"
+
+
+def misunderstood(published: Published) -> Iterator[str]:
+    """Which files were read without being understood, what they look like, and what to do."""
+    rows = published.rows(MISUNDERSTOOD)
+    if rows:
+        yield f"  not understood: {len(rows):,} files, whose lines nobody judged (table landed_files, column problem):"
+    for row in rows[:SHOWN]:
+        yield f"    {row['path']}  {row['problem'].removeprefix(NOT_UNDERSTOOD)}"
+    if len(rows) > SHOWN:
+        yield f"    and {len(rows) - SHOWN:,} more"
 
 
 def unreadable(published: Published) -> Iterator[str]:

@@ -6,16 +6,14 @@ like those of a log, while its dialect takes them for something else: another la
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import polars as pl
 
 from election_core.dialects import DIALECTS, Dialect, dialect_for
 from election_core.dialects.readings import TELLING, readings
-
-NOT_UNDERSTOOD = "not understood: "
-"""How a problem of this kind begins, in ``landed_files.problem``."""
+from schemas.landed_files import NOT_UNDERSTOOD
 
 LOOKS_DATED = r'^[^\S\n]{0,3}[^\n]{0,60}?\b\d{1,2}:[0-5]\d:[0-5]\d\b|^\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'
 """A line that looks like the beginning of a record, in whatever layout."""
@@ -76,6 +74,14 @@ class Understanding:
         if self.told is None and self.dialect is None:
             self.told = self._suspected(data)
 
+    def take_all(self, lines: Sequence[str]) -> None:
+        """Look at whole lines, and find out which of them begin records."""
+        texts = pl.Series(lines, dtype=pl.String)
+        begins = (
+            texts.str.contains(self.dialect.record_start).arg_true() if self.dialect else pl.Series([], dtype=pl.Int64)
+        )
+        self.take(texts, begins.to_numpy().astype(np.int64))
+
     def take(self, texts: pl.Series, begins: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> None:
         """Look at whole lines, of which those at ``begins`` begin records."""
         self.lines += len(texts)
@@ -106,6 +112,12 @@ class Understanding:
         lines = self._strange or self._other
         looks = f"; most lines look like {shape(kept, lines)}" if lines else ""
         return f"{NOT_UNDERSTOOD}{what}{looks}; {to_do}"
+
+    def shapes(self, count: int = 3) -> list[tuple[int, str]]:
+        """The commonest forms of the lines that could not be read, and how many of those kept are of each."""
+        lines = self._strange or ([] if self.dated else self._other)
+        common = Counter(form(line) for line in lines).most_common(count)
+        return [(many, example(lines, one, str)) for one, many in common]
 
     def _said(self) -> Told | None:
         name = self.dialect.name.partition(" ")[0] if self.dialect else ""
@@ -161,12 +173,16 @@ def advice(lines: Iterable[str]) -> str:
     return SETTING
 
 
-def shape(kept: Callable[[str], str], lines: Iterable[str]) -> str:
+def shape(kept: Callable[[str], str], lines: Sequence[str]) -> str:
     """The commonest form of lines: one of them, each digit a 9."""
-    forms = Counter(form(line) for line in lines)
-    common = forms.most_common(1)[0][0]
-    example = next(line for line in lines if form(line) == common)
-    return "'" + printable(re.sub(r"\d", "9", kept(example)))[:100] + "'"
+    [(common, _)] = Counter(form(line) for line in lines).most_common(1)
+    return example(lines, common, kept)
+
+
+def example(lines: Iterable[str], wanted: str, kept: Callable[[str], str]) -> str:
+    """A line of a form, each digit a 9."""
+    line = next(line for line in lines if form(line) == wanted)
+    return "'" + printable(re.sub(r"\d", "9", kept(line)))[:100] + "'"
 
 
 def form(line: str) -> str:

@@ -7,6 +7,9 @@ _FILE = "cluster, source_node, stream, fingerprint"
 _NEW = "batch > coalesce(getvariable('since'), 0)"
 """The landings that are looked at, where only what is new is."""
 
+NOT_UNDERSTOOD = "not understood: "
+"""How the problem of a file begins that was read, but whose lines were not understood."""
+
 
 def _counted(name: str, count: str, table: str) -> Expectation:
     """The rows of ``table`` are as many as ``count`` says, file by file and landing by landing."""
@@ -152,7 +155,18 @@ TABLE = Table(
             type=STRING,
             comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
         ),
-        Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
+        Column(
+            name="read_as",
+            type=STRING,
+            comment="The dialect that its lines are read as, and behind it their layout unless it is the system's "
+            "own; null: the log of another program.",
+        ),
+        Column(
+            name="problem",
+            type=STRING,
+            comment="Why the file could not be read to its end, or why its lines were not understood (not "
+            "understood: ...); null if all was well.",
+        ),
         Column(
             name="hashed",
             type=STRING,
@@ -173,7 +187,16 @@ TABLE = Table(
             says="The lines that all landings of a file read are the lines landed of it; damaged files aside.",
             failing=f"SELECT {_FILE}, min(path) AS path, sum(lines_total)::BIGINT AS lines_read, "
             f"max(lines_landed) AS lines_landed FROM landed_files GROUP BY {_FILE} "
-            "HAVING bool_and(problem IS NULL) AND sum(lines_total) <> max(lines_landed)",
+            f"HAVING bool_and(problem IS NULL OR problem LIKE '{NOT_UNDERSTOOD}%') "
+            "AND sum(lines_total) <> max(lines_landed)",
+        ),
+        Expectation(
+            name="understood",
+            says="The lines of every file are read as those of a system, or are of no interest; none is misunderstood.",
+            failing="SELECT cluster, source_node, path, problem FROM landed_files AS now "
+            f"WHERE problem LIKE '{NOT_UNDERSTOOD}%' AND batch = (SELECT max(batch) FROM landed_files AS other "
+            "WHERE other.cluster = now.cluster AND other.path = now.path)",
+            severity="warning",
         ),
         Expectation(
             name="fresh",

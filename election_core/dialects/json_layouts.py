@@ -8,7 +8,7 @@ known without settings.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -51,7 +51,7 @@ class JsonLayout:
     """The keys of a line of JSON, made ready; read as :class:`~election_core.dialects.layouts.Layout` is."""
 
     pattern: str
-    keys: Mapping[str, str]
+    keys: Mapping[str, str] = field(hash=False)
     record_start: str = r'^\{ ?"'
     plain: bool = False
 

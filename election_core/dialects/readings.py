@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from election_core.dialects.json_layouts import JsonLayout
 from election_core.dialects.known_layouts import layouts_of
 from election_core.dialects.layouts import AnyLayout
-from election_core.dialects.model import Dialect, Record, Unparsable
+from election_core.dialects.model import Dialect, Record, Unparsable, fewest
 from election_core.events import Event
 
 TELLING = 12
@@ -47,12 +48,17 @@ def in_layout(dialect: Dialect, layout: AnyLayout) -> Dialect:
         dialect,
         name=f"{dialect.name} {layout.pattern}",
         record_start=f"{layout.record_start}|{dialect.record_start}",
-        needles=dialect.anchors,
+        needles=in_json(dialect.anchors) if isinstance(layout, JsonLayout) else dialect.anchors,
         parse=parse,
         time_of=time_of,
         reads=lambda text: layout.line(text) is not None or dialect.reads(text),
         plain=layout.plain and dialect.plain,
     )
+
+
+def in_json(literals: Iterable[str]) -> tuple[str, ...]:
+    """Literals as JSON may hold them, whichever characters its writer escapes."""
+    return fewest({max(re.split(r"[^\w .,:()\[\]{}=-]+", literal, flags=re.ASCII), key=len) for literal in literals})
 
 
 @dataclass(frozen=True, slots=True, order=True)
