@@ -22,6 +22,7 @@ from election_core.dialects import CANONICAL, NAMED, Dialect
 from jobs import JobError
 from jobs.blocks import head
 from jobs.config import Config
+from jobs.enveloped import chain_of, head_in_envelopes
 from jobs.evidence import HEAD_BYTES, Head, dialect_of, head_of
 from jobs.landing import LANDED, LANDED_STATES, Known, Task, land_tasks
 from jobs.listing import LogFile, log_files, open_landing
@@ -144,8 +145,13 @@ def tasks_of(
 
     def identify(file: LogFile) -> Head:
         data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES)
+        if file.below:
+            return identity(data, file, head_of(data, None, 0), states)
+        if chain := chain_of(file.stream, data):
+            found = head_in_envelopes(file.stream, data, chain, config, file.cluster, file.source_node)
+            return identity(data, file, found, states)
         dialect = dialect_of(file.stream, data)
-        return identity(data, file, dialect, zone_of(file, dialect, config), states)
+        return identity(data, file, head_of(data, dialect, zone_of(file, dialect, config)), states)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
@@ -166,6 +172,8 @@ def tasks_of(
             files=tuple(group),
             known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
             pseudonyms=pseudonyms,
+            envelope=found.envelope,
+            config=config if found.envelope else None,
         )
         for (cluster, node, stream, found), group in alike.items()
     ]
@@ -187,12 +195,11 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     return states
 
 
-def identity(data: bytes, file: LogFile, dialect: Dialect | None, zone: int | str, states: States) -> Head:
-    """The head of a file that begins with ``data``.
+def identity(data: bytes, file: LogFile, found: Head, states: States) -> Head:
+    """The head of a file that begins with ``data``: what is ``found`` in it, or that of a known file.
 
     A file that was landed before its first dated line was written is known by what was landed then.
     """
-    found = head_of(data, dialect, zone)
     heads = states[file.cluster, file.source_node, file.stream]
     if found.fingerprint in heads:
         return found

@@ -20,8 +20,11 @@ from pyarrow import fs
 
 from election_core.dialects import NAMED
 from election_core.dialects.rocketmq_metadata import LARGEST_FILE, is_known, snapshot_time
+from election_core.envelopes import chain_told
 from jobs.blocks import Blocks
+from jobs.config import Config
 from jobs.data_files import DataFile, write_data_files
+from jobs.enveloped import Enveloped
 from jobs.evidence import Evidence, Place, Progress, Row, digest
 from jobs.listing import LogFile, open_landing
 from jobs.map_partitions import prepare_worker
@@ -52,6 +55,8 @@ class Known:
     zone_state: str | None = None
     flood: str | None = None
     path: str = ""
+    envelope: str | None = None
+    envelope_state: str | None = None
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
@@ -69,7 +74,8 @@ class Known:
 class Task:
     """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC.
 
-    ``dialect`` is the name of the dialect that they speak, if any.
+    ``dialect`` is the name of the dialect that they speak, if any; ``envelope`` names what their lines came in, if
+    anything, and then ``config`` holds the settings of the nodes that may be named there.
     """
 
     cluster: str
@@ -85,6 +91,8 @@ class Task:
     files: tuple[LogFile, ...]
     known: tuple[Known, ...]
     pseudonyms: Pseudonyms | None = None
+    envelope: str | None = None
+    config: Config | None = None
 
 
 def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> tuple[list[DataFile], Counter[str]]:
@@ -130,8 +138,7 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         return
     before, blocks, older = recognised(file, known, system, path)
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
-    progress = before.progress() if before else Progress()
-    evidence = Evidence(place, NAMED.get(task.dialect), progress, task.pseudonyms)
+    evidence = evidence_of(task, place, before, complete=file.complete)
     if older is None:
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
@@ -141,12 +148,32 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         status = "older_copy" if blocks.position < older.bytes_landed else "seen_before"
     elif before:
         known.remove(before)
-        status = "grown" if evidence.counts.total else "seen_before"
+        status = "grown" if evidence.counts.total or evidence.counts.event else "seen_before"
     else:
         status = "landed"
     if not older:
         known.append(after)
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
+
+
+def evidence_of(task: Task, place: Place, before: Known | None, *, complete: bool) -> Evidence | Enveloped:
+    """What reads a file's lines: in the envelopes that it was read with ``before``, if it had a dated line then."""
+    dialect, progress = NAMED.get(task.dialect), before.progress() if before else Progress()
+    told, state = task.envelope, None
+    if before and (before.envelope is not None or before.last_line_no is not None):
+        told, state = before.envelope, before.envelope_state
+    if told is None or task.config is None:
+        return Evidence(place, dialect, progress, task.pseudonyms)
+    return Enveloped(
+        place,
+        chain_told(told),
+        dialect,
+        progress,
+        task.config,
+        state=state,
+        complete=complete,
+        pseudonyms=task.pseudonyms,
+    )
 
 
 def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.FileSystem, path: str) -> Iterator[Row]:
@@ -216,7 +243,7 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
     )
 
 
-def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row]:
+def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> Iterator[Row]:
     """The rows of all that follows what is landed already."""
     for block in blocks:
         yield from evidence.take(block)
@@ -227,7 +254,7 @@ def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
-def known_after(evidence: Evidence, blocks: Blocks) -> Known:
+def known_after(evidence: Evidence | Enveloped, blocks: Blocks) -> Known:
     """How far the file is landed now."""
     at = evidence.progress
     return Known(
@@ -241,11 +268,13 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         zone_state=at.zone_state,
         flood=at.flood,
         path=evidence.place.path,
+        envelope=evidence.envelope,
+        envelope_state=evidence.state,
     )
 
 
 def landed_values(
-    task: Task, file: LogFile, evidence: Evidence, blocks: Blocks, after: Known, status: str
+    task: Task, file: LogFile, evidence: Evidence | Enveloped, blocks: Blocks, after: Known, status: str
 ) -> tuple[Any, ...]:
     """The row of ``landed_files``."""
     counts = evidence.counts
@@ -265,7 +294,7 @@ def landed_values(
         "lines_event": counts.event,
         "lines_ignored": counts.ignored,
         "lines_quarantined": counts.quarantined,
-        "bytes_waiting": 0 if blocks.problem else blocks.waiting,
+        "bytes_waiting": 0 if blocks.problem else blocks.waiting + evidence.waiting,
         "last_line_time": evidence.last_line_time,
         "problem": blocks.problem,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,

@@ -152,6 +152,16 @@ TABLE = Table(
             type=STRING,
             comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
         ),
+        Column(
+            name="envelope",
+            type=STRING,
+            comment="What the lines came in, from the outside in, such as filebeat > docker; null for plain lines.",
+        ),
+        Column(
+            name="envelope_state",
+            type=STRING,
+            comment="Of a file in envelopes: how far each of its sources is landed, and what stands open; JSON.",
+        ),
         Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
         Column(
             name="hashed",

@@ -24,6 +24,7 @@ __all__ = [
     "Record",
     "Unparsable",
     "dialect_for",
+    "speaker_of",
     "tick",
 ]
 
@@ -78,6 +79,22 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
             return dialect
     if first_line and fnmatchcase(stream, CONSOLES):
         return next((one for one in DIALECTS if one is not CANONICAL and re.match(one.record_start, first_line)), None)
+    return None
+
+
+_JSON_OF_ETCD = re.compile(r'\{"(?:level|ts|caller|msg)":')
+"""Any object may begin like a line of etcd; one with these fields in front is one."""
+
+
+def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
+    """The dialect whose record begins with ``line``, before others the ``preferred`` one; ``None`` for no such line."""
+    if line.startswith("{"):
+        if preferred is CANONICAL and '"kind"' in line:
+            return CANONICAL
+        return etcd.ETCD if _JSON_OF_ETCD.match(line) else None
+    for dialect in (preferred, *DIALECTS) if preferred else DIALECTS:
+        if dialect is not CANONICAL and re.match(dialect.record_start, line):
+            return dialect
     return None
 
 
