@@ -235,7 +235,7 @@ PROCESS_STREAMS = {"etcd": "etcd.log", "zookeeper": "zookeeper.log"}
 
 
 def stream_in(source: Source, stream: str, dialect: Dialect) -> str:
-    """The stream of a source's lines: of the file that an envelope names, else of this file if its name tells a dialect.
+    """The stream of a source's lines: that of the file that its envelope names, or of this one if its name fits.
 
     A shared file's name tells nothing: there the words in the names of program and node may: ``controller-0``.
     """

@@ -83,7 +83,7 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
 
 
 _JSON_OF_ETCD = re.compile(r'\{"(?:level|ts|caller|msg)":')
-"""Any object may begin like a line of etcd; one with these fields in front is one."""
+"""Any object may begin like a line of etcd; one with these fields in front, and a ``msg``, is one."""
 
 
 def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
@@ -91,7 +91,7 @@ def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
     if line.startswith("{"):
         if preferred is CANONICAL and '"kind"' in line:
             return CANONICAL
-        return etcd.ETCD if _JSON_OF_ETCD.match(line) else None
+        return etcd.ETCD if _JSON_OF_ETCD.match(line) and '"msg":' in line else None
     for dialect in (preferred, *DIALECTS) if preferred else DIALECTS:
         if dialect is not CANONICAL and re.match(dialect.record_start, line):
             return dialect

@@ -14,7 +14,7 @@ r"""Envelopes that are written in front of a line, by containers, syslog, journa
 | ``time stamp`` | ``2026-03-01T10:00:00.123456789Z `` | ``kubectl logs --timestamps``, ``docker logs -t``, CloudWatch |
 | ``pod`` | ``[pod/zk-0/zookeeper] `` | ``kubectl logs --prefix`` |
 | ``compose`` | ``zk1-1  | `` | ``docker compose logs``, ``docker service logs`` |
-| ``stern`` | ``zk-0 zookeeper `` | stern |
+| ``stern`` | ``zk-0 zookeeper `` | stern; ``stern of namespaces`` with another word in front |
 | ``host`` | ``zk1: ``, ``[zk1] ``, ``zk1/zookeeper.log:`` | pdsh, ansible, grep |
 | ``ansi`` | ``ESC[36m`` | whatever colours its output for a terminal |
 """
@@ -29,7 +29,8 @@ _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d\d:
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _HOST = r"(?!\d{4}-\d\d-\d\d )(?P<node>[\w.:-]{1,255})"
 _TAG = r"(?P<program>[^\s:\[\]]{1,128})(?:\[[^\]\s]{1,64}\])?:"
-_NAME = r"[A-Za-z0-9][\w.-]{0,254}"
+_NAME = r"(?=[\w.-]*[A-Za-z])[A-Za-z0-9][\w.-]{0,254}"
+"""The name of a container, pod or host: no date."""
 
 ANSI = re.compile(r"(?:\x1b|#033)(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 """The orders to a terminal that stand in a text; rsyslog writes the escape character as ``#033``."""
@@ -135,7 +136,10 @@ def _ansi(line: str) -> Opened | None:
 
 
 _HOST_PREFIX = pattern(r"(?:\[(?P<inside>[A-Za-z0-9/~.][\w./@~-]{0,254})\]|(?P<bare>[A-Za-z0-9/~.][\w./@~-]{0,254}))"
-                       r"(?::\d{1,9}[:-] ?| ?[:|>] ?| (?:- )?)")  # fmt: skip
+                       r"(?::\d{1,9}: ?| ?[:|>] ?| (?:- )?)")  # fmt: skip
+
+
+_LOG_FILE = re.compile(r"\.(?:log|out|txt)\b")
 
 
 def _host(line: str) -> Opened | None:
@@ -143,7 +147,7 @@ def _host(line: str) -> Opened | None:
     if found is None:
         return None
     name = found["inside"] or found["bare"]
-    if "/" not in name:
+    if "/" not in name and not _LOG_FILE.search(name):
         return Opened(found["text"], name)
     path = PurePosixPath(name)
     return Opened(found["text"], None if str(path.parent) == "." else str(path.parent), file=name)
@@ -178,7 +182,8 @@ PREFIXES = (
     Envelope("compose", _compose),
     Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),
     Envelope("ansi", _ansi),
-    Envelope("stern", _plain(rf"(?:{_NAME} )?(?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
+    Envelope("stern", _plain(rf"(?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
+    Envelope("stern of namespaces", _plain(rf"{_NAME} (?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
     Envelope("host", _host, loose=True),
 )
 """Every envelope in front of a line; where several fit, the first."""
