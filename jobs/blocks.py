@@ -1,4 +1,4 @@
-"""Bytes of a log file, decompressed and cut into blocks of whole lines, with bounded memory.
+"""Bytes of a log file, decompressed, in UTF-8 and cut into blocks of whole lines, with bounded memory.
 
 A damaged archive yields what can be read; :attr:`Blocks.problem` then says what is wrong with the rest.
 """
@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from election_core.dialects.streams import PACKED
+from election_core.envelopes.encodings import as_lines
 
 CHUNK_BYTES = 4 << 20
 """How much is read at a time."""
@@ -54,7 +55,7 @@ class Blocks:
         self.rest = b""
         self.waiting = 0
         self._sha = hashlib.sha256()
-        self._chunks = self._read(system, path, size)
+        self._chunks = as_lines(self._read(system, path, size))
 
     @property
     def digest(self) -> str:

@@ -34,6 +34,7 @@ class SourceRule:
     clock_bound_ms: int | None = None
     utc_offset_minutes: int | None = None
     time_zone: str | None = None
+    node_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,9 @@ class Privacy:
     key_env: str = "ELECTION_REPLAY_SECRET_KEY"
     host_names: tuple[str, ...] = ()
 
+
+NODE_FROM = ("envelope", "folder")
+"""Who wrote a line, where its envelope names a node: that node, or that of the file's folder."""
 
 SYSTEMS = tuple(one.name for one in DIALECTS if one.said)
 """The systems whose layouts can be set."""
@@ -144,6 +148,11 @@ class Config:
             if any(fnmatchcase(name, one.files) for name in names)
         )
         return next(fitting, None)
+
+    def node_from(self, cluster: str, node: str) -> str:
+        """Who wrote the lines in a node's folder, of :data:`NODE_FROM`."""
+        found = [rule.node_from for rule in self._fitting(cluster, node) if rule.node_from is not None]
+        return found[-1] if found else NODE_FROM[0]
 
     def _fitting(self, cluster: str, node: str) -> list[SourceRule]:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
@@ -243,6 +252,8 @@ def settings(kind: type[T], values: dict[str, Any], where: str) -> T:
             raise JobError(f"{where}: {one.name} is missing")
     refuse_too_small(given, where)
     refuse_bad_zone(given, where)
+    if given.get("node_from", NODE_FROM[0]) not in NODE_FROM:
+        raise JobError(f"{at(where, key_of(given, 'node_from'))}: node_from must be one of {', '.join(NODE_FROM)}")
     return kind(**given)
 
 

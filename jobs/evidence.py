@@ -76,10 +76,12 @@ class Place:
     clock_bound_ms: int
     utc_offset_minutes: int
     time_zone: str | None = None
+    file: str | None = None
 
     def event_id(self, line_no: int) -> str:
-        """The stable name of the event on a line."""
-        return digest(f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}|{line_no}".encode())
+        """The stable name of the event on a line; that of the ``file`` is in it where a file holds several sources."""
+        file = self.file or f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}"
+        return digest(f"{file}|{line_no}".encode())
 
 
 @dataclass(slots=True)
@@ -124,7 +126,10 @@ class Evidence:
         self.pseudonyms = pseudonyms
         self.progress = progress
         self.counts = Counts()
-        self._held = lines_of(Block(b"", 0))
+        self.envelope: str | None = None
+        self.state: str | None = None
+        self.waiting = 0
+        self._held = numbered(lines_of(Block(b"", 0)), 1)
         self._next: Block | None = None
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
@@ -152,11 +157,30 @@ class Evidence:
             yield from self._records(self._next, self.dialect, last=True)
             self._next = None
 
+    def take_lines(self, lines: pl.DataFrame) -> Iterator[Row]:
+        """Rows of the lines before these, but for the last record; who took them out of their file has counted them.
+
+        ``lines`` are as :func:`numbered` gives them.
+        """
+        if self.dialect is not None:
+            yield from self._whole(pl.concat([self._held, lines]), self.dialect, last=False)
+
+    def finish_lines(self) -> Iterator[Row]:
+        """Rows of all that :meth:`take_lines` still holds."""
+        if self.dialect is not None:
+            yield from self._whole(self._held, self.dialect, last=True)
+
     def _records(self, block: Block, dialect: Dialect, *, last: bool) -> Iterator[Row]:
         """Rows of what is held and the block, whose last record is held unless it is the ``last`` block."""
-        lines = pl.concat([self._held, lines_of(block)])
+        new = lines_of(block)
         if self.progress.lines == 0:
-            lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
+            new = new.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
+        lines = pl.concat([self._held, numbered(new, self.progress.lines + 1)])
+        self._count(new.height)
+        yield from self._whole(lines, dialect, last=last)
+
+    def _whole(self, lines: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Row]:
+        """Rows of lines, whose last record is held unless they are the ``last`` ones."""
         begins = lines["text"].str.contains(dialect.record_start).arg_true().to_numpy()
         end = lines.height
         if not last and len(begins) and end - begins[-1] < HELD_LINES:
@@ -217,19 +241,18 @@ class Evidence:
 
     def _rows(self, lines: pl.DataFrame, begins: Indices, dialect: Dialect) -> Iterator[Row]:
         """Rows of whole records, which begin on the lines ``begins``."""
-        first = self.progress.lines + 1
-        self._count(lines.height)
         self._understood.take(lines["text"], begins)
         text, lengths, unreadable = lines["text"], lines["length"].to_numpy(), lines["unreadable"].to_numpy()
+        numbers = lines["line_no"].to_numpy()
         wanted = begins[text.gather(begins).str.contains_any(list(dialect.needles)).to_numpy()]
         long = lengths > LINE_BYTES
         for at in np.union1d(np.flatnonzero(long), wanted[unreadable[wanted]]).tolist():
             reason = "not text" if unreadable[at] else f"line longer than {LINE_BYTES} bytes"
-            yield self.quarantine(first + at, reason, text[at], int(lengths[at]))
+            yield self.quarantine(int(numbers[at]), reason, text[at], int(lengths[at]))
         bad = long | unreadable
         dated, readable = begins[~bad[begins]], set(wanted[~bad[wanted]].tolist())
         texts = text.gather(dated)
-        buckets = self._zoned(texts, dated, first, dialect) if self._times else buckets_in(texts, dialect)
+        buckets = self._zoned(texts, numbers[dated], dialect) if self._times else buckets_in(texts, dialect)
         ticks, late = self._ticks(buckets, dated)
         if late is not None:
             yield from self._tick(*late, dialect)
@@ -238,20 +261,20 @@ class Evidence:
         taken = -1
         for at, end, line in zip(candidates, ends, text.gather(candidates).to_list(), strict=True):
             rows: list[Row] = []
-            kept = self._kept(line)
+            kept, number = self._kept(line), int(numbers[at])
             if at in readable:
-                rows = list(self._record(first + at, kept, lengths[at], self._continuation(text, at, end), dialect))
+                rows = list(self._record(number, kept, lengths[at], self._continuation(text, at, end), dialect))
             if not rows and at in ticks:
-                rows = list(self._tick(first + at, kept, dialect))
+                rows = list(self._tick(number, kept, dialect))
             taken = at if rows else taken
             yield from rows
         if len(dated):
-            last = int(dated[-1])
-            self.progress.last_line_no = first + last
+            last, number = int(dated[-1]), int(numbers[dated[-1]])
+            self.progress.last_line_no = number
             self.progress.last_line = None if last == taken else self._kept(text[last])
-            time = self._time_of(first + last, text[last], dialect)
+            time = self._time_of(number, text[last], dialect)
             self._last_time = time[0] if time else self._last_time
-            self._readings = {first + last: self._reading(first + last)}
+            self._readings = {number: self._reading(number)}
 
     def _continuation(self, text: pl.Series, at: int, end: int) -> tuple[str, ...]:
         """The undated lines after line ``at`` of a record that ends before line ``end``, as far as they are kept."""
@@ -264,17 +287,17 @@ class Evidence:
         """The zone of a line's time."""
         return self._readings.get(line_no, self._fixed)
 
-    def _zoned(self, texts: pl.Series, numbers: Indices, first: int, dialect: Dialect) -> pl.Series:
+    def _zoned(self, texts: pl.Series, numbers: Indices, dialect: Dialect) -> pl.Series:
         """Read the local times of dated lines in their order; the tens of seconds that they lie in, UTC."""
         buckets: list[int | None] = []
-        for at, text in zip(numbers.tolist(), texts.to_list(), strict=True):
+        for number, text in zip(numbers.tolist(), texts.to_list(), strict=True):
             local = local_seconds(text, dialect)
             if local is None or self._times is None:
                 buckets.append(None)
                 continue
             if dialect.time_of(text, 0) != dialect.time_of(text, 60):
-                self._readings[first + at] = self._times.read(local)
-            buckets.append(bucket_at(local - 60 * self._reading(first + at).offset_minutes))
+                self._readings[number] = self._times.read(local)
+            buckets.append(bucket_at(local - 60 * self._reading(number).offset_minutes))
         self.progress.zone_state = self._times.state if self._times else None
         return pl.Series(buckets, dtype=pl.Int64)
 
@@ -441,6 +464,11 @@ def lines_of(block: Block) -> pl.DataFrame:
     )
 
 
+def numbered(lines: pl.DataFrame, first: int) -> pl.DataFrame:
+    """Lines with their numbers in the file, from ``first`` on."""
+    return lines.with_columns(pl.int_range(first, first + lines.height, dtype=pl.Int64).alias("line_no"))
+
+
 def line_offsets(data: bytes) -> Indices:
     """Where each line begins, and where the last one ends."""
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
@@ -475,11 +503,13 @@ def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file says: its identity, the time of its first dated line, its dialect's name."""
+    """What the beginning of a file says: its identity, the time of its first dated line, the name of its dialect and
+    those of the envelopes that its lines came in, if any."""
 
     fingerprint: str
     file_time: int | None
     dialect: str | None
+    envelope: str | None = None
 
 
 HEAD_BYTES = 64 << 10
@@ -501,8 +531,13 @@ def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
         end += len(line)
         text = line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
         if dialect and line.endswith(b"\n") and re.match(dialect.record_start, text):
-            local = local_seconds(text, dialect) if isinstance(zone, str) else None
-            offset = zone if isinstance(zone, int) else LocalTimes(zone).read(local or 0).offset_minutes
-            time = dialect.time_of(text, offset)
+            time = dialect.time_of(text, offset_of(text, zone, dialect))
             return Head(digest(data[:end]), time[0] if time else None, dialect.name)
     return Head(digest(data[:BANNER_BYTES]), None, dialect.name if dialect else None)
+
+
+def offset_of(text: str, zone: int | str, dialect: Dialect) -> int:
+    """Minutes east of UTC of the zone that the first dated line of a file, ``text``, is written in."""
+    if isinstance(zone, int):
+        return zone
+    return LocalTimes(zone).read(local_seconds(text, dialect) or 0).offset_minutes

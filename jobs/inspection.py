@@ -9,17 +9,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from itertools import chain
 from pathlib import Path
 
 from pyarrow import fs
 
-from election_core.dialects import KINDS, Dialect, Record, Unparsable
-from election_core.dialects.streams import stream_of
+from election_core.dialects import KINDS, Dialect, Record, Unparsable, speaker_of
+from election_core.dialects.streams import stream_at, stream_of
+from election_core.envelopes import Inner, Reader, Refused, told
 from election_core.events import Event
 from jobs import JobError
-from jobs.blocks import Blocks
-from jobs.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
+from jobs.blocks import Block, Blocks
+from jobs.enveloped import chain_of, lines_in, named, opened_by
+from jobs.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS, decoded
 from jobs.recognising import dialect_of, looked_at
 from jobs.understanding import Understanding
 
@@ -46,11 +47,13 @@ class Seen:
 
 @dataclass(slots=True)
 class Inspection:
-    """What a whole file holds. Times are microseconds UTC."""
+    """What a whole file holds; ``nodes`` counts the lines of those whom envelopes name. Times are microseconds UTC."""
 
     path: str
     stream: str
     dialect: Dialect | None
+    envelope: str | None = None
+    nodes: Counter[str] = field(default_factory=Counter)
     lines: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     first_of_kind: dict[str, int] = field(default_factory=dict)
@@ -105,10 +108,17 @@ def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | Non
     stream = stream_of(file.name)
     blocks = Blocks(fs.LocalFileSystem(), str(file), file.stat().st_size)
     head = blocks.peek(looked_at(stream))
-    found = Inspection(path, stream, dialect_of(stream, head, setting))
+    chain = chain_of(stream, head[:HEAD_BYTES])
+    found = Inspection(path, stream, dialect_of(stream, opened_by(chain, head) if chain else head, setting))
     understood = Understanding(stream, found.dialect)
-    understood.begin(head)
-    for seen in _records(found, _lines(blocks, understood), utc_offset_minutes):
+    if chain:
+        found.envelope = told(chain)
+        reader = Reader(chain, lambda text: speaker_of(text, found.dialect) is not None)
+        records = _enveloped(found, reader, blocks, utc_offset_minutes)
+    else:
+        understood.begin(head)
+        records = _records(found, _lines(blocks, understood), utc_offset_minutes)
+    for seen in records:
         found.add(seen)
     found.problem = blocks.problem
     found.misunderstood = understood.problem(str)
@@ -117,8 +127,8 @@ def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | Non
 
 
 def _lines(blocks: Blocks, understood: Understanding) -> Iterator[str]:
-    for data in chain((block.data for block in blocks), iter(lambda: blocks.take_rest().data, b"")):
-        texts = _texts(data)
+    for block in _blocks(blocks):
+        texts = _texts(block.data)
         understood.take_all(texts)
         yield from texts
 
@@ -149,6 +159,62 @@ def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | 
             more.append(line[:TEXT_CHARACTERS])
     if begin is not None and found.dialect is not None:
         yield _seen(found.dialect, found.stream, begin, more, utc_offset_minutes)
+
+
+def _enveloped(found: Inspection, reader: Reader, blocks: Blocks, utc_offset_minutes: int | None) -> Iterator[Seen]:
+    """The records of a file in envelopes: those of each node and program by themselves."""
+    open_records: dict[tuple[str | None, ...], OpenRecord] = {}
+    for inner in _opened(found, reader, blocks):
+        if isinstance(inner, Refused):
+            yield Seen(inner.line_no, inner.text, None, inner.reason)
+            continue
+        found.nodes[inner.node or ""] += 1
+        who = inner.node, inner.program, inner.file
+        before = open_records.get(who)
+        preferred = before.dialect if before else named(inner.file) or found.dialect
+        speaker = speaker_of(inner.text, preferred) or speaker_of(inner.text, found.dialect)
+        more = [text[:TEXT_CHARACTERS] for text in inner.more]
+        if speaker is not None:
+            if before is not None:
+                yield before.seen(utc_offset_minutes)
+            found.dialect = found.dialect or speaker
+            stream = stream_at(inner.file) if inner.file else found.stream
+            open_records[who] = OpenRecord(speaker, stream, inner.line_no, inner.text, more)
+        elif before is None:
+            yield Seen(inner.line_no, inner.text, None, None)
+        else:
+            before.more += [inner.text[:TEXT_CHARACTERS], *more][: CONTINUATION_LINES - len(before.more)]
+    for left in open_records.values():
+        yield left.seen(utc_offset_minutes)
+
+
+def _opened(found: Inspection, reader: Reader, blocks: Blocks) -> Iterator[Inner | Refused]:
+    for block in _blocks(blocks):
+        for number, line, _, _ in lines_in(block, found.lines + 1, bytewise=reader.bytewise):
+            found.lines = number
+            yield from reader.read(number, line)
+    yield from reader.finish()
+
+
+def _blocks(blocks: Blocks) -> Iterator[Block]:
+    yield from blocks
+    if blocks.rest:
+        yield blocks.take_rest()
+
+
+@dataclass(slots=True)
+class OpenRecord:
+    """A record to which more lines may come."""
+
+    dialect: Dialect
+    stream: str
+    line_no: int
+    text: str
+    more: list[str]
+
+    def seen(self, utc_offset_minutes: int | None) -> Seen:
+        """What becomes of it."""
+        return _seen(self.dialect, self.stream, (self.line_no, self.text), self.more, utc_offset_minutes)
 
 
 def _seen(

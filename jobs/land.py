@@ -24,6 +24,7 @@ from election_core.dialects.rocketmq_metadata import snapshot_time
 from jobs import JobError
 from jobs.blocks import head
 from jobs.config import Config
+from jobs.enveloped import chain_of, head_in_envelopes, opened_by
 from jobs.evidence import HEAD_BYTES, Head, head_of
 from jobs.landing import LANDED, LANDED_STATES, Known, Task, land_tasks
 from jobs.listing import LogFile, log_files, open_landing
@@ -159,9 +160,16 @@ def tasks_of(
 
     def identify(file: LogFile) -> Head:
         data = head(system, f"{root}/{file.path}", file.size, HEAD_BYTES if file.below else looked_at(file.stream))
+        first = data[:HEAD_BYTES]
+        if file.below:
+            return identity(first, file, head_of(first, None, 0), states)
         setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
-        dialect = None if file.below else dialect_of(file.stream, data, setting)
-        return identity(data[:HEAD_BYTES], file, dialect, zone_of(file, dialect, config), states)
+        if chain := chain_of(file.stream, first):
+            inside = dialect_of(file.stream, opened_by(chain, data), setting)
+            found = head_in_envelopes(first, chain, inside, config, file.cluster, file.source_node)
+            return identity(first, file, found, states)
+        dialect = dialect_of(file.stream, data, setting)
+        return identity(first, file, head_of(first, dialect, zone_of(file, dialect, config)), states)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
@@ -182,6 +190,8 @@ def tasks_of(
             files=tuple(group),
             known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
             pseudonyms=pseudonyms,
+            envelope=found.envelope,
+            config=config if found.envelope else None,
         )
         for (cluster, node, stream, found), group in alike.items()
     ]
@@ -203,12 +213,11 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     return states
 
 
-def identity(data: bytes, file: LogFile, dialect: Dialect | None, zone: int | str, states: States) -> Head:
-    """The head of a file that begins with ``data``.
+def identity(data: bytes, file: LogFile, found: Head, states: States) -> Head:
+    """The head of a file that begins with ``data``: what is ``found`` in it, or that of a known file.
 
     A file that was landed before its first dated line was written is known by what was landed then.
     """
-    found = head_of(data, dialect, zone)
     heads = states[file.cluster, file.source_node, file.stream]
     if found.fingerprint in heads:
         return found

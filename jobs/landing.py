@@ -20,8 +20,11 @@ from pyarrow import fs
 
 from election_core.dialects import named
 from election_core.dialects.rocketmq_metadata import LARGEST_FILE, is_known, snapshot_time
+from election_core.envelopes import chain_told
 from jobs.blocks import Blocks
+from jobs.config import Config
 from jobs.data_files import DataFile, write_data_files
+from jobs.enveloped import Enveloped
 from jobs.evidence import Evidence, Place, Progress, Row, digest
 from jobs.listing import LogFile, open_landing
 from jobs.map_partitions import prepare_worker
@@ -58,6 +61,9 @@ class Known:
         """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
         return self.tick_bucket is None and self.lines_landed > 0 and self.read_as != dialect
 
+    envelope: str | None = None
+    envelope_state: str | None = None
+
     def progress(self) -> Progress:
         """Where the next landing goes on."""
         return Progress(
@@ -74,7 +80,8 @@ class Known:
 class Task:
     """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC.
 
-    ``dialect`` is the name of the dialect that they speak, if any.
+    ``dialect`` is the name of the dialect that they speak, if any; ``envelope`` names what their lines came in, if
+    anything, and then ``config`` holds the settings of the nodes that may be named there.
     """
 
     cluster: str
@@ -90,6 +97,8 @@ class Task:
     files: tuple[LogFile, ...]
     known: tuple[Known, ...]
     pseudonyms: Pseudonyms | None = None
+    envelope: str | None = None
+    config: Config | None = None
 
 
 def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> tuple[list[DataFile], Counter[str]]:
@@ -136,8 +145,7 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
     before, blocks, older = recognised(file, known, system, path)
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     misread = before is not None and before.misread(task.dialect)
-    progress = before.progress() if before and not misread else Progress()
-    evidence = Evidence(place, named(reading_on(before, task.dialect)), progress, task.pseudonyms)
+    evidence = evidence_of(task, place, None if misread else before, complete=file.complete)
     if before and misread:  # its lines were counted, as ignored ones, and are read again
         blocks, evidence.counts.total = Blocks(system, path, file.size), -before.lines_landed
     if older is None:
@@ -149,7 +157,7 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
         status = "older_copy" if blocks.position < older.bytes_landed else "seen_before"
     elif before:
         known.remove(before)
-        status = "grown" if evidence.counts.total or misread else "seen_before"
+        status = "grown" if evidence.counts.total or evidence.counts.event or misread else "seen_before"
     else:
         status = "landed"
     if not older:
@@ -162,6 +170,26 @@ def reading_on(before: Known | None, dialect: str | None) -> str | None:
     if before is None or before.tick_bucket is None or before.read_as is None:
         return dialect
     return dialect if (dialect or "").partition(" ")[0] == before.read_as.partition(" ")[0] else before.read_as
+
+
+def evidence_of(task: Task, place: Place, before: Known | None, *, complete: bool) -> Evidence | Enveloped:
+    """What reads a file's lines: in the envelopes that it was read with ``before``, if it had a dated line then."""
+    dialect, progress = named(reading_on(before, task.dialect)), before.progress() if before else Progress()
+    told, state = task.envelope, None
+    if before and (before.envelope is not None or before.last_line_no is not None):
+        told, state = before.envelope, before.envelope_state
+    if told is None or task.config is None:
+        return Evidence(place, dialect, progress, task.pseudonyms)
+    return Enveloped(
+        place,
+        chain_told(told),
+        dialect,
+        progress,
+        task.config,
+        state=state,
+        complete=complete,
+        pseudonyms=task.pseudonyms,
+    )
 
 
 def land_snapshot(task: Task, file: LogFile, known: list[Known], system: fs.FileSystem, path: str) -> Iterator[Row]:
@@ -231,7 +259,7 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
     )
 
 
-def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row]:
+def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> Iterator[Row]:
     """The rows of all that follows what is landed already."""
     for block in blocks:
         yield from evidence.take(block)
@@ -242,7 +270,7 @@ def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
-def known_after(evidence: Evidence, blocks: Blocks) -> Known:
+def known_after(evidence: Evidence | Enveloped, blocks: Blocks) -> Known:
     """How far the file is landed now."""
     at = evidence.progress
     return Known(
@@ -257,11 +285,13 @@ def known_after(evidence: Evidence, blocks: Blocks) -> Known:
         flood=at.flood,
         path=evidence.place.path,
         read_as=evidence.dialect.name if evidence.dialect else None,
+        envelope=evidence.envelope,
+        envelope_state=evidence.state,
     )
 
 
 def landed_values(
-    task: Task, file: LogFile, evidence: Evidence, blocks: Blocks, after: Known, status: str
+    task: Task, file: LogFile, evidence: Evidence | Enveloped, blocks: Blocks, after: Known, status: str
 ) -> tuple[Any, ...]:
     """The row of ``landed_files``."""
     counts = evidence.counts
@@ -281,7 +311,7 @@ def landed_values(
         "lines_event": counts.event,
         "lines_ignored": counts.ignored,
         "lines_quarantined": counts.quarantined,
-        "bytes_waiting": 0 if blocks.problem else blocks.waiting,
+        "bytes_waiting": 0 if blocks.problem else blocks.waiting + evidence.waiting,
         "last_line_time": evidence.last_line_time,
         "problem": blocks.problem or evidence.misunderstood,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,

@@ -5,6 +5,7 @@ speaks a dialect if lines of it are texts of that dialect, and else it is the lo
 """
 
 import io
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -38,10 +39,15 @@ def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect 
         return reading(by_name, texts_of(data[:HEAD_BYTES]), stream)
     if is_other(stream):
         return None
-    lines = pl.Series(texts_of(data), dtype=pl.String)
-    telling = lines.filter(lines.str.contains_any(TELLTALES)).to_list()
-    found = spoken(DIALECTS, spread(telling, MOST_LINES), stream) if telling else None
+    lines = telling(texts_of(data))
+    found = spoken(DIALECTS, spread(lines, MOST_LINES), stream) if lines else None
     return found or console_dialect(stream, data)
+
+
+def telling(lines: Sequence[str]) -> list[str]:
+    """Those lines that may hold a text of a known system."""
+    texts = pl.Series(lines, dtype=pl.String)
+    return texts.filter(texts.str.contains_any(TELLTALES)).to_list()
 
 
 def console_dialect(stream: str, data: bytes) -> Dialect | None:

@@ -120,7 +120,7 @@ class Understanding:
         return [(many, example(lines, one, str)) for one, many in common]
 
     def _said(self) -> Told | None:
-        name = self.dialect.name.partition(" ")[0] if self.dialect else ""
+        name = self.dialect.system if self.dialect else ""
         if not self.dated and self.strangers:
             return f"none of {self.lines:,} lines begins as one of {name} does", advice(self._strange)
         if self.strangers >= FEWEST and SHARE * self.strangers >= self.dated + self.strangers:

@@ -156,6 +156,16 @@ TABLE = Table(
             comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
         ),
         Column(
+            name="envelope",
+            type=STRING,
+            comment="What the lines came in, from the outside in, such as filebeat > docker; null for plain lines.",
+        ),
+        Column(
+            name="envelope_state",
+            type=STRING,
+            comment="Of a file in envelopes: how far each of its sources is landed, and what stands open; JSON.",
+        ),
+        Column(
             name="read_as",
             type=STRING,
             comment="The dialect that its lines are read as, and behind it their layout unless it is the system's "

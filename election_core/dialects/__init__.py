@@ -28,6 +28,7 @@ __all__ = [
     "dialect_for",
     "is_other",
     "named",
+    "speaker_of",
     "tick",
 ]
 
@@ -107,6 +108,24 @@ def named(name: str | None) -> Dialect | None:
     base, _, pattern = (name or "").partition(" ")
     found = NAMED.get(base)
     return in_layout(found, any_layout(pattern)) if found and pattern else found
+
+
+_JSON_OF_ETCD = re.compile(r'\{"(?:level|ts|caller|msg)":')
+"""Any object may begin like a line of etcd; one with these fields in front, and a ``msg``, is one."""
+
+
+def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
+    """The dialect whose record begins with ``line``, before others the ``preferred`` one; ``None`` for no such line."""
+    if preferred is not None and preferred.in_layout and preferred.reads(line):
+        return preferred
+    if line.startswith("{"):
+        if preferred is CANONICAL and '"kind"' in line:
+            return CANONICAL
+        return etcd.ETCD if _JSON_OF_ETCD.match(line) and '"msg":' in line else None
+    for dialect in (preferred, *DIALECTS) if preferred else DIALECTS:
+        if dialect is not CANONICAL and re.match(dialect.record_start, line):
+            return dialect
+    return None
 
 
 def tick(event_time: int, resolution_ms: int) -> Event:

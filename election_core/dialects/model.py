@@ -75,6 +75,16 @@ class Dialect:
     anchors: tuple[str, ...] = ()
     plain: bool = True
 
+    @property
+    def system(self) -> str:
+        """The name without the layout that may stand behind it."""
+        return self.name.partition(" ")[0]
+
+    @property
+    def in_layout(self) -> bool:
+        """Whether a layout other than the system's own is read."""
+        return " " in self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:

@@ -1,6 +1,7 @@
 """What the name of a log file says: its stream, whatever rolling and compression have made of it."""
 
 import re
+from pathlib import PurePath, PureWindowsPath
 
 PACKED = (".gz", ".zst", ".bz2")
 """Suffixes of the compressions that can be read."""
@@ -23,3 +24,8 @@ def unpacked(name: str) -> str:
     for suffix in PACKED:
         name = name.removesuffix(suffix)
     return name
+
+
+def stream_at(path: str) -> str:
+    """The stream of a file by its whole path: ``/logs/broker.3.log`` is ``broker.log``."""
+    return stream_of((PureWindowsPath if "\\" in path else PurePath)(path).name)

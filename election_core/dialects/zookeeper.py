@@ -24,8 +24,8 @@ from election_core.events import Event
 STREAMS = ("zookeeper*.log*", "zookeeper*.out")
 """The files that a server writes: its own log, and its console as the start script keeps it."""
 
-BEFORE = r"^(?:[\w.-]+ *\| )?\W?"
-"""What a collector of console output may put in front of a line: the name of a container, or a mark."""
+BEFORE = r"^\W?"
+"""What may stand in front of a time: the bracket of one layout."""
 
 TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
 LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
