@@ -62,6 +62,16 @@ class Lines:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a landing read of one node in a shared file; its lines are counted with the file's."""
+
+    source_node: str
+    last_line_time: int
+    counts: Counts = field(default_factory=Counts)
+    waiting: int = 0
+
+
 class Enveloped:
     """Takes the blocks of one enveloped file in order and gives the rows they make; the counterpart of an evidence.
 
@@ -133,6 +143,14 @@ class Enveloped:
             (one.last_line_time for one in self._sources.values() if one.last_line_time is not None), default=None
         )
 
+    def parts(self) -> list[Part]:
+        """The nodes, other than the file's folder, of which this landing read a dated line."""
+        latest: dict[str, int] = {}
+        for one in self._sources.values():
+            if one.last_line_time is not None and one.place.source_node != self.place.source_node:
+                latest[one.place.source_node] = max(one.last_line_time, latest.get(one.place.source_node, 0))
+        return [Part(node, time) for node, time in sorted(latest.items())]
+
     def take(self, block: Block) -> Iterator[Row]:
         """Rows of the lines so far, but for the last record of each source: these may go on with it."""
         waiting: dict[Source, Lines] = {}
@@ -142,18 +160,22 @@ class Enveloped:
             if length > LINE_BYTES:
                 yield self.quarantine(number, f"line longer than {LINE_BYTES} bytes", line, length)
                 continue
-            for found in self._reader.read(number, line):
+            for found in self._reader.read(number, self._before_opening(line)):
                 yield from self._sorted(found, waiting, unreadable=unreadable)
         yield from self._read(waiting)
 
     def finish(self) -> Iterator[Row]:
         """Rows of all lines that are left."""
         waiting: dict[Source, Lines] = {}
-        for found in self._reader.finish() if self._complete else ():
+        for found in self._left():
             yield from self._sorted(found, waiting, unreadable=False)
         yield from self._read(waiting)
         for evidence in self._sources.values():
             yield from evidence.finish_lines()
+
+    def _left(self) -> Iterator[Inner | Refused]:
+        """What stands open, where it cannot wait: in a complete file, and in what may not be kept as it was written."""
+        return self._reader.finish() if self._complete or (self.pseudonyms and self._reader.bytewise) else iter(())
 
     def quarantine(self, line_no: int, reason: str, text: str, length: int) -> Row:
         """The row that says why a line could not be read."""
@@ -162,6 +184,14 @@ class Enveloped:
     def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
         """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
         return self._itself.broken_off(problem, rest, length)
+
+    def _before_opening(self, line: str) -> str:
+        """A line as it may be kept, pieces of it too; the fields of a journal entry say their lengths, and wait."""
+        return self.pseudonyms.in_text(line) if self.pseudonyms and not self._reader.bytewise else line
+
+    def _named(self, name: str | None) -> str | None:
+        """A name as it may be kept."""
+        return self.pseudonyms.in_text(name) if self.pseudonyms and name else name
 
     def _known(self, text: str) -> bool:
         return speaker_of(text, self._dialect) is not None
@@ -175,9 +205,10 @@ class Enveloped:
         if isinstance(found, Refused):
             yield self.quarantine(found.line_no, found.reason, found.text, len(found.text.encode("utf-8", "replace")))
             return
-        who = found.node, found.program, found.file, found.utc_offset_minutes
+        node, program, file = map(self._named, (found.node, found.program, found.file))
+        who = node, program, file, found.utc_offset_minutes
         speaks = self._speaking.get(who)
-        preferred = dialects.named(speaks) or named(found.file) or self._dialect
+        preferred = dialects.named(speaks) or named(file) or self._dialect
         speaker = speaker_of(found.text, preferred) or speaker_of(found.text, self._dialect)
         dialect = speaker.name if speaker else speaks
         if dialect is None:

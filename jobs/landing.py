@@ -24,7 +24,7 @@ from election_core.envelopes import chain_told
 from jobs.blocks import Blocks
 from jobs.config import Config
 from jobs.data_files import DataFile, write_data_files
-from jobs.enveloped import Enveloped
+from jobs.enveloped import Enveloped, Part
 from jobs.evidence import Evidence, Place, Progress, Row, digest
 from jobs.listing import LogFile, open_landing
 from jobs.map_partitions import prepare_worker
@@ -34,6 +34,9 @@ from schemas import TABLES
 LANDED = TABLES["landed_files"]
 LANDED_STATES = ("landed", "grown")
 """The kinds of rows in ``landed_files`` that say how far a file is landed."""
+
+PART = "part"
+"""The kind of those that tell of a node whose lines stand in a shared file."""
 
 SUMMED = {
     name: LANDED.names.index(name) for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
@@ -163,6 +166,10 @@ def land_file(task: Task, file: LogFile, known: list[Known], system: fs.FileSyst
     if not older:
         known.append(after)
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
+    if isinstance(evidence, Enveloped):
+        for part in evidence.parts():
+            own = replace(after, lines_landed=0, envelope_state=None)
+            yield LANDED.name, landed_values(replace(task, source_node=part.source_node), file, part, blocks, own, PART)
 
 
 def reading_on(before: Known | None, dialect: str | None) -> str | None:
@@ -291,7 +298,7 @@ def known_after(evidence: Evidence | Enveloped, blocks: Blocks) -> Known:
 
 
 def landed_values(
-    task: Task, file: LogFile, evidence: Evidence | Enveloped, blocks: Blocks, after: Known, status: str
+    task: Task, file: LogFile, evidence: Evidence | Enveloped | Part, blocks: Blocks, after: Known, status: str
 ) -> tuple[Any, ...]:
     """The row of ``landed_files``."""
     counts = evidence.counts

@@ -12,14 +12,18 @@ NOT_UNDERSTOOD = "not understood: "
 
 
 def _counted(name: str, count: str, table: str) -> Expectation:
-    """The rows of ``table`` are as many as ``count`` says, file by file and landing by landing."""
-    at = f"{_FILE}, batch"
+    """The rows of ``table`` are as many as ``count`` says, file by file and landing by landing.
+
+    Rows bear the node that an envelope names, the count the folder of the file: the path is what both have.
+    """
+    at = "cluster, path, batch"
+    path = "source_file AS path" if table == "events" else "path"
     return Expectation(
         name=name,
         says=f"Of each file and landing, {table} holds as many rows as {count} says.",
-        failing=f"SELECT {at}, path, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
-        f"(SELECT {at}, min(path) AS path, sum({count})::BIGINT AS told FROM landed_files WHERE {_NEW} "
-        f"GROUP BY {at}) FULL JOIN (SELECT {at}, count(*) AS found FROM {table} GROUP BY {at}) USING ({at}) "
+        failing=f"SELECT {at}, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
+        f"(SELECT {at}, sum({count})::BIGINT AS told FROM landed_files WHERE {_NEW} GROUP BY {at}) FULL JOIN "
+        f"(SELECT {at}, count(*) AS found FROM (SELECT cluster, {path}, batch FROM {table}) GROUP BY {at}) USING ({at}) "
         "WHERE coalesce(told, 0) <> coalesce(found, 0)",
     )
 
@@ -46,9 +50,10 @@ TABLE = Table(
             name="status",
             type=STRING,
             comment="landed: new file; grown: its new tail; seen_before: known content, nothing to land; "
-            "older_copy: shorter than what is landed already, with the same beginning.",
+            "older_copy: shorter than what is landed already, with the same beginning; part: lines of a node that the "
+            "file's envelopes name (its source_node), counted in the file's own row.",
             nullable=False,
-            one_of=("landed", "grown", "seen_before", "older_copy"),
+            one_of=("landed", "grown", "seen_before", "older_copy", "part"),
         ),
         Column(
             name="file_bytes",

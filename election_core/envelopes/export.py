@@ -72,7 +72,8 @@ class Export:
             self._keep(found[1], found[2])
 
     def finish(self) -> Iterator[tuple[int, Opened]]:
-        """The entry that stands open."""
+        """The entry that stands open, without a binary value that is not whole."""
+        self.binary, self.value = None, ""
         entry = {name: value.encode("latin-1").decode("utf-8", "replace") for name, value in self.fields.items()}
         line_no, self.fields, self.line_no = self.line_no, {}, 0
         found = opened({"__REALTIME_TIMESTAMP": "0", **entry}, ("journal json",))

@@ -29,7 +29,7 @@ _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d\d:
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _HOST = r"(?!\d{4}-\d\d-\d\d )(?P<node>[\w.:-]{1,255})"
 _TAG = r"(?P<program>[^\s:\[\]]{1,128})(?:\[[^\]\s]{1,64}\])?:"
-_NAME = r"(?=[\w.-]*[A-Za-z])[A-Za-z0-9][\w.-]{0,254}"
+_NAME = r"(?!\d{4}-\d\d-\d\d)[A-Za-z0-9][\w.-]{0,254}"
 """The name of a container, pod or host: no date."""
 
 ANSI = re.compile(r"(?:\x1b|#033)(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")

@@ -203,9 +203,10 @@ class Reader:
         if any(self._known(line) for line in more):
             yield Refused(line_no, found.text, f"{len(more) + 1} lines of several records are joined in one")
             return
-        self._last = {"node": found.node, "program": found.program, "file": found.file}
-        offset = found.utc_offset_minutes
-        yield Inner(line_no, first, tuple(more), **self._last, time=found.time, utc_offset_minutes=offset)
+        who = {"node": found.node, "program": found.program, "file": found.file}
+        if self._export is None:
+            self._last = who
+        yield Inner(line_no, first, tuple(more), **who, time=found.time, utc_offset_minutes=found.utc_offset_minutes)
 
 
 def outside(outer: Opened, inner: Opened) -> Opened:
