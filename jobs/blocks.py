@@ -9,12 +9,14 @@ import hashlib
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import pyarrow as pa
 from pyarrow import fs
 
 from election_core.dialects.streams import PACKED
 from election_core.envelopes.encodings import as_lines
+from jobs.codecs import unpacking
 
 CHUNK_BYTES = 4 << 20
 """How much is read at a time."""
@@ -140,7 +142,11 @@ class Blocks:
                 elif path.endswith(".zst"):
                     yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
                 else:
-                    yield from up_to(size, pieces(raw.read, CHUNK_BYTES))
+                    first = raw.read(CHUNK_BYTES)
+                    if unpacked := unpacking(first, raw):
+                        yield from gathered(pieces(unpacked))
+                    else:
+                        yield from up_to(size, chain((first,), pieces(raw.read, CHUNK_BYTES)))
         except FileNotFoundError:
             self.missing = True
         except DAMAGE as error:

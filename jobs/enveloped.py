@@ -70,6 +70,8 @@ class Part:
     last_line_time: int
     counts: Counts = field(default_factory=Counts)
     waiting: int = 0
+    misunderstood: None = None
+    """What was not understood is told of the whole file."""
 
 
 class Enveloped:

@@ -128,6 +128,8 @@ class Understanding:
             return what, advice(self._strange)
         if self.looked_at and 2 * self.unread > self.looked_at:
             return f"lines are dated, but most are in no layout of {name} that is known", advice(self._strange)
+        if self.dialect and self.dialect.missing and self.dated:
+            return f"the layout does not tell {self.dialect.missing}", "add it to the logger's pattern"
         return None
 
     def _suspected(self, data: bytes) -> Told | None:

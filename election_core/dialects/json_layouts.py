@@ -55,6 +55,11 @@ class JsonLayout:
     record_start: str = r'^\{ ?"'
     plain: bool = False
 
+    @property
+    def names_class(self) -> bool:
+        """Whether a line says which class prints it."""
+        return "logger" in self.keys
+
     def line(self, text: str) -> Line | None:
         """The parts of a line, or ``None`` where it is no JSON with a time and a message."""
         if not text.startswith("{") or len(text) > LONGEST_LINE:

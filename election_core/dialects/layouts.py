@@ -59,6 +59,11 @@ class Layout:
         """Whether the time is local and written like ``2026-03-01 10:00:00``."""
         return self.stamp.plain
 
+    @property
+    def names_class(self) -> bool:
+        """Whether a line says which class prints it."""
+        return not {"logger", "class"}.isdisjoint(self.regex.groupindex)
+
     def line(self, text: str) -> Line | None:
         """The parts of a line, or ``None`` where it has another layout."""
         found = self.regex.match(text)
@@ -177,7 +182,17 @@ def layout(pattern: str) -> Layout:
         regex = re.compile(rf"{writer.regex}\s*\Z", re.DOTALL | re.ASCII)
     except re.error as error:
         raise BadLayout(str(error)) from error
-    return Layout(pattern, "^" + writer.start, regex, writer.stamp)
+    return Layout(pattern, "^" + in_ascii(writer.start), regex, writer.stamp)
+
+
+def in_ascii(regex: str) -> str:
+    """A regular expression whose classes are those of ASCII, without a flag that says so."""
+    out, inside = "", False
+    for piece in re.findall(r"\\.|.", regex, re.DOTALL):
+        inside = piece == "[" or (inside and piece != "]")
+        digits, word = ("0-9", "0-9A-Za-z_") if inside else ("[0-9]", "[0-9A-Za-z_]")
+        out += {r"\d": digits, r"\w": word, r"\S": r"[^ \t]"}.get(piece, piece)
+    return out
 
 
 def _write(pattern: str, writer: _Writer) -> None:

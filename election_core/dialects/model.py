@@ -62,6 +62,7 @@ class Dialect:
 
     ``said`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts take a line
     apart, and ``anchors`` are the ``needles`` for any layout. ``plain`` dialects write times as ``2026-03-01 10:00:00``.
+    Some texts mean something only ``by_class`` that prints them; ``missing`` says what a layout does not tell.
     """
 
     name: str
@@ -74,6 +75,8 @@ class Dialect:
     reads: Callable[[str], bool] = field(default=bool)
     anchors: tuple[str, ...] = ()
     plain: bool = True
+    by_class: bool = False
+    missing: str | None = None
 
     @property
     def system(self) -> str:

@@ -26,6 +26,9 @@ MOST_LINES = 200
 FIRST_LINES = 20
 """So many of the first dated lines say whether the system's own layout is used, without a look at any other."""
 
+CLASS = "the class that prints (%c): some texts that several classes print are left out"
+"""What a layout should tell."""
+
 DATED = re.compile(r"^.{0,120}?\d[:h]?[0-5]\d:?[0-5]\d|^.{0,80}?\d{10}|^\{")
 """A line that may begin a record, whatever its layout."""
 
@@ -53,6 +56,7 @@ def in_layout(dialect: Dialect, layout: AnyLayout) -> Dialect:
         time_of=time_of,
         reads=lambda text: layout.line(text) is not None or dialect.reads(text),
         plain=layout.plain and dialect.plain,
+        missing=CLASS if dialect.by_class and not layout.names_class else None,
     )
 
 

@@ -133,4 +133,5 @@ ZOOKEEPER = Dialect(
     said=said,
     reads=lambda text: line_of(text) is not None,
     anchors=TABLE.anchors(),
+    by_class=True,
 )
