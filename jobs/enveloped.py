@@ -19,12 +19,13 @@ from election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
 from election_core.dialects.known_layouts import layouts_of
 from election_core.dialects.streams import stream_at
 from election_core.envelopes import Chain, Inner, Reader, Refused, detected, told
+from election_core.envelopes.detection import SAMPLE
 from jobs.blocks import LINE_BYTES, Block
 from jobs.config import Config
 from jobs.evidence import BANNER_BYTES, Counts, Evidence, Head, Place, Progress, Row, digest, lines_of, offset_of
 from jobs.pseudonyms import Pseudonyms
 from jobs.recognising import telling
-from jobs.understanding import KEPT, Understanding
+from jobs.understanding import KEPT, Understanding, archive, encoding
 
 MOST_SOURCES = 1_000
 """A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""
@@ -131,6 +132,8 @@ class Enveloped:
         understood = Understanding(self.place.stream, None if self._sources else self._dialect)
         understood.begin("\n".join(self._unknown).encode("utf-8", "replace"))
         understood.take_all(self._unknown)
+        if understood.dialect and self._unknown:  # what dates these lines may have been taken off with their envelopes
+            understood.strangers = understood.lines
         return understood.problem(self.pseudonyms.in_text if self.pseudonyms else str)
 
     @property
@@ -332,10 +335,30 @@ def chain_of(stream: str, data: bytes) -> Chain:
     def known(text: str) -> bool:
         return speaker_of(text, by_name) is not None
 
+    if archive(data) or encoding(data, "any.log"):
+        return ()
     chain = detected(lines, known)
-    if chain or any(map(known, lines)) or not (by_name or telling(lines)):
+    if chain and any(map(THREADS.match, lines[:SAMPLE])) and any(map(in_known_layout, lines[:SAMPLE])):
+        return ()
+    if any(map(known, lines)) or not (by_name or telling(lines)):
         return chain
-    return detected(lines, lambda text: next(layouts_of(text), None) is not None)
+    if not chain:
+        return detected(lines, in_known_layout)
+    inside = [found.text for _, found in opened_lines(chain, data, by_name)][:SAMPLE]
+    if any(known(text) or in_known_layout(text) for text in inside):
+        return chain
+    return () if any(map(in_known_layout, lines[:SAMPLE])) else chain
+
+
+THREADS = re.compile(
+    r"\[[^\[\]]{0,80}(?:\bmain\b|[Tt]hread|Service|Processor|Executor|Schedule|Worker|QuorumPeer)[^\]]{0,80}\]? "
+)
+"""A line that begins with the name of a thread: in brackets, as some tools put the name of a host."""
+
+
+def in_known_layout(text: str) -> bool:
+    """Whether a line is in a layout that is known, of whatever program."""
+    return next(layouts_of(text), None) is not None
 
 
 def opened_by(chain: Chain, data: bytes) -> bytes:

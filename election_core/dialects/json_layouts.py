@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from election_core.dialects.model import moment
-from election_core.dialects.parts import LEVELS, Line
+from election_core.dialects.parts import Line
 from election_core.dialects.stamps import BadLayout
 
 PREFIX = "json "
@@ -73,16 +73,20 @@ class JsonLayout:
         if time is None or not isinstance(message, str) or not storable(message):
             return None
         said = {part: value if isinstance(value, str) and storable(value) else None for part, value in parts.items()}
-        level = (said.get("level") or "").upper()
         return Line(
             time=partial(time_of, time),
-            level=LEVELS.get(level, level) or None,
+            level=said.get("level"),
             thread=said.get("thread"),
             logger=said.get("logger"),
             node=said.get("node"),
             message=message.rstrip(),
             fields=found,
         )
+
+    def fits(self, text: str) -> bool:
+        """Whether a line holds something under every key."""
+        line = self.line(text)
+        return line is not None and all(value_of(line.fields, key) is not None for key in self.keys.values())
 
     def time_of(self, text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
         """Microseconds UTC and resolution in milliseconds of a line, or ``None`` where it bears no possible time."""

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from election_core.dialects import json_layouts
-from election_core.dialects.layouts import AnyLayout, Layout, any_layout, layout
+from election_core.dialects.json_layouts import KNOWN, JsonLayout, json_layout
+from election_core.dialects.layouts import AnyLayout, Layout, layout
 from election_core.dialects.stamps import Stamp, stamp
 
 _DAYS = ("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy/MM/dd HH:mm:ss", "yyyy.MM.dd HH:mm:ss")
@@ -76,17 +76,17 @@ HEADERS = (
     "%d [%X] [%t] %-5p %c: %m%n",
     "%d [%X] [%-5p] [%t] %c - %m%n",
     "%d %-5p [%X] [%t] %c - %m%n",
-    "%d %-5p [%X] [%t] %c : %m%n",
-    "%d %-5p [%X] %pid --- [%t] %c : %m%n",
-    "%d %-5p %pid --- [%t] %c : %m%n",
-    "%d %-5p %pid --- [%X] [%t] %c : %m%n",
+    "%d %-5p [%X] [%t] %-40c : %m%n",
+    "%d %-5p [%X] %pid --- [%t] %-40c : %m%n",
+    "%d %-5p %pid --- [%t] %-40c : %m%n",
+    "%d %-5p %pid --- [%X] [%t] %-40c : %m%n",
     "%d %-5p [%t] %c{1}:%L - %m%n",
     "%d %-5p [%t] (%F:%L) - %m%n",
     "%d %-5p [%t] [%c] - %m%n",
     "%d %-5p [%t] [%c] %m%n",
     "%d %-5p [%t] %c - %m%n",
     "%d %-5p [%t] %c: %m%n",
-    "%d %-5p [%t] %c : %m%n",
+    "%d %-5p [%t] %-40c : %m%n",
     "%d %-5p [%t] %c %m%n",
     "%d %-5p [%t] - %m%n",
     "%d %-5p [%t]: %m%n",
@@ -188,14 +188,14 @@ def layouts_with(date: str) -> tuple[Layout, ...]:
 
 
 @lru_cache(maxsize=1)
-def _json() -> tuple[AnyLayout, ...]:
-    return tuple(map(any_layout, json_layouts.KNOWN))
+def _json() -> tuple[JsonLayout, ...]:
+    return tuple(map(json_layout, KNOWN))
 
 
 def layouts_of(text: str) -> Iterator[AnyLayout]:
     """The known layouts that read a line."""
     if text.startswith("{"):
-        yield from (one for one in _json() if one.line(text))
+        yield from [one for one in _json() if one.fits(text)] or [one for one in _json() if one.line(text)]
         return
     for date in dates_in(text):
         yield from (one for one in layouts_with(date) if one.regex.match(text))

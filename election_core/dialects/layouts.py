@@ -74,7 +74,7 @@ class Layout:
         return Line(
             partial(self.stamp.read, found.group("time")),
             LEVELS.get(level, level) or None,
-            parts.get("thread"),
+            (parts.get("thread") or "").strip() or None,
             parts.get("logger") or parts.get("class"),
             parts.get("node") or None,
             parts["message"].rstrip(),
@@ -260,7 +260,7 @@ def _put(word: str, options: list[str], writer: _Writer) -> None:
         writer.value("time", found.regex)
         writer.stamp = writer.stamp or found
     elif word in LEVEL_WORDS:
-        writer.value("level", f"(?:{_ANY_LEVEL if options else _LEVEL}) {{0,3}}")
+        writer.value("level", f" {{0,3}}(?:{_ANY_LEVEL if options else _LEVEL}) {{0,3}}")
     elif word in MESSAGES:
         writer.value("message", ".*")
     elif word in LINE_ENDS:

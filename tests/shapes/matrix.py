@@ -185,7 +185,7 @@ SET: tuple[tuple[str, str], ...] = (
     ("a day that can be two", "%d{MM/dd/yyyy HH:mm:ss.SSS} [%t] %-5p %c - %m%n"),
     ("two digits of a year", "%d{yy/MM/dd HH:mm:ss} %p %c: %m%n"),
     ("a layout of one's own", "<%d{yyyy-MM-dd HH:mm:ss.SSS}> {%p} at %c by %t :: %m%n"),
-    ("colours and a zone", "%d{yyyy-MM-dd HH:mm:ss.SSS}{UTC} %t %p %c %m%n"),
+    ("hardly any signs", "%d{yyyy-MM-dd HH:mm:ss.SSS} %t %p %c %m%n"),
 )
 
 
