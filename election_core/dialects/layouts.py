@@ -281,7 +281,8 @@ def _put(word: str, options: list[str], writer: _Writer) -> None:
 def _put_thrown(writer: _Writer) -> None:
     """An exception right behind the message begins on its line."""
     if "message" in writer.named and not writer.ended:
-        writer.regex = writer.regex.replace("(?P<message>.*)", "(?P<message>.*?)") + _THROWN
+        blank = writer.regex.removesuffix(" ")
+        writer.regex = blank.replace("(?P<message>.*)", "(?P<message>.*?)") + _THROWN
 
 
 def _put_optional(pattern: str, writer: _Writer) -> None:
