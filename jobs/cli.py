@@ -123,9 +123,10 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     settings, tables = load(config), Warehouse(warehouse)
     files = new_files(landing, tables, settings)
     if dry_run:
-        from jobs.dry_run import judging_plan, landing_plan
+        from jobs.dry_run import judging_plan, landing_plan, misunderstandings
 
-        plan(chain(landing_plan(files), judging_plan(tables, settings.listed(), landing=files)))
+        puzzles = misunderstandings(files, landing, settings)
+        plan(chain(landing_plan(files), puzzles, judging_plan(tables, settings.listed(), landing=files)))
         return
     if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
         spark = started(settings, master, debug)
@@ -168,9 +169,9 @@ def land(
     settings, tables = load(config), Warehouse(warehouse)
     files = of_clusters(new_files(landing, tables, settings), cluster)
     if dry_run:
-        from jobs.dry_run import landing_plan
+        from jobs.dry_run import landing_plan, misunderstandings
 
-        plan(landing_plan(files))
+        plan(chain(landing_plan(files), misunderstandings(files, landing, settings)))
     elif files:
         land_stage(started(settings, master, debug), landing, tables, settings, cluster)
     else:

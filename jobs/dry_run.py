@@ -7,9 +7,16 @@ import duckdb
 
 from election_core.replay import Inventory
 from jobs import JobError
-from jobs.listing import LogFile
+from jobs.blocks import head
+from jobs.config import Config
+from jobs.enveloped import chain_of
+from jobs.evidence import HEAD_BYTES
+from jobs.listing import LogFile, open_landing
+from jobs.pseudonyms import pseudonyms_of
 from jobs.publish import clusters_of
+from jobs.recognising import dialect_of, looked_at, texts_of
 from jobs.replay import EVERYTHING, NOTHING_SELECTED, Selection, batch_published, held_by
+from jobs.understanding import NOT_UNDERSTOOD, Understanding
 from jobs.warehouse import Warehouse
 
 
@@ -22,6 +29,24 @@ def landing_plan(files: Iterable[LogFile]) -> Iterator[str]:
         yield f"would land {cluster}: {len(found):,} new or grown files, {sum(found) / 1e6:,.1f} MB"
     if not sizes:
         yield "would land nothing: no new log file, and none has grown"
+
+
+def misunderstandings(files: Iterable[LogFile], landing: str, config: Config) -> Iterator[str]:
+    """Which of the files would not be understood, by what they begin with."""
+    system, root = open_landing(landing)
+    pseudonyms = pseudonyms_of(config.privacy)
+    for file in files:
+        if file.below:
+            continue
+        data = head(system, f"{root}/{file.path}", file.size, looked_at(file.stream))
+        if chain_of(file.stream, data[:HEAD_BYTES]):
+            continue
+        setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
+        found = Understanding(file.stream, dialect_of(file.stream, data, setting))
+        found.begin(data)
+        found.take_all(texts_of(data[:HEAD_BYTES]) if data else [])
+        if problem := found.problem(pseudonyms.in_text if pseudonyms else str):
+            yield f"would not understand {file.path}: {problem.removeprefix(NOT_UNDERSTOOD)}"
 
 
 def judging_plan(

@@ -351,7 +351,8 @@ def chain_of(stream: str, data: bytes) -> Chain:
 
 
 THREADS = re.compile(
-    r"\[[^\[\]]{0,80}(?:\bmain\b|[Tt]hread|Service|Processor|Executor|Schedule|Worker|QuorumPeer)[^\]]{0,80}\]? "
+    r"\[(?!pod/)[^\[\]]{0,80}"
+    r"(?:\bmain\b|[Tt]hread|Service|Processor|Executor|Schedule|Worker|QuorumPeer)[^\]]{0,80}\]? "
 )
 """A line that begins with the name of a thread: in brackets, as some tools put the name of a host."""
 

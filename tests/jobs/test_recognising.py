@@ -62,5 +62,5 @@ def test_bytes_of_any_kind_have_no_dialect() -> None:
 
 
 def test_half_a_line_at_the_end_of_what_is_looked_at_is_left_out() -> None:
-    assert texts_of(b"one\ntw") == ["one", ""]
-    assert texts_of(b"\xef\xbb\xbfone\r\n") == ["one", ""]
+    assert texts_of(b"one\ntw") == ["one"]
+    assert texts_of(b"\xef\xbb\xbfone\r\n") == ["one"]
