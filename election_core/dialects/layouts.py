@@ -35,7 +35,7 @@ _LEVEL = (
     + ")"
 )
 _ANY_LEVEL = "[A-Za-z]{1,8}"
-_NAME = r"[\w.$/-]{1,160}"
+_NAME = r"[A-Za-z_$][\w.$/-]{0,159}"
 _ANYTHING = rf".{{0,{FREE}}}?"
 _WORD = r"\S{0,160}?"
 _THROWN = r"(?: (?:[\w$]{1,80}\.){1,12}[\w$]{0,80}(?:Exception|Error)\b.*)?"
