@@ -16,6 +16,7 @@ import polars as pl
 
 from election_core.dialects import CANONICAL, NAMED, Dialect, dialect_for, speaker_of
 from election_core.dialects.streams import stream_at
+from election_core.dialects.undated import dated
 from election_core.envelopes import Chain, Inner, Reader, Refused, detected, told
 from jobs.blocks import LINE_BYTES, Block
 from jobs.config import Config
@@ -33,8 +34,8 @@ class Source:
     node: str | None
     program: str | None
     file: str | None
-    utc_offset_minutes: int | None
     dialect: str
+    utc_offset_minutes: int | None
 
 
 @dataclass(slots=True)
@@ -95,7 +96,9 @@ class Enveloped:
         self._reader = Reader(chain, self._known, kept["reader"])
         self._itself = Evidence(place, None, progress, pseudonyms)
         self._itself.counts = self.counts
-        self._speaking = {tuple(who): dialect for who, dialect in kept["speaking"]}
+        self._speaking: dict[tuple[str | None, ...], tuple[str, int | None]] = {
+            tuple(who): (dialect, offset) for who, (dialect, offset) in kept["speaking"]
+        }
         self._sources = {
             (found := Source(**source)): self._evidence(found, Progress(**so_far)) for source, so_far in kept["sources"]
         }
@@ -184,24 +187,27 @@ class Enveloped:
         if isinstance(found, Refused):
             yield self.quarantine(found.line_no, found.reason, found.text, len(found.text.encode("utf-8", "replace")))
             return
-        node, program, file = map(self._named, (found.node, found.program, found.file))
-        who = node, program, file, found.utc_offset_minutes
-        speaks = self._speaking.get(who)
-        speaker = speaker_of(found.text, NAMED[speaks] if speaks else named(file) or self._dialect)
-        dialect = speaker.name if speaker else speaks
-        if dialect is None:
+        who = tuple(map(self._named, (found.node, found.program, found.file)))
+        before = self._speaking.get(who)
+        preferred = NAMED[before[0]] if before else named(who[2]) or self._dialect
+        begun = begun_by(found, preferred, dates_itself=before is not None and before[1] is None)
+        if begun is not None:
+            text, speaker, offset = begun
+            self._speaking[who] = before = speaker.name, offset
+        elif before is not None:
+            text = found.text
+        else:
             return
-        source = Source(*who, dialect)
+        source = Source(*who, *before)
         if source not in self._sources:
             if len(self._sources) >= MOST_SOURCES:
                 reason = f"more than {MOST_SOURCES} nodes and programs in one file"
                 yield self.quarantine(found.line_no, reason, found.text, len(found.text.encode()))
                 return
             self._sources[source] = self._evidence(source, Progress())
-        self._speaking[who] = dialect
         lines = waiting.setdefault(source, Lines())
-        for text in (found.text, *found.more):
-            lines.texts.append(text)
+        for one in (text, *found.more):
+            lines.texts.append(one)
             lines.numbers.append(found.line_no)
             lines.unreadable.append(unreadable)
 
@@ -231,6 +237,22 @@ class Enveloped:
         evidence = Evidence(place, dialect, progress, self.pseudonyms)
         evidence.counts = self.counts
         return evidence
+
+
+def begun_by(
+    found: Inner, preferred: Dialect | None, *, dates_itself: bool = False
+) -> tuple[str, Dialect, int | None] | None:
+    """The first line of the record that begins with a line, its dialect and its zone; ``None``: none begins.
+
+    A line without a time gets that of its envelope, in UTC, unless its source ``dates_itself``: there it is a further
+    line of a record.
+    """
+    if (speaker := speaker_of(found.text, preferred)) is not None:
+        return found.text, speaker, found.utc_offset_minutes
+    text = None if found.time is None or dates_itself else dated(found.text, found.time, found.program)
+    if text is not None and (speaker := speaker_of(text, preferred)) is not None:
+        return text, speaker, 0
+    return None
 
 
 def lines_in(block: Block, first: int, *, bytewise: bool) -> Iterator[tuple[int, str, int, bool]]:
@@ -303,8 +325,8 @@ def chain_of(stream: str, data: bytes) -> Chain:
     return detected(lines, lambda text: speaker_of(text, by_name) is not None)
 
 
-def first_known(stream: str, data: bytes, chain: Chain) -> tuple[int, str, Dialect] | None:
-    """Where the first known line ends, in bytes, and its text and dialect."""
+def first_known(stream: str, data: bytes, chain: Chain) -> tuple[int, str, Dialect, int | None] | None:
+    """Where the first known line ends, in bytes, and its text, dialect and zone."""
     by_name = dialect_for(stream)
     reader = Reader(chain, lambda text: speaker_of(text, by_name) is not None)
     end = 0
@@ -314,8 +336,8 @@ def first_known(stream: str, data: bytes, chain: Chain) -> tuple[int, str, Diale
             break
         for _, text, _, _ in lines_in(Block(line, len(line)), number, bytewise=reader.bytewise):
             for found in reader.read(number, text):
-                if isinstance(found, Inner) and (speaker := speaker_of(found.text, named(found.file) or by_name)):
-                    return end, found.text, speaker
+                if isinstance(found, Inner) and (begun := begun_by(found, named(found.file) or by_name)):
+                    return end, *begun
     return None
 
 
@@ -325,8 +347,8 @@ def head_in_envelopes(stream: str, data: bytes, chain: Chain, config: Config, cl
     found = first_known(stream, data, chain)
     if found is None:
         return Head(digest(data[:BANNER_BYTES]), None, by_name.name if by_name else None, envelope)
-    end, text, speaker = found
+    end, text, speaker, said = found
     zone = config.zone_of(cluster, node, speaker.utc_offset_minutes)
     zone = speaker.utc_offset_minutes if by_name is CANONICAL and isinstance(zone, str) else zone
-    time = speaker.time_of(text, offset_of(text, zone))
+    time = speaker.time_of(text, offset_of(text, zone) if said is None else said)
     return Head(digest(data[:end]), time[0] if time else None, (by_name or speaker).name, envelope)

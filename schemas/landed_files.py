@@ -20,7 +20,8 @@ def _counted(name: str, count: str, table: str) -> Expectation:
         says=f"Of each file and landing, {table} holds as many rows as {count} says.",
         failing=f"SELECT {at}, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
         f"(SELECT {at}, sum({count})::BIGINT AS told FROM landed_files WHERE {_NEW} GROUP BY {at}) FULL JOIN "
-        f"(SELECT {at}, count(*) AS found FROM (SELECT cluster, {path}, batch FROM {table}) GROUP BY {at}) USING ({at}) "
+        f"(SELECT {at}, count(*) AS found FROM (SELECT cluster, {path}, batch FROM {table}) GROUP BY {at}) "
+        f"USING ({at}) "
         "WHERE coalesce(told, 0) <> coalesce(found, 0)",
     )
 

@@ -56,7 +56,7 @@ def _journal(line: str, at: datetime, node: str) -> dict[str, object]:
 
 def _ecs(line: str, at: datetime, node: str, file: str) -> dict[str, object]:
     return {
-        "@timestamp": f"{at:%Y-%m-%dT%H:%M:%S}.123Z",
+        "@timestamp": f"{at:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
         "@metadata": {"beat": "filebeat", "type": "_doc", "version": "8.17.0"},
         "log": {"offset": 17, "file": {"path": file}},
         "message": line,
