@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice, pairwise
 
 import polars as pl
 
@@ -25,6 +26,18 @@ from jobs.pseudonyms import Pseudonyms
 
 MOST_SOURCES = 1_000
 """A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""
+
+
+SAMPLE = 500
+"""Whether times go forwards or back is told by so many lines."""
+
+FEWEST_STEPS = 8
+"""Fewer lines with different times tell nothing."""
+
+NEWEST_FIRST = (
+    "its lines come with the newest first, and order is what the verdict rests on: none is read; export it with the "
+    "oldest first (logcli --forward, gcloud logging read --order=asc)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,7 @@ class Part:
     last_line_time: int
     counts: Counts = field(default_factory=Counts)
     waiting: int = 0
+    problem: str | None = None
 
 
 class Enveloped:
@@ -88,10 +102,12 @@ class Enveloped:
         complete: bool = False,
         pseudonyms: Pseudonyms | None = None,
     ) -> None:
-        kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": []}
+        kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": [], "problem": None}
         self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
         self.counts = Counts()
         self.envelope = told(chain)
+        self.problem: str | None = kept["problem"]
+        self._chain = chain
         self._dialect, self._config, self._complete = dialect, config, complete
         self._reader = Reader(chain, self._known, kept["reader"])
         self._itself = Evidence(place, None, progress, pseudonyms)
@@ -107,6 +123,7 @@ class Enveloped:
     def state(self) -> str:
         """What the next landing must know, as text."""
         kept = {
+            "problem": self.problem,
             "reader": self._reader.state,
             "speaking": [*self._speaking.items()],
             "sources": [(asdict(source), asdict(one.progress)) for source, one in self._sources.items()],
@@ -135,10 +152,14 @@ class Enveloped:
 
     def take(self, block: Block) -> Iterator[Row]:
         """Rows of the lines so far, but for the last record of each source: these may go on with it."""
+        if self.progress.lines == 0 and self._newest_first(block):
+            self.problem = NEWEST_FIRST
         waiting: dict[Source, Lines] = {}
         for number, line, length, unreadable in self._lines(block):
             self.counts.total += 1
             self.progress.lines += 1
+            if self.problem:
+                continue
             if length > LINE_BYTES:
                 yield self.quarantine(number, f"line longer than {LINE_BYTES} bytes", line, length)
                 continue
@@ -166,6 +187,15 @@ class Enveloped:
     def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
         """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
         return self._itself.broken_off(problem, rest, length)
+
+    def _newest_first(self, block: Block) -> bool:
+        """Whether the envelopes' times go back from line to line: a store was asked for the newest lines first."""
+        reader = Reader(self._chain, self._known)
+        times = []
+        for number, line, _, _ in islice(lines_in(block, 1, bytewise=reader.bytewise), SAMPLE):
+            times += [one.time for one in reader.read(number, line) if isinstance(one, Inner) and one.time is not None]
+        steps = [later - earlier for earlier, later in pairwise(times) if later != earlier]
+        return len(steps) >= FEWEST_STEPS and sum(step < 0 for step in steps) > 0.9 * len(steps)
 
     def _before_opening(self, line: str) -> str:
         """A line as it may be kept, pieces of it too; the fields of a journal entry say their lengths, and wait."""

@@ -303,7 +303,7 @@ def landed_values(
         "lines_quarantined": counts.quarantined,
         "bytes_waiting": 0 if blocks.problem else blocks.waiting + evidence.waiting,
         "last_line_time": evidence.last_line_time,
-        "problem": blocks.problem,
+        "problem": blocks.problem or evidence.problem,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,
     }
     return tuple(values[name] for name in LANDED.names)

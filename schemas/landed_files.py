@@ -168,7 +168,9 @@ TABLE = Table(
             type=STRING,
             comment="Of a file in envelopes: how far each of its sources is landed, and what stands open; JSON.",
         ),
-        Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
+        Column(
+            name="problem", type=STRING, comment="Why the file could not be read, or not to its end; null if it was."
+        ),
         Column(
             name="hashed",
             type=STRING,

@@ -59,8 +59,6 @@ def test_a_line_without_a_time_has_that_of_its_envelope(
 ) -> None:
     monkeypatch.setattr("tests.election_core.envelopes.shippers.PROGRAM", RUNS[name][3])
     lines = real(corpora, name)
-    if name == "etcd alone" and shipper != "journal json":
-        pytest.skip("only the journal says that etcd wrote it")
     plain = Zone(tmp_path / "plain")
     hours = 8 if name == "rocketmq" else 0
     plain.write(RUNS[name][2].replace("0.log", "etcd.log"), "".join(f"{line}\n" for line, _, _ in lines))
