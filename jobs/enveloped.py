@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from itertools import islice, pairwise
 
 import polars as pl
@@ -49,6 +50,10 @@ class Source:
     file: str | None
     dialect: str
     utc_offset_minutes: int | None
+
+
+source_of = lru_cache(maxsize=4096)(Source)
+"""A source, made once for all of its lines."""
 
 
 @dataclass(slots=True)
@@ -228,7 +233,7 @@ class Enveloped:
             text = found.text
         else:
             return
-        source = Source(*who, *before)
+        source = source_of(*who, *before)
         if source not in self._sources:
             if len(self._sources) >= MOST_SOURCES:
                 reason = f"more than {MOST_SOURCES} nodes and programs in one file"

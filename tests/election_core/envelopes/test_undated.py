@@ -50,10 +50,16 @@ def told(zone: Zone) -> list[tuple[str, datetime]]:
     return [(row["kind"], row["event_time"]) for row in rows if row["kind"] != "TICK"]
 
 
+TIMED = ("cri", "journal json", "kubectl prefix and time stamps", "compose with time stamps", "vector")
+
+
 @pytest.mark.parametrize(
-    "shipper", ["cri", "journal json", "kubectl prefix and time stamps", "compose with time stamps", "vector"]
+    ("name", "shipper"),
+    [
+        *((name, shipper) for name in ("zookeeper", "etcd", "rocketmq") for shipper in TIMED),
+        ("etcd alone", "journal json"),  # only the journal says that etcd wrote it
+    ],
 )
-@pytest.mark.parametrize("name", RUNS)
 def test_a_line_without_a_time_has_that_of_its_envelope(
     corpora: Path, tmp_path: Path, name: str, shipper: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
