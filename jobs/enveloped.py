@@ -377,11 +377,15 @@ def first_known(stream: str, data: bytes, chain: Chain) -> tuple[int, str, Diale
 
 
 def head_in_envelopes(stream: str, data: bytes, chain: Chain, config: Config, cluster: str, node: str) -> Head:
-    """The identity of an enveloped file that begins with ``data``: all up to the end of its first dated line."""
+    """The identity of an enveloped file that begins with ``data``: all up to the end of its first dated line.
+
+    Where neither its name nor a line tells a dialect, nothing in it can be read, and no envelope needs to be opened.
+    """
     by_name, envelope = dialect_for(stream), told(chain)
     found = first_known(stream, data, chain)
     if found is None:
-        return Head(digest(data[:BANNER_BYTES]), None, by_name.name if by_name else None, envelope)
+        at_all = digest(data[:BANNER_BYTES])
+        return Head(at_all, None, by_name.name, envelope) if by_name else Head(at_all, None, None)
     end, text, speaker, said = found
     zone = config.zone_of(cluster, node, speaker.utc_offset_minutes)
     zone = speaker.utc_offset_minutes if by_name is CANONICAL and isinstance(zone, str) else zone
