@@ -29,7 +29,9 @@ def test_envelope_nodes_and_numbers_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["broker.log", "0.log", "journal.export"])
 def test_an_export_is_inspected(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
-    file.write_bytes(exported([LINES[at : at + 3] for at in range(0, len(LINES), 3)]))
+    file.write_bytes(
+        exported(entry for at in range(0, len(LINES), 3) for entry in (LINES[at : at + 1], LINES[at + 1 : at + 3]))
+    )
     found = inspect(str(file))
     assert found.envelope == "journal export"
     assert found.kinds == {"DL_TO_LEADER": 8}
