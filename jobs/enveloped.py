@@ -11,6 +11,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from itertools import islice, pairwise
 
 import polars as pl
 
@@ -18,8 +20,9 @@ from election_core import dialects
 from election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
 from election_core.dialects.known_layouts import layouts_of
 from election_core.dialects.streams import stream_at
+from election_core.dialects.undated import dated
 from election_core.envelopes import Chain, Inner, Reader, Refused, detected, told
-from election_core.envelopes.detection import SAMPLE
+from election_core.envelopes.detection import SAMPLE as LOOKED_AT
 from jobs.blocks import LINE_BYTES, Block
 from jobs.config import Config
 from jobs.evidence import BANNER_BYTES, Counts, Evidence, Head, Place, Progress, Row, digest, lines_of, offset_of
@@ -31,6 +34,18 @@ MOST_SOURCES = 1_000
 """A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""
 
 
+SAMPLE = 500
+"""Whether times go forwards or back is told by so many lines."""
+
+FEWEST_STEPS = 8
+"""Fewer lines with different times tell nothing."""
+
+NEWEST_FIRST = (
+    "its lines come with the newest first, and order is what the verdict rests on: none is read; export it with the "
+    "oldest first (logcli --forward, gcloud logging read --order=asc)"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Whose lines they are and what they speak: node, program and file as the envelopes say (``None``: they do not)."""
@@ -38,8 +53,12 @@ class Source:
     node: str | None
     program: str | None
     file: str | None
-    utc_offset_minutes: int | None
     dialect: str
+    utc_offset_minutes: int | None
+
+
+source_of = lru_cache(maxsize=4096)(Source)
+"""A source, made once for all of its lines."""
 
 
 @dataclass(slots=True)
@@ -71,8 +90,8 @@ class Part:
     last_line_time: int
     counts: Counts = field(default_factory=Counts)
     waiting: int = 0
+    problem: str | None = None
     misunderstood: None = None
-    """What was not understood is told of the whole file."""
 
 
 class Enveloped:
@@ -94,16 +113,20 @@ class Enveloped:
         complete: bool = False,
         pseudonyms: Pseudonyms | None = None,
     ) -> None:
-        kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": []}
+        kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": [], "problem": None}
         self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
         self.counts = Counts()
         self.envelope = told(chain)
+        self.problem: str | None = kept["problem"]
+        self._chain = chain
         self._dialect, self._config, self._complete = dialect, config, complete
         self._reader = Reader(chain, self._known, kept["reader"])
         self._unknown: list[str] = []
         self._itself = Evidence(place, None, progress, pseudonyms)
         self._itself.counts = self.counts
-        self._speaking = {tuple(who): dialect for who, dialect in kept["speaking"]}
+        self._speaking: dict[tuple[str | None, ...], tuple[str, int | None]] = {
+            tuple(who): (dialect, offset) for who, (dialect, offset) in kept["speaking"]
+        }
         self._sources = {
             (found := Source(**source)): self._evidence(found, Progress(**so_far)) for source, so_far in kept["sources"]
         }
@@ -112,6 +135,7 @@ class Enveloped:
     def state(self) -> str:
         """What the next landing must know, as text."""
         kept = {
+            "problem": self.problem,
             "reader": self._reader.state,
             "speaking": [*self._speaking.items()],
             "sources": [(asdict(source), asdict(one.progress)) for source, one in self._sources.items()],
@@ -158,10 +182,14 @@ class Enveloped:
 
     def take(self, block: Block) -> Iterator[Row]:
         """Rows of the lines so far, but for the last record of each source: these may go on with it."""
+        if self.progress.lines == 0 and self._newest_first(block):
+            self.problem = NEWEST_FIRST
         waiting: dict[Source, Lines] = {}
         for number, line, length, unreadable in self._lines(block):
             self.counts.total += 1
             self.progress.lines += 1
+            if self.problem:
+                continue
             if length > LINE_BYTES:
                 yield self.quarantine(number, f"line longer than {LINE_BYTES} bytes", line, length)
                 continue
@@ -190,6 +218,15 @@ class Enveloped:
         """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
         return self._itself.broken_off(problem, rest, length)
 
+    def _newest_first(self, block: Block) -> bool:
+        """Whether the envelopes' times go back from line to line: a store was asked for the newest lines first."""
+        reader = Reader(self._chain, self._known)
+        times = []
+        for number, line, _, _ in islice(lines_in(block, 1, bytewise=reader.bytewise), SAMPLE):
+            times += [one.time for one in reader.read(number, line) if isinstance(one, Inner) and one.time is not None]
+        steps = [later - earlier for earlier, later in pairwise(times) if later != earlier]
+        return len(steps) >= FEWEST_STEPS and sum(step < 0 for step in steps) > 0.9 * len(steps)
+
     def _before_opening(self, line: str) -> str:
         """A line as it may be kept, pieces of it too; the fields of a journal entry say their lengths, and wait."""
         return self.pseudonyms.in_text(line) if self.pseudonyms and not self._reader.bytewise else line
@@ -210,27 +247,30 @@ class Enveloped:
         if isinstance(found, Refused):
             yield self.quarantine(found.line_no, found.reason, found.text, len(found.text.encode("utf-8", "replace")))
             return
-        node, program, file = map(self._named, (found.node, found.program, found.file))
-        who = node, program, file, found.utc_offset_minutes
-        speaks = self._speaking.get(who)
-        preferred = dialects.named(speaks) or named(file) or self._dialect
-        speaker = speaker_of(found.text, preferred) or speaker_of(found.text, self._dialect)
-        dialect = speaker.name if speaker else speaks
-        if dialect is None:
+        who = tuple(map(self._named, (found.node, found.program, found.file)))
+        before = self._speaking.get(who)
+        preferred = dialects.named(before[0]) if before else named(who[2]) or self._dialect
+        itself = before is not None and before[1] is None
+        begun = begun_by(found, preferred, dates_itself=itself) or begun_by(found, self._dialect, dates_itself=itself)
+        if begun is not None:
+            text, speaker, offset = begun
+            self._speaking[who] = before = speaker.name, offset
+        elif before is not None:
+            text = found.text
+        else:
             if len(self._unknown) < KEPT:
                 self._unknown.append(found.text)
             return
-        source = Source(*who, dialect)
+        source = source_of(*who, *before)
         if source not in self._sources:
             if len(self._sources) >= MOST_SOURCES:
                 reason = f"more than {MOST_SOURCES} nodes and programs in one file"
                 yield self.quarantine(found.line_no, reason, found.text, len(found.text.encode()))
                 return
             self._sources[source] = self._evidence(source, Progress())
-        self._speaking[who] = dialect
         lines = waiting.setdefault(source, Lines())
-        for text in (found.text, *found.more):
-            lines.texts.append(text)
+        for one in (text, *found.more):
+            lines.texts.append(one)
             lines.numbers.append(found.line_no)
             lines.unreadable.append(unreadable)
 
@@ -260,6 +300,22 @@ class Enveloped:
         evidence = Evidence(place, dialect, progress, self.pseudonyms)
         evidence.counts = self.counts
         return evidence
+
+
+def begun_by(
+    found: Inner, preferred: Dialect | None, *, dates_itself: bool = False
+) -> tuple[str, Dialect, int | None] | None:
+    """The first line of the record that begins with a line, its dialect and its zone; ``None``: none begins.
+
+    A line without a time gets that of its envelope, in UTC, unless its source ``dates_itself``: there it is a further
+    line of a record.
+    """
+    if (speaker := speaker_of(found.text, preferred)) is not None:
+        return found.text, speaker, found.utc_offset_minutes
+    text = None if found.time is None or dates_itself else dated(found.text, found.time, found.program)
+    if text is not None and (speaker := speaker_of(text, preferred)) is not None:
+        return text, speaker, 0
+    return None
 
 
 def lines_in(block: Block, first: int, *, bytewise: bool) -> Iterator[tuple[int, str, int, bool]]:
@@ -335,19 +391,19 @@ def chain_of(stream: str, data: bytes) -> Chain:
     def known(text: str) -> bool:
         return speaker_of(text, by_name) is not None
 
-    if archive(data) or encoding(data, "any.log"):
+    if archive(data) or (encoding(data, "any.log") and not data.startswith(b"__CURSOR=")):  # an export holds lengths
         return ()
     chain = detected(lines, known)
-    if chain and any(map(THREADS.match, lines[:SAMPLE])) and any(map(in_known_layout, lines[:SAMPLE])):
+    if chain and any(map(THREADS.match, lines[:LOOKED_AT])) and any(map(in_known_layout, lines[:LOOKED_AT])):
         return ()
     if any(map(known, lines)) or not (by_name or telling(lines)):
         return chain
     if not chain:
         return detected(lines, in_known_layout)
-    inside = [found.text for _, found in opened_lines(chain, data, by_name)][:SAMPLE]
+    inside = [found.text for _, found in opened_lines(chain, data, by_name)][:LOOKED_AT]
     if any(known(text) or in_known_layout(text) for text in inside):
         return chain
-    return () if any(map(in_known_layout, lines[:SAMPLE])) else chain
+    return () if any(map(in_known_layout, lines[:LOOKED_AT])) else chain
 
 
 THREADS = re.compile(
@@ -384,15 +440,18 @@ def head_in_envelopes(
 ) -> Head:
     """The identity of an enveloped file that begins with ``data``: all up to the end of its first dated line.
 
-    ``dialect`` is that of most lines inside, if one is known.
+    ``dialect`` is that of most lines inside, if one is known. Where neither it nor a line tells a dialect, nothing in
+    the file can be read, and no envelope needs to be opened.
     """
     envelope = told(chain)
     for end, found in opened_lines(chain, data, dialect):
-        speaker = speaker_of(found.text, named(found.file) or dialect) or speaker_of(found.text, dialect)
-        if speaker is None:
+        begun = begun_by(found, named(found.file) or dialect) or begun_by(found, dialect)
+        if begun is None:
             continue
+        text, speaker, said = begun
         zone = config.zone_of(cluster, node, speaker.utc_offset_minutes)
         zone = speaker.utc_offset_minutes if dialect is CANONICAL and isinstance(zone, str) else zone
-        time = speaker.time_of(found.text, offset_of(found.text, zone, speaker))
+        time = speaker.time_of(text, offset_of(text, zone, speaker) if said is None else said)
         return Head(digest(data[:end]), time[0] if time else None, (dialect or speaker).name, envelope)
-    return Head(digest(data[:BANNER_BYTES]), None, dialect.name if dialect else None, envelope)
+    at_all = digest(data[:BANNER_BYTES])
+    return Head(at_all, None, dialect.name, envelope) if dialect else Head(at_all, None, None)

@@ -127,6 +127,7 @@ class Evidence:
         self.progress = progress
         self.counts = Counts()
         self.envelope: str | None = None
+        self.problem: str | None = None
         self.state: str | None = None
         self.waiting = 0
         self._held = numbered(lines_of(Block(b"", 0)), 1)

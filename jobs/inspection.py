@@ -19,7 +19,7 @@ from election_core.envelopes import Inner, Reader, Refused, told
 from election_core.events import Event
 from jobs import JobError
 from jobs.blocks import Block, Blocks
-from jobs.enveloped import chain_of, lines_in, named, opened_by
+from jobs.enveloped import begun_by, chain_of, lines_in, named, opened_by
 from jobs.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS, decoded
 from jobs.recognising import dialect_of, looked_at
 from jobs.understanding import Understanding
@@ -172,14 +172,16 @@ def _enveloped(found: Inspection, reader: Reader, blocks: Blocks, utc_offset_min
         who = inner.node, inner.program, inner.file
         before = open_records.get(who)
         preferred = before.dialect if before else named(inner.file) or found.dialect
-        speaker = speaker_of(inner.text, preferred) or speaker_of(inner.text, found.dialect)
+        itself = before is not None and before.utc_offset_minutes is None
+        begun = begun_by(inner, preferred, dates_itself=itself) or begun_by(inner, found.dialect, dates_itself=itself)
         more = [text[:TEXT_CHARACTERS] for text in inner.more]
-        if speaker is not None:
+        if begun is not None:
+            text, speaker, offset = begun
             if before is not None:
                 yield before.seen(utc_offset_minutes)
             found.dialect = found.dialect or speaker
             stream = stream_at(inner.file) if inner.file else found.stream
-            open_records[who] = OpenRecord(speaker, stream, inner.line_no, inner.text, more)
+            open_records[who] = OpenRecord(speaker, stream, inner.line_no, text, more, offset)
         elif before is None:
             yield Seen(inner.line_no, inner.text, None, None)
         else:
@@ -211,10 +213,12 @@ class OpenRecord:
     line_no: int
     text: str
     more: list[str]
+    utc_offset_minutes: int | None
 
     def seen(self, utc_offset_minutes: int | None) -> Seen:
-        """What becomes of it."""
-        return _seen(self.dialect, self.stream, (self.line_no, self.text), self.more, utc_offset_minutes)
+        """What becomes of it, read in its own zone or else the one given."""
+        zone = utc_offset_minutes if self.utc_offset_minutes is None else self.utc_offset_minutes
+        return _seen(self.dialect, self.stream, (self.line_no, self.text), self.more, zone)
 
 
 def _seen(

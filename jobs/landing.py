@@ -62,7 +62,8 @@ class Known:
 
     def misread(self, dialect: str | None) -> bool:
         """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
-        return self.tick_bucket is None and self.lines_landed > 0 and self.read_as != dialect
+        unread = self.envelope is None and self.tick_bucket is None and self.lines_landed > 0
+        return unread and self.read_as != dialect
 
     envelope: str | None = None
     envelope_state: str | None = None
@@ -320,7 +321,7 @@ def landed_values(
         "lines_quarantined": counts.quarantined,
         "bytes_waiting": 0 if blocks.problem else blocks.waiting + evidence.waiting,
         "last_line_time": evidence.last_line_time,
-        "problem": blocks.problem or evidence.misunderstood,
+        "problem": blocks.problem or evidence.problem or evidence.misunderstood,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,
     }
     return tuple(values[name] for name in LANDED.names)

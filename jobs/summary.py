@@ -29,9 +29,9 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
 def numbers(published: Published) -> Iterator[str]:
     """How much was read and found."""
     files = published.rows(
-        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) AS files, sum(lines_total) AS lines, "
-        "sum(lines_event) AS events, sum(lines_ignored) AS ignored, sum(lines_quarantined) AS quarantined "
-        "FROM landed_files"
+        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) FILTER (WHERE status <> 'part') AS files, "
+        "sum(lines_total) AS lines, sum(lines_event) AS events, sum(lines_ignored) AS ignored, "
+        "sum(lines_quarantined) AS quarantined FROM landed_files"
     )[0]
     found = published.rows(
         "SELECT count(DISTINCT cluster) AS clusters, count(DISTINCT (cluster, replica_group)) AS groups FROM ("

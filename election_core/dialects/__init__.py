@@ -5,7 +5,7 @@ to teach a new system, add its module and name its files in :data:`STREAMS`. ``d
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -122,10 +122,14 @@ def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
         if preferred is CANONICAL and '"kind"' in line:
             return CANONICAL
         return etcd.ETCD if _JSON_OF_ETCD.match(line) and '"msg":' in line else None
-    for dialect in (preferred, *DIALECTS) if preferred else DIALECTS:
-        if dialect is not CANONICAL and re.match(dialect.record_start, line):
-            return dialect
-    return None
+    if preferred is not None and preferred is not CANONICAL and _begins(preferred.record_start)(line):
+        return preferred
+    return next((one for one in DIALECTS if one is not CANONICAL and _begins(one.record_start)(line)), None)
+
+
+@lru_cache(maxsize=64)
+def _begins(record_start: str) -> Callable[[str], re.Match[str] | None]:
+    return re.compile(record_start).match
 
 
 def tick(event_time: int, resolution_ms: int) -> Event:

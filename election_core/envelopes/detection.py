@@ -71,17 +71,22 @@ def is_export(sample: Sequence[str]) -> bool:
     )
 
 
-def _best(sample: Sequence[str], known: Known, depth: int) -> tuple[int, Chain]:
-    """How many lines are known when they are opened by the best chain, and that chain."""
+def _best(sample: Sequence[str], known: Known, depth: int, *, in_loose: bool = False) -> tuple[int, Chain]:
+    """How many lines are known when they are opened by the best chain, and that chain.
+
+    No loose envelope lies in a loose one: words in front of words are text.
+    """
     best = sum(map(known, sample))
     chain: Chain = ()
     if depth == DEEPEST or 2 * best > len(sample) or not sample:
         return best, chain
     for envelope in ENVELOPES:
+        if in_loose and envelope.loose:
+            continue
         texts = [found.text for line in sample if (found := opened(envelope, line)) is not None]
         if 2 * len(texts) < len(sample):
             continue
-        count, inner = _best(texts, known, depth + 1)
+        count, inner = _best(texts, known, depth + 1, in_loose=in_loose or envelope.loose)
         if count > best or (count == best == 0 and not chain and not envelope.loose):
             best, chain = count, (envelope.name, *inner)
     return best, chain

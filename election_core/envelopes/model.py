@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RFC_3339 = re.compile(
@@ -57,9 +58,15 @@ def instant(printed: str) -> int | None:
     if found is None:
         return None
     day, clock, fraction, zone = found.groups()
-    offset = "+0000" if zone in {"Z", "z", "UTC", "GMT"} else zone
+    second = _second(day, clock, "+0000" if zone in {"Z", "z", "UTC", "GMT"} else zone)
+    return None if second is None else second + int((fraction or "")[:6].ljust(6, "0"))
+
+
+@lru_cache(maxsize=4096)
+def _second(day: str, clock: str, offset: str) -> int | None:
+    """Microseconds UTC of a whole second, which many lines share; ``None`` for no such time."""
     try:
         moment = datetime.strptime(f"{day} {clock}{offset}", "%Y-%m-%d %H:%M:%S%z")
     except ValueError:
         return None
-    return (moment - _EPOCH) // timedelta(microseconds=1) + int((fraction or "")[:6].ljust(6, "0"))
+    return (moment - _EPOCH) // timedelta(microseconds=1)

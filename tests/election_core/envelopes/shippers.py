@@ -56,7 +56,7 @@ def _journal(line: str, at: datetime, node: str) -> dict[str, object]:
 
 def _ecs(line: str, at: datetime, node: str, file: str) -> dict[str, object]:
     return {
-        "@timestamp": f"{at:%Y-%m-%dT%H:%M:%S}.123Z",
+        "@timestamp": f"{at:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
         "@metadata": {"beat": "filebeat", "type": "_doc", "version": "8.17.0"},
         "log": {"offset": 17, "file": {"path": file}},
         "message": line,
@@ -87,6 +87,7 @@ SHIPPERS: dict[str, Shipper] = {
     "compose of version 1": lambda it: f"\x1b[36m{it.node}     |\x1b[0m {it.line}",
     "compose with time stamps": lambda it: f"{it.node}  | {rfc3339(it.at)} {it.line}",
     "stern": lambda it: f"{it.node} main {it.line}",
+    "stern of namespaces": lambda it: f"prod {it.node} main {it.line}",
     "stern in colour": lambda it: f"\x1b[38;5;2m{it.node}\x1b[0m \x1b[38;5;3mmain\x1b[0m {it.line}",
     "stern json": lambda it: as_json(
         {"message": it.line, "nodeName": "worker-3", "namespace": "prod", "podName": it.node, "containerName": "main"}

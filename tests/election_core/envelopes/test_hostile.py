@@ -241,3 +241,14 @@ def test_half_of_a_character_ends_in_quarantine_and_not_in_a_name(tmp_path: Path
     made = landed(zone, bytes(data))
     assert terms(made) == list(range(2, 21))
     assert [row["reason"] for row in made["quarantine"]] == ["not text"]
+
+
+@pytest.mark.parametrize("shipper", ["logcli", "logcli jsonl", "gcp"])
+def test_a_file_with_the_newest_line_first_is_told_and_not_read(zone: Zone, shipper: str) -> None:
+    """Its order is no program order: read as one it would tell of terms that go back."""
+    made = landed(zone, "\n".join(reversed(shipped(shipper, LINES))) + "\n")
+    [row] = made["landed_files"]
+    assert "newest first" in row["problem"]
+    assert (row["lines_total"], row["lines_event"], row["lines_quarantined"]) == (40, 0, 0)
+    zone.append("broker.log", "\n".join(shipped(shipper, [leads(99, term=99).rstrip()])) + "\n")
+    assert "newest first" in zone.land()["landed_files"][0]["problem"]
