@@ -399,6 +399,9 @@ _UNPRINTED = frozenset({Timeout.LOCK_LIFE, Timeout.LOCK_CLIENT_LIFE, Timeout.ETC
 SETTINGS = frozenset(chain.from_iterable(timeout.value.settings for timeout in Timeout))
 """The names of all settings that change a time."""
 
+SETTABLE = {timeout.name.lower(): timeout for timeout in Timeout if timeout.settable}
+"""The times that a cluster can change, by the names that the settings of the pipeline have for them."""
+
 Values = Mapping[str, frozenset[int]]
 """The values of each setting that one source printed, at any of its starts."""
 
