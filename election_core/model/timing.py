@@ -12,8 +12,11 @@ from fnmatch import fnmatchcase
 from itertools import chain, zip_longest
 from math import prod
 
-US_PER_MS = 1000
+US_PER_MS = 1_000
 """Microseconds in a millisecond."""
+MS_PER_SECOND = 1_000
+SECOND = MS_PER_SECOND * US_PER_MS
+"""Microseconds in a second: how exactly most systems print the time of a line."""
 
 PRINTED, CONFIGURED, DEFAULT = "printed", "configured", "default"
 """Where a time comes from: the logs' own words, the settings of the pipeline, the table."""
@@ -67,7 +70,7 @@ class Timeout(Enum):
     SEGMENT_GAP = Entry(2_000, "Signs of life of a process that are closer together than this are kept as one span.")
     ONE_START = Entry(600_000, "Lines of one start of a process are no further apart than this.")
     BEFORE_MARKER = Entry(15_000, "A process writes for at most this long before the first line that marks its start.")
-    FIRST_WORDS = Entry(2_000, "Lines this close before the first line that marks a start belong to that start.")
+    SETTLES = Entry(5_000, "Beyond a late start: until nothing of a night's holes can change any more.")
     STATUS_SETTLES = Entry(
         2_000,
         "Role lines and status lines come from different threads; a status line this soon after a role line may still "
@@ -396,6 +399,24 @@ class Timeout(Enum):
 _UNPRINTED = frozenset({Timeout.LOCK_LIFE, Timeout.LOCK_CLIENT_LIFE, Timeout.ETCD_HEARTBEAT})
 """Times that a cluster may have changed, though no log says so."""
 
+USED_BY: Mapping[str, tuple[Timeout, ...]] = {
+    "raft": (Timeout.ETCD_ELECTION, Timeout.ETCD_HEARTBEAT),
+    "zab": (Timeout.ZK_TICK, Timeout.ZK_SYNC_LIMIT, Timeout.ZK_INIT_LIMIT),
+    "controller": (
+        *(Timeout.CONTROLLER_HEARTBEAT, Timeout.CONTROLLER_BROKER_SILENT, Timeout.CONTROLLER_SCAN),
+        *(Timeout.CONTROLLER_INACTIVE_MASTER_SCAN, Timeout.CONTROLLER_POLL, Timeout.CONTROLLER_METADATA),
+        *(Timeout.CONTROLLER_CHECK_SET, Timeout.CONTROLLER_NOT_CAUGHT_UP, Timeout.CONTROLLER_ACK),
+    ),
+    "broker_identity": (Timeout.CONTROLLER_POLL,),
+    "acting_master": (
+        *(Timeout.NAME_SERVER_BROKER_SILENT, Timeout.NAME_SERVER_SCAN, Timeout.NAME_SERVER_REGISTERS),
+        Timeout.MEMBER_GROUP_POLL,
+    ),
+    "metadata": (Timeout.CONSUMER_OFFSET_FLUSH, Timeout.DELAY_OFFSET_FLUSH),
+    "order_lock": (Timeout.LOCK_LIFE, Timeout.LOCK_CLIENT_LIFE),
+}
+"""The times that a cluster can change, by the protocol that counts with them."""
+
 SETTINGS = frozenset(chain.from_iterable(timeout.value.settings for timeout in Timeout))
 """The names of all settings that change a time."""
 
@@ -473,9 +494,18 @@ DEFAULTS = Timing()
 """The times of a group of which nothing is known."""
 
 
-def in_force(timing: Timing) -> Iterator[tuple[Timeout, int, int, str]]:
-    """The times that clusters can change: shortest and longest in milliseconds, and where they come from."""
-    for timeout in Timeout:
-        if timeout.settable:
-            shortest, longest = timing.shortest_us(timeout), timing.us(timeout)
-            yield timeout, shortest // US_PER_MS, longest // US_PER_MS, timing.origin(timeout)
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What a group has for one time: shortest and longest of its members in milliseconds, and where it comes from."""
+
+    timeout: Timeout
+    shortest_ms: int
+    longest_ms: int
+    origin: str
+
+
+def in_force(timing: Timing, protocol: str) -> Iterator[InForce]:
+    """What a group has for the times that clusters can change and that the protocol counts with."""
+    for timeout in USED_BY.get(protocol, ()):
+        shortest, longest = timing.shortest_us(timeout), timing.us(timeout)
+        yield InForce(timeout, shortest // US_PER_MS, longest // US_PER_MS, timing.origin(timeout))
