@@ -167,10 +167,9 @@ ETCD = (
         ),
         (
             r"etcdserver/server",
-            r".*(publish|goAttach|GoAttach|data-dir|revoke|MaxRequestBytes|request limit|backend quota|WARNING: --v2|enabled corruption checking|bootstrap successfully|server has stopped)",
+            r".*(publish|goAttach|GoAttach|revoke|MaxRequestBytes|request limit|backend quota|WARNING: --v2|enabled corruption checking|bootstrap successfully|server has stopped)",
             "shutting down, limits and advice",
         ),
-        (r"etcdserver/server", r"\{\}$", "prints an error as it is"),
         (
             r"membership/",
             r".*(store|backend|version|attributes|ignored?|[Ss]kipped|zombie|member information|ready to downgrade)",
