@@ -1,4 +1,4 @@
-"""The RocketMQ dialect: all texts of brokers, controllers and name servers, from 4.5 to 5.3.
+"""The RocketMQ dialect: all texts of brokers, controllers and name servers, from 4.5 to 5.5.
 
 Layout of a line: ``2026-03-01 10:00:07 INFO StateMaintainer - [n1] [ChangeRoleToCandidate] ...``; whole seconds,
 always GMT+8 whatever the zone of the machine, unless an operator edited the logging configuration.
