@@ -19,7 +19,7 @@ from election_core.dialects.zookeeper.shapes import ZOOKEEPER_SHAPES
 from election_core.dialects.zookeeper.texts import EXPLAINED, REASONS, TEXTS
 from election_core.model.events import Event
 
-STREAMS = ("zookeeper.log*", "zookeeper*.out")
+STREAMS = ("zookeeper.log*", "zookeeper-*-server-*.log", "zookeeper*.out")
 """The files that a server writes: its own log, and its console as the start script keeps it."""
 
 BEFORE = r"^(?:[\w.-]+ *\| )?\W?"
