@@ -50,8 +50,8 @@ EXPLAINING = {
 class Outage:
     """A time in which no write was acknowledged, in seconds since 1970 on the clock of the writer.
 
-    It begins with the last acknowledgement; ``sure_end`` is when the attempt that failed last began, ``end`` is the next
-    acknowledgement.
+    It begins with the last acknowledgement; ``sure_end`` is when the attempt that failed last began, ``end`` is the
+    next acknowledgement.
     """
 
     run: str
@@ -169,8 +169,8 @@ def section(explanations: list[Explanation]) -> str:
     lines = [
         HEADING,
         "",
-        f"{good} of {len(explanations)} outages of surely more than two seconds are covered by a finding for at least two",
-        "fifths of that time. Clients wait two to five seconds an attempt, and a request that got lost is not answered",
+        f"{good} of {len(explanations)} outages of surely more than two seconds are covered by a finding for at least",
+        "two fifths of that time. Clients wait two to five seconds an attempt, and a lost request is not answered",
         "when the cluster is well again: so an outage lasted at least until the attempt that failed last *began*, and",
         "at most to the next acknowledged write; of several writers the one tells whose last attempt began first.",
         "This section is made by `python -m benchmarks.outages CORPORA --write`.",
