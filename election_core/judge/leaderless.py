@@ -321,10 +321,11 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
     """``LEADERLESS`` for each gap, in the protocol's words: "leader" of a "term", "master" of an "epoch"."""
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
-        fell_silent = gap.begin.at < gap.before.end.at - SECOND and (gap.lost is None or _was_silent(group, gap))
+        early = gap.begin.at < gap.before.end.at - SECOND
+        fell_silent = _was_silent(group, gap) if gap.lost is not None else early
         how = "fell silent" if fell_silent else _how_ended(gap.before)
         if gap.lost is not None:
-            how = _how_lost(group, gap, gap.lost, how)
+            how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
         if gap.after is not None:
             then = f"until {gap.after.name} led {clock} {gap.after.term}"
             serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
@@ -350,20 +351,20 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
 
 
 def _was_silent(group: Group, gap: Gap) -> bool:
-    """Whether the leader's log has a hole in the time without a leader."""
+    """Whether the leader's log is silent to the end of the time without a leader, and perhaps beyond."""
     elapsed = group.clocks.elapsed
-    holes = gap.before.silences
-    return any(elapsed(hole.begin, gap.end)[0] > 0 and elapsed(gap.begin, hole.end)[0] > 0 for hole in holes)
+    holes = gap.before.silences if gap.after is not None else ()
+    return any(elapsed(hole.begin, gap.end)[0] > 0 and elapsed(gap.end, hole.end)[1] > 0 for hole in holes)
 
 
-def _how_lost(group: Group, gap: Gap, lost: Majority, how: str) -> str:
+def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down: bool) -> str:
     """How a leader lost its majority, and what it did then: ``how`` its leadership ended."""
     told = [_who_left(group, lost, one) for one in lost.left]
     if lost.rounds is not None:
         told.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
     details = f" ({'; '.join(told)})" if told else ""
     led_on = group.clocks.elapsed(lost.latest, gap.before.end)
-    if gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < SECOND:
+    if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < SECOND:
         return f"{how}{details}"
     return f"lost its majority{details} and {how} {between(*led_on)} later"
 
