@@ -41,8 +41,6 @@ STILL_BARE = frozenset(
         "protocols/dledger/tables.py",
         "protocols/highest_id/coordinator.py",
         "protocols/metadata/rules.py",
-        "protocols/order_lock/log.py",
-        "protocols/order_lock/rules.py",
         "protocols/raft/log.py",
         "protocols/raft/tables.py",
         "protocols/zab/log.py",
