@@ -56,8 +56,6 @@ def gaps(group: Group, heard: Iterable[tuple[str, Moment]], unseen: Unseen | Non
     ordered = group.tenures  # by term: clocks of different machines do not order them
     ends, led_unseen, lives = _Ends(group, heard), _led_unseen(group), _Lives(group)
     for number, before in enumerate(ordered, 1):
-        if before.source in group.clocks.put_back:
-            return  # from here on it cannot be told when somebody led
         after = ordered[number] if number < len(ordered) else None
         gap = _gap(group, ends.so_far(before), after, led_unseen, lives)
         if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):

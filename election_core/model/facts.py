@@ -226,6 +226,19 @@ class LineBrokeRule(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class ClockSteppedBack(Fact):
+    """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
+    group."""
+
+    kind: ClassVar[str] = "CLOCK_STEPPED_BACK"
+
+    back_ms: int
+    of_member: bool
+    stream: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class ReplayFailed(Fact):
     """The fold of the source's log, or the judge of a group (then the source is empty), failed with this ``error``: a
     fault of this software, not of the log."""
@@ -249,6 +262,7 @@ SHARED: tuple[type[Fact], ...] = (
     TermWentBack,
     LogCut,
     RuleChecked,
+    ClockSteppedBack,
     ReplayFailed,
 )
 """The kinds that several protocols share."""
