@@ -66,7 +66,7 @@ def _of_member(own: Sequence[Fact]) -> bool:
 
 def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> Finding:
     own = by_source[wrong.source]
-    worst = max(wrong.offsets, key=_away, default=None)
+    worst = None if wrong.or_else else max(wrong.offsets, key=_away, default=None)
     set_by = max(wrong.set_by, key=abs, default=None)
     beyond = bool(wrong.offsets) or any(jump > 0 for jump in wrong.set_by)
     begin, end = min(fact.since for fact in own), max(fact.until or fact.since for fact in own)
@@ -88,7 +88,7 @@ def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequen
     )
 
 
-_ONLY_PROVEN = " Its times are compared with those of others as far as messages prove, and not around a step."
+_ONLY_PROVEN = " What it logged is compared with what others logged as far as messages prove, and not around a step."
 _WITHIN = " That is inside its configured bound."
 
 
