@@ -12,6 +12,7 @@ from election_core.judge.storm import storm
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Alive, Silence
 from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
 
 
 def availability(
@@ -37,7 +38,8 @@ def availability(
 def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator[RuleCoverage]:
     """Coverage of the rules about availability and about what limits a verdict."""
     changes = max(len(group.tenures) - 1, 0)
-    blurred = (t for t in group.tenures[:-1] if t.end.by - t.end.at > 2 * SECOND or group.clocks.near_step(t.end))
+    ends = (tenure.end for tenure in group.tenures[:-1])
+    blurred = (end for end in ends if end.by - end.at > Timeout.BLURRED_END.us or group.clocks.near_step(end))
     unclear = sum(1 for _ in blurred)
     unclear = max(min(unclear, changes - len(found)), 0)
     why = "the end of a tenure is known only between its last sign and the next start"

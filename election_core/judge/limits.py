@@ -13,7 +13,7 @@ from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
-from election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence
+from election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
 from election_core.model.rows import Finding, RuleCoverage
 
 
@@ -51,7 +51,8 @@ def wrong_clocks(facts: Sequence[Fact], clocks: Clocks) -> Iterator[Finding | Ru
     group = group_of(facts, clocks)
     by_source: dict[str, list[Fact]] = {}
     for fact in group.facts:
-        by_source.setdefault(fact.source_node, []).append(fact)
+        if not isinstance(fact, TimeoutConfigured):
+            by_source.setdefault(fact.source_node, []).append(fact)
     told = [wrong for wrong in clocks.wrong if _of_member(by_source.get(wrong.source, []))]
     for wrong in told:
         yield _wrong_clock(group, wrong, by_source)
