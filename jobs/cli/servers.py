@@ -31,7 +31,7 @@ def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None,
     endpoint, tables = Endpoint(host, port), Warehouse(warehouse)
     tables.last_run()
     settings = settings_in_force(config, master).config
-    server = Server(started(settings, master, debug, endpoint.settings | class_path()), warehouse)
+    server = Server(started(settings, master, debug, endpoint.settings | class_path()).session, warehouse)
     say(f"Serving run {server.run['run_id']} at {endpoint.url} until interrupted; restart it to serve a newer run.")
     try:
         for run_id in newer_runs(tables, server.run["run_id"]):

@@ -1,15 +1,17 @@
 """The stages of a night, each with a line about it."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jobs.cli.log import known
+from jobs import WrongCommand
+from jobs.cli.log import known, tell
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+    from jobs.engines.engine import Engine
+    from jobs.engines.spark_engine import SparkEngine
     from jobs.land import Landing
     from jobs.landing.landing_zone import Skipped
     from jobs.landing.listing import LogFile
@@ -19,21 +21,45 @@ if TYPE_CHECKING:
     from jobs.settings.in_force import InForce
 
 
-def started(config: "Config", master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkSession":
-    """The Spark session, with a line about it; ``more`` are settings of the command alone."""
+def started(config: "Config", master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkEngine":
+    """Spark, with a line about it; ``more`` are settings of the command alone."""
     from jobs.cli.progress import stage
+    from jobs.engines.spark_engine import SparkEngine
     from jobs.engines.spark_session import spark_session
 
     with stage("spark") as report:
-        spark = spark_session(
+        session = spark_session(
             "election-replay",
             master=master,
             shuffle_partitions=config.shuffle_partitions,
             quiet=not debug,
             more=more,
         )
-        report(f"{spark.version} on {spark.sparkContext.master}", spark=spark.version)
-    return spark
+        engine = SparkEngine(session)
+        report(engine.title, spark=session.version)
+    return engine
+
+
+PRELOAD = ("jobs.landing.one_file", "jobs.replaying.judging")
+"""What the processes of the local engine need."""
+
+
+@contextmanager
+def engine_of(name: str, config: "Config", master: str | None, debug: bool) -> "Iterator[Engine]":
+    """The engine of this name, ``spark`` or ``local``, with a line about it; it ends with the context.
+
+    Raises :class:`~jobs.WrongCommand` for a Spark master without Spark.
+    """
+    if name == "spark":
+        yield started(config, master, debug)
+        return
+    if master is not None:
+        raise WrongCommand("--master is for Spark: leave it out, or take --engine spark")
+    from jobs.engines.local_engine import LocalEngine
+
+    with closing(LocalEngine(preload=PRELOAD)) as engine:
+        tell(f"{'local':<8} {engine.title}", engine=name)
+        yield engine
 
 
 def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
@@ -42,7 +68,7 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
 
 
 def land_stage(
-    spark: "SparkSession", landing: str, tables: Any, config: "Config", clusters: Sequence[str] = ()
+    engine: "Engine", landing: str, tables: Any, config: "Config", clusters: Sequence[str] = ()
 ) -> "tuple[Landing, list[Skipped]]":
     """Land, with a line about it. What was landed, and what had to be passed over."""
     from jobs.cli.progress import rate, stage
@@ -50,10 +76,10 @@ def land_stage(
     from jobs.land import new_files
 
     passed_over: list[Skipped] = []
-    with stage("land", spark) as report:
+    with stage("land", engine) as report:
         began = time.monotonic()
         files = of_clusters(new_files(landing, tables, config, passed_over.append), clusters)
-        done = land_job(spark, files, landing, tables, config)
+        done = land_job(engine, files, landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")
             return done, passed_over
@@ -68,7 +94,7 @@ def land_stage(
 
 
 def replay_stage(
-    spark: "SparkSession",
+    engine: "Engine",
     tables: Any,
     settings: "InForce",
     selection: "Selection | None" = None,
@@ -81,10 +107,10 @@ def replay_stage(
     from jobs.replay import replay as replay_job
     from jobs.replaying.selection import EVERYTHING
 
-    with stage("replay", spark) as report:
+    with stage("replay", engine) as report:
         began = time.monotonic()
         done = replay_job(
-            spark,
+            engine,
             tables,
             settings.config.listed(),
             selection or EVERYTHING,

@@ -18,7 +18,6 @@ from typing import Any
 
 from election_core.dialects import NAMED
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
-from jobs.engines.python_worker import prepare_worker
 from jobs.landing.blocks import Blocks, Mark
 from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
 from jobs.landing.landing_zone import LandingZone, open_landing
@@ -114,7 +113,6 @@ class Landed:
 
 def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
     """Land the tasks of one batch into data files below ``warehouse``."""
-    prepare_worker()
     sums: Counter[str] = Counter()
     unread: list[tuple[str, str]] = []
 

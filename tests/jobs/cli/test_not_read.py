@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from jobs.cli.app import main
 from jobs.cli.ending import GATE_FAILED, NOT_READ
+from jobs.engines.spark_engine import SparkEngine
 from jobs.land import Landing
 from jobs.landing.landing_zone import LocalZone, Skipped
 from jobs.landing.listing import log_files
@@ -138,7 +138,7 @@ def test_they_are_counted_for_monitoring_while_they_are_unread(
 
 
 def test_a_night_over_a_bad_landing_zone_is_published(
-    zone: Zone, warehouse: Warehouse, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    zone: Zone, warehouse: Warehouse, spark: SparkEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As the command line does it; ``spark`` is the session that it finds."""
     assert spark
