@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jobs.cli.ending import complain, gates, leave, not_read, summary
+from jobs.cli.extras import data_docs_wanted
 from jobs.cli.log import known, tell
 from jobs.cli.options import (
     cluster_option,
@@ -199,7 +200,7 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
     from jobs.validate import validate as validate_job
     from jobs.warehouse.warehouse import Warehouse
 
-    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), docs=docs)
+    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), docs=data_docs_wanted(docs))
     complain(done.checks)
     held = sum(check.holds for check in done.checks)
     text = (

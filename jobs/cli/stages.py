@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from jobs import WrongCommand
+from jobs.cli.extras import needing
 from jobs.cli.log import known, tell
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 def started(config: "Config", master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkEngine":
     """Spark, with a line about it; ``more`` are settings of the command alone."""
     from jobs.cli.progress import stage
-    from jobs.engines.spark_engine import SparkEngine
-    from jobs.engines.spark_session import spark_session
+
+    with needing("spark", ", or take --engine local where there is one"):
+        from jobs.engines.spark_engine import SparkEngine
+        from jobs.engines.spark_session import spark_session
 
     with stage("spark") as report:
         session = spark_session(

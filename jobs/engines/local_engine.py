@@ -234,32 +234,50 @@ class Hand:
 
 def spooled(batches: pa.RecordBatchReader, key: Sequence[str], folder: Path) -> Iterator[str]:
     """Sorted batches as files of at least :data:`HAND_ROWS` rows, those of one key in one file; none if no row is."""
-    writer: pa.RecordBatchStreamWriter | None = None
+    file = _Spool(folder, batches.schema)
     last: tuple[object, ...] = ()
-    file, rows = "", 0
     for batch in batches:
-        if not batch.num_rows:
-            continue
         begin = 0
         for start in key_starts(batch, key, last):
-            if writer is not None and rows + start - begin >= HAND_ROWS:
-                writer.write_batch(batch.slice(begin, start - begin))
-                writer.close()
-                yield file
-                writer, rows, begin = None, 0, start
-        if writer is None:
-            file = str(folder / f"{uuid4()}.arrows")
-            writer = pa.ipc.new_stream(file, batches.schema)
-        writer.write_batch(batch.slice(begin))
-        rows += batch.num_rows - begin
-        last = key_at(batch, key, batch.num_rows - 1)
-    if writer is not None:
-        writer.close()
-        yield file
+            if file.rows + start - begin >= HAND_ROWS:
+                yield file.finished(batch.slice(begin, start - begin))
+                file, begin = _Spool(folder, batches.schema), start
+        if batch.num_rows > begin:
+            file.add(batch.slice(begin))
+            last = key_at(batch, key, batch.num_rows - 1)
+    if file.rows:
+        yield file.finished()
+
+
+class _Spool:
+    """A file of record batches that is being written."""
+
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        self._path, self._schema = str(folder / f"{uuid4()}.arrows"), schema
+        self._writer: pa.RecordBatchStreamWriter | None = None
+        self.rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write one more batch."""
+        if self._writer is None:
+            self._writer = pa.ipc.new_stream(self._path, self._schema)
+        self._writer.write_batch(batch)
+        self.rows += batch.num_rows
+
+    def finished(self, *rest: pa.RecordBatch) -> str:
+        """Where the file stands, after the ``rest`` of its rows."""
+        for batch in rest:
+            if batch.num_rows:
+                self.add(batch)
+        if self._writer is not None:
+            self._writer.close()
+        return self._path
 
 
 def key_starts(batch: pa.RecordBatch, key: Sequence[str], last: tuple[object, ...]) -> list[int]:
     """Where another key begins in a batch that follows a row of the key ``last``."""
+    if not batch.num_rows:
+        return []
     columns = [batch.column(name) for name in key]
     changed = reduce(pc.or_, (pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)) for column in columns))
     later = [number + 1 for number in pc.indices_nonzero(changed).to_pylist()]
