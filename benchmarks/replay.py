@@ -32,7 +32,7 @@ from jobs.engines.spark_engine import SparkEngine, in_order
 from jobs.engines.spark_session import spark_session
 from jobs.engines.spark_tables import read
 from jobs.replay import replay
-from jobs.replaying.checkpoints import to_read
+from jobs.replaying.checkpoints import in_fold_columns
 from jobs.replaying.judging import FACTS, GROUP, PROGRAM_ORDER, fold, judge
 from jobs.replaying.news import SOURCE
 from jobs.warehouse.data_files import in_shape, record_batch
@@ -52,7 +52,7 @@ def best(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
     return min([seconds(partial(work, number)) for number in range(rounds + 1)][1:])
 
 
-EVENTS = to_read(Rows("events"), old=False)
+EVENTS = in_fold_columns(Rows("events"), old=False)
 """All that is landed, as the fold reads it."""
 
 BY_SOURCE, BY_GROUP = Dealing(SOURCE, PROGRAM_ORDER), Dealing(GROUP, GROUP)

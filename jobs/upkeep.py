@@ -29,6 +29,8 @@ def upkeep(
 
     Raises :class:`JobError` when nothing is published.
     """
+    if not dry_run:
+        warehouse.refuse_unwritable()
     published = warehouse.published()
     if published is None:
         raise JobError(f"nothing is published in {warehouse.root}: run `election-replay run` first")

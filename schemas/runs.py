@@ -52,6 +52,11 @@ TABLE = Table(
         Column(name="code_version", type=STRING, comment="Version of this software.", nullable=False),
         Column(name="rules_version", type=STRING, comment="Version of the rules.", nullable=False),
         Column(
+            name="facts_version",
+            type=STRING,
+            comment="Version of the facts; others are made anew from the events; null: before facts had versions.",
+        ),
+        Column(
             name="inventory_version",
             type=STRING,
             comment="Hash of the inventory in the settings; another one is judged anew.",

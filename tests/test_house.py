@@ -94,6 +94,7 @@ LONG_FILES = {
     "election_core/protocols/acting_master/rules.py": RULES,
     "election_core/protocols/controller/rules.py": RULES,
     "election_core/protocols/dledger/log.py": LOG,
+    "election_core/protocols/highest_id/coordinator.py": LOG,
     "election_core/protocols/metadata/rules.py": RULES,
     "election_core/protocols/order_lock/rules.py": RULES,
     "election_core/simulate/acting_master/machine.py": MACHINE,
@@ -110,13 +111,10 @@ MEMBER = "what one member keeps, in memory and on disk, field by field as in its
 
 WIDE_CLASSES = {
     "election_core/model/events.py Event": ROW,
-    "election_core/model/facts.py Fact": ROW,
-    "election_core/model/fold_event.py Logged": ROW,
+    "election_core/model/fold_event.py FoldEvent": ROW,
     "election_core/model/rows.py Finding": ROW,
     "election_core/model/rows.py LockHold": ROW,
     "election_core/protocols/dledger/log.py DledgerLog": "what the fold of one node knows so far",
-    "election_core/protocols/raft/log.py Membership": "what the fold of one node knows so far",
-    "election_core/protocols/zab/log.py ZabLog": "what the fold of one node knows so far",
     "election_core/simulate/controller/broker_machine.py State": MEMBER,
     "election_core/simulate/zab/machine.py State": MEMBER,
 }

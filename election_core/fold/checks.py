@@ -1,16 +1,12 @@
-"""Verdicts: a rule holds, is broken, or cannot be judged. Counted in one log, summed over a group."""
+"""Verdicts: a rule holds, is broken, or cannot be judged. Counted in one log."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import Testimony
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
-from election_core.model.rows import RuleCoverage
+from election_core.fold.fact_writer import FactWriter
+from election_core.model.facts import RuleChecked
+from election_core.model.fold_event import FoldEvent
 
 CONFORMS = "conforms"
 VIOLATES = "violates"
@@ -41,55 +37,28 @@ class Checked:
     """The verdicts about one log's lines."""
 
     counts: Counter[Verdict] = field(default_factory=Counter)
-    violations: list[tuple[Verdict, Logged]] = field(default_factory=list)
+    violations: list[tuple[Verdict, FoldEvent]] = field(default_factory=list)
 
-    def note(self, verdict: Verdict | None, event: Logged) -> None:
+    def note(self, verdict: Verdict | None, event: FoldEvent) -> None:
         """Count a verdict; ``None`` where the check did not apply."""
         if verdict is not None:
             self.counts[verdict] += 1
             if verdict.says == VIOLATES:
                 self.violations.append((verdict, event))
 
-    def tallied(self, told: Testimony, node: str | None) -> Iterator[Fact]:
-        """``CHECKED`` facts: how often each rule said what."""
-        last = told.lives[-1].last_seen if told.lives else 0
+    def tallied(self, emit: FactWriter, node: str | None) -> Iterator[RuleChecked]:
+        """How often each rule said what."""
+        last = emit.incarnations[-1].last_seen if emit.incarnations else 0
         for verdict, count in sorted(self.counts.items(), key=_in_words):
-            yield told.fact(
-                facts.CHECKED,
-                last,
-                last,
-                None,
-                node=node,
-                cause=verdict.rule,
-                result=verdict.says,
-                value=verdict.why,
+            yield RuleChecked(
+                *emit.during(node, last, last, None),
+                verdict=verdict.says,
+                rule=verdict.rule,
                 count=count,
+                why=verdict.why,
             )
 
 
 def _in_words(tally: tuple[Verdict, int]) -> tuple[str, str, str]:
     verdict = tally[0]
     return verdict.rule, verdict.says, str(verdict.why)
-
-
-Told = tuple[str, str, str | None, int]
-"""Rule, verdict, reason where it cannot tell, how often."""
-
-
-def told_by(group: Group) -> Iterator[Told]:
-    """The verdicts that the logs of a group's nodes brought."""
-    for fact in group.of(facts.CHECKED):
-        yield fact.cause or "", fact.result or "", fact.value, fact.count or 0
-
-
-def summed(group: Group, verdicts: Iterable[Told]) -> Iterator[RuleCoverage]:
-    """One row of coverage for each rule."""
-    tallies: dict[str, Counter[str]] = {}
-    reasons: dict[str, set[str]] = {}
-    for rule, says, why, count in verdicts:
-        tallies.setdefault(rule, Counter())[says] += count
-        if why is not None:
-            reasons.setdefault(rule, set()).add(why)
-    for rule, tally in sorted(tallies.items()):
-        because = "; ".join(sorted(reasons.get(rule, set()))) or None
-        yield coverage(group, rule, tally[CONFORMS], tally[VIOLATES], tally[UNDECIDABLE], because)

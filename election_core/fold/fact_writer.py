@@ -1,128 +1,24 @@
-"""A source as a witness: who it is, when it lived, and how what it saw becomes a fact.
-
-A line rarely says for which replica group and member it speaks. The log itself does, elsewhere: votes name the
-group, registrations name broker set and broker id. What the whole log says about itself is used for all its lines,
-life by life, since a process may come back under another id.
-"""
+"""How what a source saw becomes facts: who speaks, when its processes ran, and the writer of its facts."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.identity import NOT_LISTED, Identity, Listed, process_of
+from election_core.fold.process_runs import SECOND, Incarnation
 from election_core.fold.roles import Span
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
-
-CONTROLLER_GROUP = "controller"
-"""The replica group that the controllers themselves form."""
-UNIDENTIFIED = "unidentified"
-"""The replica group of a node whose log never says to which group it belongs."""
-
-BROKER = "broker"
-CONTROLLER = "controller"
-NAMESERVER = "nameserver"
-ETCD = "etcd"
-ZOOKEEPER = "zookeeper"
-SNAPSHOTS = "snapshots"
-"""No process of the system: the collector that took copies of metadata files, also while their owner was dead."""
-
-
-_PROCESSES = (
-    ("namesrv", NAMESERVER),
-    ("controller", CONTROLLER),
-    ("dledger", CONTROLLER),
-    ("jraft", CONTROLLER),
-    ("etcd", ETCD),
-    ("zookeeper", ZOOKEEPER),
-)
-"""How the names of a process's files begin; all others are a broker's."""
-
-
-@lru_cache(maxsize=4096)
-def process_of(stream: str) -> str:
-    """Which process of a machine writes a file, by the file's name; canonical events tell of themselves alone."""
-    if "/" in stream:  # only a snapshot has a folder in its name
-        return SNAPSHOTS
-    if stream.endswith(".events.jsonl"):
-        return stream
-    return next((process for beginning, process in _PROCESSES if stream.startswith(beginning)), BROKER)
-
-
-NAMES_BROKER_SET = frozenset(
-    {
-        "BRK_BOOT",
-        "BRK_MASTER_BEGIN",
-        "BRK_REG_APPLIED",
-        "BRK_REG_TEMP",
-        "BRK_SLAVE_BEGIN",
-        "DLB_MASTER_BEGIN",
-        "DLB_SLAVE_BEGIN",
-    }
-)
-"""Lines in which a broker names its own broker set."""
-NAMES_BROKER_ID = frozenset({"BRK_REG_APPLIED", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
-"""Lines in which a broker of the controller mode names its own persistent id."""
-IDENTITY_KINDS = NAMES_BROKER_SET | NAMES_BROKER_ID | {"CFG_ITEM", "CFG_REPLACE"}
-
-
-@dataclass(slots=True)
-class Identity:
-    """What a source says about itself: broker set, broker ids over time, settings of its configuration dump."""
-
-    broker_set: str | None = None
-    ids: list[tuple[int, str]] = field(default_factory=list)
-    settings: dict[str, Logged] = field(default_factory=dict)
-
-    def on(self, event: Logged) -> None:
-        """Take an event of one of :data:`IDENTITY_KINDS`."""
-        if event.kind in NAMES_BROKER_SET and event.replica_group is not None:
-            self.broker_set = event.replica_group
-        if event.kind in NAMES_BROKER_ID and event.node is not None:
-            self.ids.append((event.at, event.node))
-        if event.setting is not None and event.value:
-            self.settings[event.setting] = event
-
-    def setting(self, name: str) -> str | None:
-        """The last value of a setting; ``None`` where the log does not show it, which does not mean the default."""
-        found = self.settings.get(name)
-        return found.value if found is not None else None
-
-    def broker_id_at(self, time: int, lives: list[Life]) -> str | None:
-        """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
-        life = life_at(lives, time)
-        own = [(at, node) for at, node in self.ids if life_at(lives, at) == life]
-        before = [node for at, node in own if at <= time]
-        if before:
-            return before[-1]
-        if own:
-            return own[0][1]
-        earlier = [node for at, node in self.ids if at <= time]
-        return earlier[-1] if earlier else None
+from election_core.model.facts import Alive, Role, Silence
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """Whom the inventory says that a source speaks for; it counts only where the log does not say."""
-
-    replica_group: str | None = None
-    member: str | None = None
-
-
-NOT_LISTED = Listed()
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """One source after its last event: identity and lives, by process."""
+class Speaker:
+    """One source after its last event: its identity, and when its processes ran."""
 
     cluster: str
     source_node: str
     bound_ms: int
     identity: Identity
-    lives: dict[str, list[Life]]
+    incarnations: dict[str, list[Incarnation]]
     listed: Listed = NOT_LISTED
 
     @property
@@ -130,13 +26,13 @@ class Witness:
         """The broker set, by its own lines, else by the inventory."""
         return self.identity.broker_set or self.listed.replica_group
 
-    def broker_id_at(self, time: int, lives: list[Life]) -> str | None:
+    def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
         """The broker id that the process had, by its own lines, else by the inventory."""
-        return self.identity.broker_id_at(time, lives) or self.listed.member
+        return self.identity.broker_id_at(time, incarnations) or self.listed.member
 
-    def about(self, group: str, protocol: str, stream: str, node_at: Callable[[int], str | None]) -> "Testimony":
+    def about(self, group: str, protocol: str, stream: str, node_at: Callable[[int], str | None]) -> "FactWriter":
         """Facts of one protocol about one group, from the process that writes ``stream``."""
-        return Testimony(self, group, protocol, self.lives.get(process_of(stream), []), node_at)
+        return FactWriter(self, group, protocol, self.incarnations.get(process_of(stream), []), node_at)
 
 
 class Noted(Protocol):
@@ -155,82 +51,83 @@ class Noted(Protocol):
         """The line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Testimony:
-    """Makes facts of one protocol about one group. ``node_at`` names the node that speaks, at a time."""
+Beginning = tuple[
+    str, str, str, str | None, str, int, int, str | None, int | None, int | None, str | None, int, int
+]  # fmt: skip
+"""The fields that all facts have, in their order."""
 
-    witness: Witness
+
+@dataclass(frozen=True, slots=True)
+class FactWriter:
+    """Writes how each fact of one protocol about one group begins, as in ``TermRaised(*emit.at(event), term=3)``.
+
+    ``node_at`` names the node that speaks, at a time.
+    """
+
+    speaker: Speaker
     group: str
     protocol: str
-    lives: list[Life]
+    incarnations: list[Incarnation]
     node_at: Callable[[int], str | None]
 
-    def saw(self, kind: str, noted: Noted, **more: Any) -> Fact:
-        """A fact at the time of what was noted; ``node`` is the speaker unless given."""
-        if "node" not in more:
-            more["node"] = self.node_at(noted.at)
-        return self.fact(kind, noted.at, noted.by, noted.event_id, **more)
+    def at(self, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
+        """A fact about the speaker at the time of what was noted, ``until`` something else was."""
+        return self.about(self.node_at(noted.at), noted, until, ordinal)
 
-    def fact(self, kind: str, since: int, since_by: int, since_event: str | None, **more: Any) -> Fact:
-        """A fact with all its parts given; where the clock was put back, an interval still ends after it begins."""
-        if more.get("until") is not None and more.get("until_by") is not None:
-            more["until_by"] = max(more["until"], more["until_by"])
-        return Fact(
-            cluster=self.witness.cluster,
-            replica_group=self.group,
-            protocol=self.protocol,
-            kind=kind,
-            source_node=self.witness.source_node,
-            since=since,
-            since_by=max(since, since_by),
-            since_event=since_event,
-            bound_ms=self.witness.bound_ms,
-            **more,
+    def about(self, node: str | None, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
+        """A fact about ``node`` at the time of what was noted."""
+        if until is None:
+            return self.during(node, noted.at, noted.by, noted.event_id, None, None, None, ordinal)
+        return self.during(node, noted.at, noted.by, noted.event_id, until.at, until.by, until.event_id, ordinal)
+
+    def during(
+        self,
+        node: str | None,
+        since: int,
+        since_by: int,
+        since_event: str | None,
+        until: int | None = None,
+        until_by: int | None = None,
+        until_event: str | None = None,
+        ordinal: int = 0,
+    ) -> Beginning:
+        """A fact with all its times given; where the clock was put back, an interval still ends after it begins."""
+        if until is not None and until_by is not None and until_by < until:
+            until_by = until
+        speaker = self.speaker
+        return (
+            *(speaker.cluster, self.group, self.protocol, node, speaker.source_node),
+            *(since, max(since, since_by), since_event),
+            *(until, until_by, until_event),
+            *(speaker.bound_ms, ordinal),
         )
 
-    def roles(self, spans: Iterable[Span]) -> Iterator[Fact]:
-        """``ROLE`` facts of role spans."""
+    def roles(self, spans: Iterable[Span]) -> Iterator[Role]:
+        """The facts of role spans."""
         for span in spans:
             step = span.step
-            yield self.fact(
-                facts.ROLE,
-                step.at,
-                step.by,
-                step.event_id,
-                node=step.node or self.node_at(step.at),
-                until=span.until,
-                until_by=span.until_by,
-                until_event=span.until_event,
+            node, end = step.node or self.node_at(step.at), (span.until, span.until_by, span.until_event)
+            yield Role(
+                *self.during(node, step.at, step.by, step.event_id, *end),
                 role=step.role,
                 term=step.term,
-                peer=step.leader,
-                cause=step.cause,
-                result=span.end_cause,
+                leader=step.leader,
                 address=step.address,
+                end_cause=span.end_cause,
+                cause=step.cause,
             )
 
-    def life(self) -> Iterator[Fact]:
-        """``ALIVE`` and ``SILENCE`` facts of the process."""
-        for life in self.lives:
-            yield self.fact(
-                facts.ALIVE,
-                life.first_seen,
-                life.first_seen,
-                life.start_event,
-                node=self.node_at(life.first_seen),
-                until=life.last_seen,
-                until_by=life.last_seen + SECOND,
-                until_event=life.stop_event,
-                flag=life.stop is not None,
-            )
-            for hole in life.silences:
-                yield self.fact(
-                    facts.SILENCE,
-                    hole.begin,
-                    hole.begin + SECOND,
-                    hole.begin_event,
-                    node=self.node_at(hole.begin),
-                    until=hole.end,
-                    until_by=hole.end + SECOND,
-                    until_event=hole.end_event,
-                )
+    def alive(self) -> Iterator[Alive]:
+        """When the process ran."""
+        for run in self.incarnations:
+            node, begin, end = self.node_at(run.first_seen), run.first_seen, run.last_seen
+            during = self.during(node, begin, begin, run.start_event, end, end + SECOND, run.stop_event)
+            yield Alive(*during, stopped=run.stop is not None)
+
+    def silences(self) -> Iterator[Silence]:
+        """When the process ran and wrote nothing."""
+        for run in self.incarnations:
+            for hole in run.silences:
+                end = (hole.end, hole.end + SECOND, hole.end_event)
+                node = self.node_at(hole.begin)
+                yield Silence(*self.during(node, hole.begin, hole.begin + SECOND, hole.begin_event, *end))

@@ -1,4 +1,4 @@
-"""Lines that a process writes again and again while nothing happens, of which a state keeps a few.
+"""Lines that a process writes again and again while nothing happens, of which a checkpoint keeps a few.
 
 A run of them is broken by any other line of interest and by a clock that does not just go on. Within a run, the lines
 of one kind that say the same are worth their first ones, the last that shows a count to have grown with the line before
@@ -8,10 +8,10 @@ it, and the last one: a fold of these gives what a fold of all gives, whatever s
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 
 
-def _nothing(_: Logged) -> None:
+def _nothing(_: FoldEvent) -> None:
     return None
 
 
@@ -23,6 +23,6 @@ class Periodic:
     growth matters. What the first line of a run says may be believed only so many microseconds after it: ``settles``.
     """
 
-    says: Callable[[Logged], Hashable]
-    counts: Callable[[Logged], int | None] = _nothing
+    says: Callable[[FoldEvent], Hashable]
+    counts: Callable[[FoldEvent], int | None] = _nothing
     settles: int = 0

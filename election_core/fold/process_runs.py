@@ -71,7 +71,7 @@ STOP_KINDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class Incarnation:
     """One run of a process, all times in microseconds on its own clock.
 
     ``start`` is ``None`` when the log begins in the middle of a life; ``stop`` is the begin of a clean
@@ -137,7 +137,7 @@ class Activity:
         self.segments.append(Segment(time, time, event_id, event_id))
 
     def digest(self) -> list[Segment]:
-        """``segments`` in as few pieces as give the same :meth:`lives`.
+        """``segments`` in as few pieces as give the same :meth:`incarnations`.
 
         The next night's lines may still say something about the last seconds; before them, a short hole matters only
         where a life begins after it.
@@ -166,7 +166,7 @@ class Activity:
         """A clean shutdown began."""
         self.stops.append((time, event_id))
 
-    def lives(self) -> list[Life]:
+    def incarnations(self) -> list[Incarnation]:
         """The lives in order of time; empty when the source wrote nothing of interest."""
         segments = _merged([*self.covered, *self.segments])
         if not segments:
@@ -178,14 +178,14 @@ class Activity:
         opening: list[tuple[int, str] | None] = [*starts]
         if not starts or first_seen < starts[0][0]:
             opening.insert(0, None)
-        lives = []
+        incarnations = []
         for number, start in enumerate(opening):
             after = opening[number + 1] if number + 1 < len(opening) else None
             since = start[0] if start else first_seen
             until = after[0] if after else last_seen + 1
             ended_by = marked[number + 1 - len(opening)][0] if after else None
-            lives.append(replace(_life(segments, stops, start, since, until, after), ended_by=ended_by))
-        return lives
+            incarnations.append(replace(_life(segments, stops, start, since, until, after), ended_by=ended_by))
+        return incarnations
 
 
 def _life(
@@ -195,7 +195,7 @@ def _life(
     since: int,
     until: int,
     after: tuple[int, str] | None,
-) -> Life:
+) -> Incarnation:
     """The life from ``since`` to before ``until``; segments and stops are those of all lives, in order."""
     begin = bisect_left(segments, since, key=_last)
     own = [
@@ -209,7 +209,7 @@ def _life(
         for before, following in pairwise(own)
         if following.first - before.last >= SILENCE
     )
-    return Life(
+    return Incarnation(
         start=start[0] if start else None,
         start_event=start[1] if start else None,
         first_seen=own[0].first if own else since,
@@ -222,15 +222,15 @@ def _life(
     )
 
 
-def life_at(lives: Sequence[Life], time: int) -> int:
+def incarnation_at(incarnations: Sequence[Incarnation], time: int) -> int:
     """Index of the life that ``time`` falls into; a time before the first start belongs to the first life."""
-    return max(bisect_right(lives, time, key=_begin) - 1, 0)
+    return max(bisect_right(incarnations, time, key=_begin) - 1, 0)
 
 
 _first, _last = attrgetter("first"), attrgetter("last")
 
 
-def _begin(life: Life) -> int:
+def _begin(life: Incarnation) -> int:
     return life.start if life.start is not None else life.first_seen
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from election_core.fold.process_runs import PROVABLE, SECOND, Life, life_at
+from election_core.fold.process_runs import PROVABLE, SECOND, Incarnation, incarnation_at
 
 LEADER = "leader"
 ACTING = "acting_leader"
@@ -51,17 +51,17 @@ class Span:
     end_cause: str | None
 
 
-def spans(steps: Sequence[Step], lives: Sequence[Life], first_role: str) -> Iterator[Span]:
+def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role: str) -> Iterator[Span]:
     """The role spans of one node over all its lives.
 
     ``first_role`` is the role of a process from its start to its first step, by the rules of the protocol.
     Between two lives the node is down.
     """
-    all_lives = list(lives)
+    all_lives = list(incarnations)
     by_life: dict[int, list[Step]] = {}
     for step in steps:
         # A role first seen in a later line began somewhere before it, but in the life of that line.
-        number = life_at(all_lives, max(step.at, step.by - SECOND))
+        number = incarnation_at(all_lives, max(step.at, step.by - SECOND))
         start = all_lives[number].start if all_lives else None
         begun = step if start is None else replace(step, at=max(step.at, min(start, step.by)))
         by_life.setdefault(number, []).append(begun)
@@ -97,7 +97,7 @@ def _in_turn(own: Sequence[Step]) -> list[Step]:
     return kept
 
 
-def _last_span(step: Step, life: Life) -> Span:
+def _last_span(step: Step, life: Incarnation) -> Span:
     last_sign = max(life.last_seen, step.at)
     if life.stop is not None:
         return Span(step, max(life.stop, step.at), last_sign + SECOND, life.stop_event, STOPPED)
@@ -106,7 +106,7 @@ def _last_span(step: Step, life: Life) -> Span:
     return Span(step, None, None, None, None)
 
 
-def _down(life: Life, next_start: int, last: Span | None) -> Span:
+def _down(life: Incarnation, next_start: int, last: Span | None) -> Span:
     """The last sign of life is known by its second; what the process last was, it was before it was down."""
     cause = STOPPED if life.stop is not None else DIED
     since = max(life.last_seen, last.until if last is not None and last.until is not None else life.last_seen)

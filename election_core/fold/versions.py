@@ -1,14 +1,14 @@
 """Which releases of each system are known: those whose log texts and rules were read in their sources.
 
 A line of another release is read as far as its words are the same; the finding ``UNKNOWN_VERSION`` then says that some
-may not have been understood. Few lines say which release wrote them: :data:`SAID` lists them.
+may not have been understood. Few lines say which release wrote them: :data:`RELEASE_CLAIMS` lists them.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 
 Release = tuple[int, int]
 """Major and minor number."""
@@ -27,7 +27,7 @@ _MINORS = ((4, 9), *((5, minor) for minor in range(10)))
 _ORDINALS_OF_MINOR = 20
 
 
-class Said(NamedTuple):
+class ReleaseClaim(NamedTuple):
     """What a line says of the release that wrote it."""
 
     system: str
@@ -46,27 +46,27 @@ def range_of(system: str) -> str:
     return " to ".join(f"{major}.{minor}" for major, minor in KNOWN[system])
 
 
-def release_said(event: Logged) -> Said | None:
+def release_claim(event: FoldEvent) -> ReleaseClaim | None:
     """The release that a line says its own process to be; ``None`` where it says none."""
-    if event.kind not in SAID or not event.value:
+    if event.kind not in RELEASE_CLAIMS or not event.value:
         return None
-    system, read = SAID[event.kind]
+    system, read = RELEASE_CLAIMS[event.kind]
     release = read(event)
-    return None if release is None else Said(system, release)
+    return None if release is None else ReleaseClaim(system, release)
 
 
-def _printed(event: Logged) -> str | None:
+def _printed(event: FoldEvent) -> str | None:
     found = _RELEASE.match(event.value or "")
     return found.group() if found else None
 
 
-def _home(event: Logged) -> str | None:
+def _home(event: FoldEvent) -> str | None:
     """The release in the name of its folder, as the distribution and the container images have it."""
     found = _HOME.search(event.value or "") if event.setting == "rocketmqHome" else None
     return found.group(1) if found else None
 
 
-def _ordinal(event: Logged) -> str | None:
+def _ordinal(event: FoldEvent) -> str | None:
     """The release behind the number in every remoting command (``MQVersion``); controllers say 0, which is none.
 
     From 4.9.0 on each minor release has ten pairs of a snapshot and a release.
@@ -79,7 +79,7 @@ def _ordinal(event: Logged) -> str | None:
     return ".".join(map(str, (*_MINORS[minor], place // 2)))
 
 
-SAID: Mapping[str, tuple[str, Callable[[Logged], str | None]]] = {
+RELEASE_CLAIMS: Mapping[str, tuple[str, Callable[[FoldEvent], str | None]]] = {
     "CFG_ITEM": ("RocketMQ", _home),
     "NET_ANSWER_LOST": ("RocketMQ", _ordinal),
     "ZK_VERSION": ("ZooKeeper", _printed),

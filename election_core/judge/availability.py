@@ -9,7 +9,7 @@ from election_core.judge.group import Group
 from election_core.judge.leaderless import Gap, Unseen, gaps, leaderless
 from election_core.judge.limits import clock_skews, log_gaps, starting
 from election_core.judge.storm import storm
-from election_core.model import facts
+from election_core.model.facts import Alive, Silence
 from election_core.model.rows import Finding, RuleCoverage
 
 
@@ -48,8 +48,8 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator
     unclear = max(unclear, len(found) - sure)
     yield coverage(group, "LEADERLESS", max(changes - sure - unclear, 0), sure, unclear, why)
     yield coverage(group, "ELECTION_STORM", 0 if storms else 1, storms)
-    silent = {fact.source_node for fact in group.of(facts.SILENCE) if not starting(group, fact)}
-    speaking = {fact.source_node for fact in group.of(facts.ALIVE)}
+    silent = {fact.source_node for fact in group.of(Silence) if not starting(group, fact)}
+    speaking = {fact.source_node for fact in group.of(Alive)}
     yield coverage(group, "LOG_GAP", len(speaking - silent), len(silent))
     compared, never = group.clocks.compared()
     skewed = len(group.clocks.skews)

@@ -1,6 +1,11 @@
-"""Coverage: how often a rule was kept, broken, or could not be judged."""
+"""How often each rule held, was broken or could not be judged, summed over the logs of a group."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.judge.group import Group
+from election_core.model.facts import RuleChecked
 from election_core.model.rows import RuleCoverage
 
 
@@ -18,3 +23,26 @@ def coverage(
         undecidable=undecidable,
         why_undecidable=why if undecidable else None,
     )
+
+
+RuleTally = tuple[str, str, str | None, int]
+"""Rule, verdict, reason where it cannot tell, how often."""
+
+
+def tallies_of(group: Group) -> Iterator[RuleTally]:
+    """The verdicts that the logs of a group's nodes brought."""
+    for fact in group.of(RuleChecked):
+        yield fact.rule, fact.verdict, fact.why, fact.count
+
+
+def summed(group: Group, verdicts: Iterable[RuleTally]) -> Iterator[RuleCoverage]:
+    """One row of coverage for each rule."""
+    tallies: dict[str, Counter[str]] = {}
+    reasons: dict[str, set[str]] = {}
+    for rule, says, why, count in verdicts:
+        tallies.setdefault(rule, Counter())[says] += count
+        if why is not None:
+            reasons.setdefault(rule, set()).add(why)
+    for rule, tally in sorted(tallies.items()):
+        because = "; ".join(sorted(reasons.get(rule, set()))) or None
+        yield coverage(group, rule, tally[CONFORMS], tally[VIOLATES], tally[UNDECIDABLE], because)

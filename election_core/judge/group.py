@@ -5,19 +5,18 @@ Everything here is derived from a set of facts; the order in which they came doe
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DOWN, LEADER
-from election_core.judge import silent_logs as quiet
+from election_core.judge import silent_logs
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.wording import NO_BOUND
-from election_core.model import facts
-from election_core.model.catalogue import RuleId, finding_id
-from election_core.model.facts import Fact
+from election_core.model.catalogue import PROVEN, RuleId, finding_id
+from election_core.model.facts import Alive, F, Fact, Role, Silence
 from election_core.model.rows import Finding
 
 SILENT_END = 15 * SECOND
@@ -29,7 +28,7 @@ SILENT = "silent"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Silence:
+class Hole:
     """A hole in a log: from its last line before (``begin``) to its first line after it (``end``)."""
 
     begin: Moment
@@ -50,7 +49,7 @@ class Tenure:
     begin: Moment
     end: Moment
     end_cause: str | None
-    silences: tuple[Silence, ...]
+    silences: tuple[Hole, ...]
 
     @property
     def name(self) -> str:
@@ -82,19 +81,19 @@ class Group:
     facts: list[Fact]
     clocks: Clocks
     end: Moment
-    roles: list[Fact] = field(default_factory=list)
+    roles: list[Role] = field(default_factory=list)
     tenures: list[Tenure] = field(default_factory=list)
-    _of_kind: dict[str, list[Fact]] = field(default_factory=dict)
-    _roles_of: dict[str, list[Fact]] = field(default_factory=dict)
+    _of_kind: dict[type[Fact], list[Fact]] = field(default_factory=dict)
+    _roles_of: dict[str, list[Role]] = field(default_factory=dict)
 
-    def of(self, kind: str) -> Iterator[Fact]:
+    def of(self, kind: type[F]) -> Iterator[F]:
         """All facts of one kind, in the order of presentation."""
         if not self._of_kind:
             for fact in self.facts:
-                self._of_kind.setdefault(fact.kind, []).append(fact)
-        return iter(self._of_kind.get(kind, ()))
+                self._of_kind.setdefault(type(fact), []).append(fact)
+        return iter(cast("list[F]", self._of_kind.get(kind, [])))
 
-    def roles_of(self, source: str, until_us: int) -> list[Fact]:
+    def roles_of(self, source: str, until_us: int) -> list[Role]:
         """The roles that a source tells of itself and that began no later than ``until_us``, in order of time."""
         if not self._roles_of:
             for role in self.roles:
@@ -102,10 +101,19 @@ class Group:
         own = self._roles_of.get(source, [])
         return own[: bisect_right(own, until_us, key=attrgetter("since"))]
 
-    def finding(self, rule: str, what: tuple[object, ...], **measures: Any) -> Finding:
+    def finding(
+        self,
+        rule: str,
+        what: tuple[object, ...],
+        *,
+        certainty: str = PROVEN,
+        evidence: Iterable[str | None],
+        **measures: Any,
+    ) -> Finding:
         """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
 
-        A largest duration without bound is no measure. Raises ``ValueError`` for a rule that is not in the catalogue.
+        It is proven unless said otherwise; its evidence is made unique, in the order in which it is given. A largest
+        duration without bound is no measure. Raises ``ValueError`` for a rule that is not in the catalogue.
         """
         for name in ("overlap_max_ms", "duration_max_ms"):
             if (measures.get(name) or 0) * 1000 >= NO_BOUND:
@@ -116,6 +124,8 @@ class Group:
             replica_group=self.replica_group,
             protocol=self.protocol,
             rule=RuleId(rule).value,
+            certainty=certainty,
+            evidence=tuple(dict.fromkeys(event for event in evidence if event)),
             **measures,
         )
 
@@ -143,42 +153,38 @@ def _when(fact: Fact) -> tuple[object, ...]:
     return (fact.since, fact.source_node, fact.ordinal, fact.kind)
 
 
-_values = attrgetter(*Fact.__dataclass_fields__)
-
-
 def _whole(fact: Fact) -> tuple[tuple[bool, object], ...]:
-    return tuple((value is not None, value) for value in _values(fact))
+    values = (getattr(fact, name) for name in fact.__dataclass_fields__)
+    return tuple((value is not None, value) for value in values)
 
 
 def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
-    ordered = list(in_order(set(quiet.completed(all_facts, clocks))))
+    ordered = list(in_order(set(silent_logs.completed(all_facts, clocks))))
     first = ordered[0]
     group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
-    group.roles = [_closed(fact, group) for fact in group.of(facts.ROLE)]
+    group.roles = [_closed(role, group) for role in group.of(Role)]
     group.tenures = sorted(_tenures(group), key=lambda t: (t.term, t.begin, t.source))
     return group
 
 
 def _end_of(ordered: list[Fact]) -> Moment:
     """The last sign of life of any member, or the last decision about the group."""
-    last = max(
-        ordered,
-        key=lambda fact: (
-            fact.until if fact.kind == facts.ALIVE and fact.until else fact.since,
-            fact.source_node,
-        ),
-    )
-    at = last.until if last.kind == facts.ALIVE and last.until else last.since
+    last = max(ordered, key=lambda fact: (_last_word(fact), fact.source_node))
+    at = _last_word(last)
     return Moment(at, at + SECOND, last.source_node)
 
 
+def _last_word(fact: Fact) -> int:
+    return fact.until if isinstance(fact, Alive) and fact.until is not None else fact.since
+
+
 def _last_seen(group: Group, source: str) -> Moment | None:
-    lives = [fact for fact in group.of(facts.ALIVE) if fact.source_node == source and fact.until is not None]
+    lives = [fact for fact in group.of(Alive) if fact.source_node == source and fact.until is not None]
     return until(max(lives, key=lambda fact: fact.until or 0)) if lives else None
 
 
-def _closed(role: Fact, group: Group) -> Fact:
+def _closed(role: Role, group: Group) -> Role:
     """A role without end, in a log that stops well before its group's logs do, ends at its last sign."""
     if role.until is not None or role.role == DOWN:
         return role
@@ -188,17 +194,15 @@ def _closed(role: Fact, group: Group) -> Fact:
     least, _ = group.clocks.elapsed(seen, group.end)
     if least < SILENT_END:
         return role
-    values = {name: getattr(role, name) for name in role.__dataclass_fields__}
-    values |= {"until": max(seen.at, role.since), "until_by": group.end.by, "result": SILENT}
-    return Fact(**values)
+    return replace(role, until=max(seen.at, role.since), until_by=group.end.by, end_cause=SILENT)
 
 
 def _tenures(group: Group) -> Iterator[Tenure]:
-    holes: dict[str, list[Silence]] = {}
-    for fact in group.of(facts.SILENCE):
+    holes: dict[str, list[Hole]] = {}
+    for fact in group.of(Silence):
         end = until(fact)
         if end is not None:
-            holes.setdefault(fact.source_node, []).append(Silence(since(fact), end))
+            holes.setdefault(fact.source_node, []).append(Hole(since(fact), end))
     for own in holes.values():
         own.sort()
     for role in group.roles:
@@ -212,4 +216,4 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         own = holes.get(role.source_node, [])
         begins = attrgetter("begin.at")
         inside = slice(bisect_left(own, role.since - SECOND, key=begins), bisect_left(own, end.by, key=begins))
-        yield Tenure(node, role.source_node, role.term, since(role), end, role.result, tuple(own[inside]))
+        yield Tenure(node, role.source_node, role.term, since(role), end, role.end_cause, tuple(own[inside]))

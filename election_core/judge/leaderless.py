@@ -19,9 +19,8 @@ from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, STOPPED
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, until
 from election_core.judge.wording import between, seconds
-from election_core.model import facts
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Role
 from election_core.model.rows import Finding
 
 BRIEF = 2 * SECOND
@@ -148,7 +147,7 @@ class _Lives:
     """When members were up."""
 
     def __init__(self, group: Group) -> None:
-        ends = ((life.since, until(life)) for life in group.of(facts.ALIVE))
+        ends = ((life.since, until(life)) for life in group.of(Alive))
         self._lives = sorted((begin, last.at) for begin, last in ends if last is not None)
         self._last = list(accumulate((last for _, last in self._lives), max))
 
@@ -164,7 +163,7 @@ class _Lives:
 
 
 def _gap(
-    group: Group, ends: Sequence[_End], after: Tenure | None, led_unseen: Sequence[Fact], lives: _Lives
+    group: Group, ends: Sequence[_End], after: Tenure | None, led_unseen: Sequence[Role], lives: _Lives
 ) -> Gap | None:
     target = after.begin if after else group.end
     if after is None and any(tenure.open for tenure in group.tenures):
@@ -230,20 +229,20 @@ def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Mome
     return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
 
 
-def _led_unseen(group: Group) -> list[Fact]:
+def _led_unseen(group: Group) -> list[Role]:
     """The roles of those who followed a leader whose own log does not show that it led."""
     led = {(tenure.term, tenure.node) for tenure in group.tenures}
     return [
         role
         for role in group.roles
         if role.role == FOLLOWER
-        and role.peer is not None
+        and role.leader is not None
         and role.term is not None
-        and (role.term, role.peer) not in led
+        and (role.term, role.leader) not in led
     ]
 
 
-def _led_meanwhile(group: Group, led_unseen: Sequence[Fact], before: Tenure, target: Moment) -> bool:
+def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
     """Whether one of these leaders led a later term, before a moment."""
     return any(
         (role.term or 0) > before.term
@@ -254,11 +253,11 @@ def _led_meanwhile(group: Group, led_unseen: Sequence[Fact], before: Tenure, tar
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    last = {life.source_node: life for life in sorted(group.of(facts.ALIVE), key=lambda life: life.until or 0)}
+    last = {life.source_node: life for life in sorted(group.of(Alive), key=lambda life: life.until or 0)}
     own = last.get(before.source)
-    if own is None or not own.flag or (own.until or 0) - end.at > GROUP_SHUTDOWN:
+    if own is None or not own.stopped or (own.until or 0) - end.at > GROUP_SHUTDOWN:
         return False
-    return all(life.flag or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
+    return all(life.stopped or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
 
 
 def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Iterator[Finding]:

@@ -10,15 +10,14 @@ from collections.abc import Iterator
 from election_core.fold.process_runs import SECOND
 from election_core.judge.group import Group
 from election_core.judge.wording import seconds
-from election_core.model import facts
 from election_core.model.catalogue import INFO, PROVEN, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import Silence
 from election_core.model.rows import Finding
 
 
 def log_gaps(group: Group) -> Iterator[Finding]:
     """``LOG_GAP``: holes in the logs of members."""
-    for hole in group.of(facts.SILENCE):
+    for hole in group.of(Silence):
         if hole.until is None or starting(group, hole):
             continue
         name = hole.node or hole.source_node
@@ -39,7 +38,7 @@ def log_gaps(group: Group) -> Iterator[Finding]:
         )
 
 
-def starting(group: Group, hole: Fact) -> bool:
+def starting(group: Group, hole: Silence) -> bool:
     """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
     own = group.roles_of(hole.source_node, hole.since)
     return not own or own[-1].cause == "start"

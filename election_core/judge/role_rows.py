@@ -6,7 +6,7 @@ from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, until
 from election_core.model.catalogue import POSSIBLE
-from election_core.model.facts import Fact
+from election_core.model.facts import Role
 from election_core.model.rows import RoleInterval, Term
 
 
@@ -20,20 +20,20 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
             protocol=group.protocol,
             node=role.node or role.address or role.source_node,
             source_node=role.source_node,
-            role=role.role or UNKNOWN,
+            role=role.role,
             term=role.term,
-            leader=role.peer,
+            leader=role.leader,
             start_time=role.since,
             end_time=end.at if end else None,
             start_uncertainty_ms=(role.since_by - role.since) // 1000,
             end_uncertainty_ms=(end.by - end.at) // 1000 if end else None,
             start_cause=role.cause,
-            end_cause=role.result,
+            end_cause=role.end_cause,
             start_event_id=role.since_event,
             end_event_id=role.until_event,
         )
         yield row
-        if role.result == SILENT and end is not None:
+        if role.end_cause == SILENT and end is not None:
             yield _unknown_after(row, end)
     yield from hearsay(group)
 
@@ -41,10 +41,11 @@ def role_intervals(group: Group) -> Iterator[RoleInterval]:
 def hearsay(group: Group) -> Iterator[RoleInterval]:
     """Leaders without a log of their own, as far as others followed them; ``source_node`` is ``None``."""
     speaking = {role.node for role in group.roles}
-    followed: dict[tuple[str, int], list[Fact]] = {}
+    followed: dict[tuple[str, int], list[Role]] = {}
     for role in group.roles:
-        if role.role == FOLLOWER and role.peer is not None and role.term is not None and role.peer not in speaking:
-            followed.setdefault((role.peer, role.term), []).append(role)
+        if role.role != FOLLOWER or role.leader is None or role.term is None or role.leader in speaking:
+            continue
+        followed.setdefault((role.leader, role.term), []).append(role)
     for (leader, term), roles in sorted(followed.items()):
         first = min(roles, key=lambda role: role.since)
         last = None if any(role.until is None for role in roles) else max(roles, key=lambda role: role.until or 0)
@@ -62,7 +63,7 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
             start_uncertainty_ms=(first.since_by - first.since) // 1000,
             end_uncertainty_ms=((last.until_by or 0) - (last.until or 0)) // 1000 if last else None,
             start_cause="others_followed",
-            end_cause=last.result if last else None,
+            end_cause=last.end_cause if last else None,
             start_event_id=first.since_event,
             end_event_id=last.until_event if last else None,
         )

@@ -15,34 +15,16 @@ which logs are quiet:
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from election_core.fold.fact_writer import Testimony
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.facts import Alive, ContactLost, Fact, LastHeard, QuietLog, Role, Silence
 
 FROZEN = 5 * SECOND
 """A process that still says nothing so long after another leader was elected did not run, or could not be heard."""
 
 
-@dataclass(slots=True)
-class Contact:
-    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, or the speaker ended then."""
-
-    peer: str
-    lost: Logged
-    again: int | None = None
-
-    def fact(self, told: Testimony, before_us: int, closed: bool) -> Fact:
-        """``CONTACT_LOST``: the peer was heard of at most ``before_us`` microseconds before; ``closed``: by its end."""
-        again = {} if self.again is None else {"until": self.again, "until_by": self.again + SECOND}
-        since, lost = self.lost.at - before_us, self.lost
-        return told.fact(facts.CONTACT_LOST, since, lost.by, lost.event_id, node=self.peer, flag=closed, **again)
-
-
-_LOSSES = frozenset({facts.CONTACT_LOST, facts.LAST_HEARD})
+Loss = ContactLost | LastHeard
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +38,34 @@ class LastSign:
 def completed(own: Iterable[Fact], clocks: Clocks) -> list[Fact]:
     """The facts of a group, with what is known of the processes whose logs are quiet."""
     every = list(own)
-    quiet = sorted({fact.source_node for fact in every if fact.kind == facts.QUIET})
+    quiet = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
     if not quiet:
         return every
     moved = {source: dict(_last_signs(every, source, clocks)) for source in quiet}
-    sure = [fact for fact in every if fact.kind == facts.SILENCE and fact.flag]
-    led = [fact for fact in every if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None]
+    noticed = [fact for fact in every if isinstance(fact, Silence) and fact.noticed]
+    led = _leaderships(every)
     return [
         _moved(fact, moved.get(fact.source_node, {}))
         for fact in every
-        if fact.kind != facts.SILENCE or fact.source_node not in moved or _counts(fact, led, sure, clocks)
+        if not isinstance(fact, Silence) or fact.source_node not in moved or _counts(fact, led, noticed, clocks)
+    ]
+
+
+def _leaderships(every: Iterable[Fact]) -> list[tuple[Role, int]]:
+    """The roles of leaders, each with its term."""
+    return [
+        (fact, fact.term) for fact in every if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None
     ]
 
 
 def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[int, LastSign]]:
     """For each life of a process whose end nobody printed: its last line, and the later last sign of life."""
-    names = {fact.node for fact in every if fact.source_node == source and fact.kind == facts.ROLE}
-    losses = [f for f in every if f.kind in _LOSSES and f.node in names and f.source_node != source]
-    lives = sorted({(f.since, f.until or f.since, bool(f.flag)) for f in _alive(every) if f.source_node == source})
+    names = {fact.node for fact in every if fact.source_node == source and isinstance(fact, Role)}
+    losses = [f for f in every if isinstance(f, Loss) and f.node in names and f.source_node != source]
+    runs = {
+        (f.since, f.since if f.until is None else f.until, f.stopped) for f in _alive(every) if f.source_node == source
+    }
+    lives = sorted(runs)
     for number, (first_line, last_line, stopped) in enumerate(lives):
         following = lives[number + 1][0] if number + 1 < len(lives) else None
         if stopped:
@@ -92,12 +84,12 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
 
 
 def _last_sign(
-    losses: Sequence[Fact], source: str, last_line: int, following: int | None, clocks: Clocks
+    losses: Sequence[Loss], source: str, last_line: int, following: int | None, clocks: Clocks
 ) -> LastSign | None:
     """When the others lost contact with a process after its last line, or the last time if it came back.
 
     Contact that was lost and found again before the next start was no death. A connection that the other side closed
-    (``flag``), and that never came back, was closed by its death.
+    (``closed``), and that never came back, was closed by its death.
     """
     last_of: dict[str, tuple[int, int, bool]] = {}
     for fact in losses:
@@ -106,8 +98,8 @@ def _last_sign(
             continue
         before_next = following is None or earliest < following
         if before_next and (fact.until is None or (following is not None and fact.until >= following)):
-            said = (earliest, latest, bool(fact.flag))
-            last_of[fact.source_node] = max(last_of.get(fact.source_node, said), said)
+            loss = (earliest, latest, isinstance(fact, ContactLost) and fact.closed)
+            last_of[fact.source_node] = max(last_of.get(fact.source_node, loss), loss)
     if not last_of:
         return None
     at = max(earliest for earliest, _, _ in last_of.values())  # who lost it before was only cut off
@@ -119,17 +111,21 @@ def _last_sign(
 
 def _replaced(every: Sequence[Fact], source: str, last_line: int, clocks: Clocks) -> int | None:
     """When, at the earliest on its own clock, a leader was replaced after its last line: it need not have led on."""
-    led = [fact for fact in every if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None]
+    led = _leaderships(every)
     open_ended = [
-        f for f in led if f.source_node == source and f.result in (None, DIED) and f.since <= last_line + SECOND
+        (role, term)
+        for role, term in led
+        if role.source_node == source and role.end_cause in (None, DIED) and role.since <= last_line + SECOND
     ]
     if not open_ended:
         return None
-    term = max(fact.term or 0 for fact in open_ended)
-    since = min(fact.since for fact in open_ended if fact.term == term)
-    begins = [_on_clock_of(source, f, clocks) for f in led if f.source_node != source and (f.term or 0) > term]
+    last = max(term for _, term in open_ended)
+    since = min(role.since for role, term in open_ended if term == last)
+    begins = [_on_clock_of(source, role, clocks) for role, term in led if role.source_node != source and term > last]
     replaced = min((at for at, by in begins if at is not None and by is not None and by > last_line), default=None)
-    followed_after = any(at > (replaced or 0) for at in _followed(every, source, (since, last_line), clocks))
+    if replaced is None:
+        return None
+    followed_after = any(at > replaced for at in _followed(every, source, (since, last_line), clocks))
     return None if followed_after else replaced
 
 
@@ -138,10 +134,10 @@ def _followed(every: Sequence[Fact], source: str, between: tuple[int, int], cloc
 
     On its clock, at the earliest.
     """
-    roles = [fact for fact in every if fact.kind == facts.ROLE and fact.term is not None]
+    roles = [fact for fact in every if isinstance(fact, Role) and fact.term is not None]
     own = [f for f in roles if f.role == LEADER and f.source_node == source]
     led = {(f.node, f.term) for f in own if between[0] <= f.since <= between[1] + SECOND}
-    followers = [f for f in roles if f.role == FOLLOWER and f.source_node != source and (f.peer, f.term) in led]
+    followers = [f for f in roles if f.role == FOLLOWER and f.source_node != source and (f.leader, f.term) in led]
     return [at for at, _ in (_on_clock_of(source, fact, clocks) for fact in followers) if at is not None]
 
 
@@ -154,8 +150,8 @@ def _on_clock_of(source: str, fact: Fact, clocks: Clocks) -> tuple[int | None, i
     )
 
 
-def _alive(every: Iterable[Fact]) -> Iterator[Fact]:
-    return (fact for fact in every if fact.kind == facts.ALIVE)
+def _alive(every: Iterable[Fact]) -> Iterator[Alive]:
+    return (fact for fact in every if isinstance(fact, Alive))
 
 
 def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | None:
@@ -170,16 +166,16 @@ def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | No
 
 def _moved(fact: Fact, last_signs: dict[int, LastSign]) -> Fact:
     """A fact that ended, or began, with the last line of a process whose last sign of life came later."""
-    if fact.kind == facts.ALIVE and fact.until in last_signs and not fact.flag:
+    if isinstance(fact, Alive) and fact.until in last_signs and not fact.stopped:
         seen = last_signs[fact.until].at
         return replace(fact, until=seen, until_by=seen + SECOND)
-    if fact.kind != facts.ROLE or DIED not in (fact.result, fact.cause):
+    if not isinstance(fact, Role) or DIED not in (fact.end_cause, fact.cause):
         return fact
     if fact.role == DOWN:
         sign = _sign_after(fact.since, last_signs)
         since = max(sign.at, fact.since)
         return replace(fact, since=since, since_by=max(since, sign.by or fact.since_by))
-    if fact.result != DIED or fact.until is None:
+    if fact.end_cause != DIED or fact.until is None:
         return fact
     sign = _sign_after(fact.until, last_signs)
     until = max(sign.at, fact.until)
@@ -191,15 +187,17 @@ def _sign_after(end: int, last_signs: dict[int, LastSign]) -> LastSign:
     return next((sign for line, sign in last_signs.items() if line <= end < line + SECOND), LastSign(end))
 
 
-def _counts(hole: Fact, led: Sequence[Fact], sure: Sequence[Fact], clocks: Clocks) -> bool:
+def _counts(hole: Silence, led: Sequence[tuple[Role, int]], noticed: Sequence[Silence], clocks: Clocks) -> bool:
     """Whether a hole in a quiet log tells anything; one that the process noticed itself tells it better."""
-    if hole.flag:
+    if hole.noticed:
         return True
-    if any(one.source_node == hole.source_node and _within(one, hole) for one in sure):
+    if any(other.source_node == hole.source_node and _within(other, hole) for other in noticed):
         return False
-    term = max((f.term or 0 for f in led if f.source_node == hole.source_node and _within(hole, f)), default=None)
-    return term is not None and any(
-        f.source_node != hole.source_node and (f.term or 0) > term and _during(f, hole, clocks) for f in led
+    own = max(
+        (term for role, term in led if role.source_node == hole.source_node and _within(hole, role)), default=None
+    )
+    return own is not None and any(
+        role.source_node != hole.source_node and term > own and _during(role, hole, clocks) for role, term in led
     )
 
 
@@ -209,7 +207,7 @@ def _within(inner: Fact, outer: Fact) -> bool:
     return outer.since <= inner.since + SECOND and ends
 
 
-def _during(role: Fact, hole: Fact, clocks: Clocks) -> bool:
+def _during(role: Role, hole: Silence, clocks: Clocks) -> bool:
     """Whether a role surely began while another log was silent, and that log stayed so."""
     begin = Moment(role.since, role.since_by, role.source_node)
     before = Moment(hole.since, hole.since_by, hole.source_node)

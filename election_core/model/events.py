@@ -5,7 +5,7 @@ nothing else: unknown is ``None``, never a guess. Which replica group and member
 is worked out later, by the fold over its node's own log.
 
 Where the line stands (cluster, file, line number) is added by the landing, not by a dialect; see
-:class:`Source`.
+:class:`LinePosition`.
 """
 
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class LinePosition:
     """Where an event stands: the landing's part of a row in ``silver.events``.
 
     ``stream`` is the file name without roll and compression suffixes (``broker.log``); ``file_time`` is the

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Logged:
+class FoldEvent:
     """One row of ``silver.events``, reduced to what the fold reads. Nobody changes one; it is not frozen because a
     frozen one takes eight times as long to make, and one is made for each line that counts.
 

@@ -1,4 +1,4 @@
-"""Replay: events in, rows out. The one place where Arrow meets the core.
+"""Replay: events in, rows out.
 
 Two passes, each over sorted batches and each a plain generator, so that any engine can drive them:
 
@@ -16,18 +16,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_core.fold.fact_writer import NOT_LISTED, UNIDENTIFIED, Listed
+from election_core.fold.identity import NOT_LISTED, UNIDENTIFIED, Listed
 from election_core.fold.process_runs import Segment
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Row
-from election_core.replay import group_judge as _judge
-from election_core.replay.checkpoint import FAILED, LIVED, Added, Memory
+from election_core.replay import group_judge
+from election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
+from election_core.replay.fact_rows import facts_in
 from election_core.replay.group_judge import failed
 from election_core.replay.source_fold import INTERESTING, SourceLog
 
 _LOGGED_ONLY = tuple(
-    name for name in Logged.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
+    name for name in FoldEvent.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
 )
 
 FOLD_COLUMNS: tuple[str, ...] = (
@@ -47,10 +48,10 @@ FOLD_COLUMNS: tuple[str, ...] = (
 """The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
 
 
-STATE_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_event")
-"""The columns of a state, see :mod:`election_core.replay.checkpoint`."""
-REMEMBERED = "remembered"
-"""The column that tells rows of the state (true) from new events."""
+CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_event")
+"""The columns of a checkpoint, see :mod:`election_core.replay.checkpoint`."""
+FROM_CHECKPOINT = "from_checkpoint"
+"""The column that tells rows of the checkpoint (true) from new events."""
 
 Inventory = Mapping[tuple[str, str], Listed]
 """What the inventory says of a source, by cluster and source node."""
@@ -61,26 +62,27 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) 
 
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
     snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
-    stand together. With the columns :data:`STATE_COLUMNS` and :data:`REMEMBERED` they also hold the states that former
-    folds gave; then record batches come between the facts: the rows that new events add to the states.
+    stand together. With the columns :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the
+    checkpoints that former folds gave; then record batches come between the facts: the rows that new events add to
+    the checkpoints.
     A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None
     for batch in batches:
-        lines, added = _lines(batch), Added()
+        lines, added = _lines(batch), NewRows()
         for cluster, source_node, rows in _sources(batch):
             if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
-                    yield from current.told(added)
+                    yield from current.finish(added)
                 listed = (inventory or {}).get((cluster, source_node), NOT_LISTED)
-                current = _Folding(SourceLog(cluster, source_node, 0, listed), remembers=lines.old is not None)
+                current = _Folding(SourceLog(cluster, source_node, 0, listed), keeps_checkpoint=lines.old is not None)
             current.feed(lines, rows)
         if current is not None:
             current.turn(batch)
         yield from added.batches(batch)
     if current is not None:
-        added = Added()
-        yield from current.told(added)
+        added = NewRows()
+        yield from current.finish(added)
         yield from added.batches(None)
 
 
@@ -88,8 +90,8 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) 
 class _Lines:
     """The rows of a batch as Python values: each column is converted once, for all sources in it.
 
-    ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of states, ``None``
-    where there are no states.
+    ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of checkpoints,
+    ``None`` where there are no checkpoints.
     """
 
     batch: pa.RecordBatch
@@ -99,16 +101,16 @@ class _Lines:
     times: list[int]
     ids: list[str]
     bounds: list[int]
-    events: list[Logged | None]
+    events: list[FoldEvent | None]
     old: list[bool] | None
 
 
 class _Folding:
     """The fold of one source, which may fail on its own."""
 
-    def __init__(self, source: SourceLog, *, remembers: bool) -> None:
+    def __init__(self, source: SourceLog, *, keeps_checkpoint: bool) -> None:
         self._source = source
-        self._memory = Memory() if remembers else None
+        self._checkpoint = CheckpointWriter() if keeps_checkpoint else None
         self._error: str | None = None
         self._failed_before = False
 
@@ -121,51 +123,51 @@ class _Folding:
             try:
                 self._feed(lines, rows)
             except Exception as error:  # noqa: BLE001 - a fault in one source must not stop the night
-                self._error = said(error)
+                self._error = error_text(error)
 
     def turn(self, batch: pa.RecordBatch) -> None:
         """The batch ends, and another may go on with this source."""
-        if self._memory is not None:
-            self._memory.turn(batch)
+        if self._checkpoint is not None:
+            self._checkpoint.turn(batch)
 
-    def told(self, added: Added) -> Iterator[Fact]:
-        """The facts of the source; what is new in its state goes to ``added``."""
+    def finish(self, added: NewRows) -> Iterator[Fact]:
+        """The facts of the source; what is new in its checkpoint goes to ``added``."""
         facts: list[Fact] = []
         if self._error is None:
             try:
                 facts = list(self._source.facts())
             except Exception as error:  # noqa: BLE001 - the same
-                self._error = said(error)
+                self._error = error_text(error)
         cluster, source_node = self._source.cluster, self._source.source_node
         if self._error is not None:
             yield failed(cluster, UNIDENTIFIED, source_node, self._error)
         yield from facts
-        if self._memory is not None and self._error is None:
-            added.take(self._memory, cluster, source_node, self._source.bound_ms, self._source.digest())
-        elif self._memory is not None and self._error is not None and not self._failed_before:
+        if self._checkpoint is not None and self._error is None:
+            added.take(self._checkpoint, cluster, source_node, self._source.bound_ms, self._source.digest())
+        elif self._checkpoint is not None and self._error is not None and not self._failed_before:
             added.failure(cluster, source_node, self._error)
 
     def _feed(self, lines: _Lines, rows: range) -> None:
-        source, memory = self._source, self._memory
+        source, checkpoint = self._source, self._checkpoint
         source.bound_ms = max(source.bound_ms, *lines.bounds[rows.start : rows.stop])
         kinds, streams, files, times, ids = lines.kinds, lines.streams, lines.files, lines.times, lines.ids
         old, events = lines.old, lines.events
         for number in rows:
             stream, file, time, event = streams[number], files[number], times[number], events[number]
             if old is not None and old[number]:
-                if kinds[number] in _OF_STATE:
+                if kinds[number] in _OF_CHECKPOINT:
                     self._recall(lines, number)
                     continue
-                source.remembered(stream, time, ids[number], file)
+                source.recall_line(stream, time, ids[number], file)
             else:
                 steady = source.seen(stream, time, ids[number], file)
-                if memory is not None:
-                    memory.line(number, (stream, file), time, event, steady=steady)
+                if checkpoint is not None:
+                    checkpoint.line(number, (stream, file), time, event, steady=steady)
             if event is not None:
                 source.on(event)
 
     def _recall(self, lines: _Lines, number: int) -> None:
-        """A row of the state that is no event."""
+        """A row of the checkpoint that is no event."""
         row = lines.batch
         if lines.kinds[number] == FAILED:
             self._failed_before = True
@@ -174,13 +176,13 @@ class _Folding:
         until = row.column("until")[number].cast(pa.int64()).as_py()
         last_event = row.column("until_event")[number].as_py()
         segment = Segment(lines.times[number], until, lines.ids[number] or None, last_event or None)
-        self._source.lived(lines.streams[number], segment)
+        self._source.recall_segment(lines.streams[number], segment)
 
 
-_OF_STATE = frozenset({LIVED, FAILED})
+_OF_CHECKPOINT = frozenset({LIVED, FAILED})
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """A fault of this software in words."""
     return f"{type(error).__name__}: {error}"[:200]
 
@@ -188,16 +190,16 @@ def said(error: Exception) -> str:
 def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     """Rows of all gold tables for all groups in ``batches``.
 
-    The batches hold the columns of :class:`~election_core.model.facts.Fact`, sorted by cluster and replica_group.
+    The batches hold rows of :mod:`election_core.replay.fact_rows`, sorted by cluster and replica_group.
     The rows do not depend on the order of facts inside a group. A group on which a rule fails gives one
     ``NOT_JUDGED`` finding; it does not stop the others.
     """
-    for (cluster, group), facts in groupby(_facts(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
+    for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
         own = list(facts)
         try:
-            rows = list(_judge.rows_of_group(own))
+            rows = list(group_judge.rows_of_group(own))
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
-            rows = list(_judge.rows_of_group([failed(cluster, group, "", said(error))]))
+            rows = list(group_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
         yield from rows
 
 
@@ -215,7 +217,7 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
     kinds, streams = _texts(batch, "kind"), _texts(batch, "stream")
     times = batch.column("event_time").cast(pa.int64()).to_pylist()
     wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
-    events: list[Logged | None] = [None] * len(kinds)
+    events: list[FoldEvent | None] = [None] * len(kinds)
     for number, event in zip(wanted, _logged(batch, wanted, kinds, streams, times), strict=True):
         events[number] = event
     return _Lines(
@@ -227,13 +229,13 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
         ids=batch.column("event_id").to_pylist(),
         bounds=pc.fill_null(batch.column("clock_bound_ms"), 0).to_pylist(),
         events=events,
-        old=batch.column(REMEMBERED).to_pylist() if REMEMBERED in batch.schema.names else None,
+        old=batch.column(FROM_CHECKPOINT).to_pylist() if FROM_CHECKPOINT in batch.schema.names else None,
     )
 
 
 def _logged(
     batch: pa.RecordBatch, wanted: list[int], kinds: list[str], streams: list[str], times: list[int]
-) -> Iterator[Logged]:
+) -> Iterator[FoldEvent]:
     """The rows of these numbers as events."""
     here = [name for name in ("event_id", "time_resolution_ms", *_LOGGED_ONLY) if name in batch.schema.names]
     chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
@@ -242,7 +244,7 @@ def _logged(
     at = [times[number] for number in wanted]
     by = [time + resolution * 1000 for time, resolution in zip(at, resolutions, strict=True)]
     more = [_plain(chosen, name) for name in _LOGGED_ONLY]
-    return map(Logged, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
+    return map(FoldEvent, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
 
 
 def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
@@ -266,21 +268,3 @@ def _texts(batch: pa.RecordBatch, name: str) -> list[str]:
     encoded = batch.column(name).fill_null("").dictionary_encode()
     words = encoded.dictionary.to_pylist()
     return [words[number] for number in encoded.indices.to_pylist()]
-
-
-_TIMES = ("since", "since_by", "until", "until_by", "sure_until")
-_TUPLES = ("members", "evidence")
-
-
-def _facts(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
-    for batch in batches:
-        columns = []
-        for name in Fact.__dataclass_fields__:
-            column = batch.column(name)
-            if name in _TIMES and not pa.types.is_integer(column.type):
-                column = column.cast(pa.int64())
-            values: Iterable[Any] = column.to_pylist()
-            if name in _TUPLES:
-                values = (None if value is None else tuple(value) for value in values)
-            columns.append(values)
-        yield from map(Fact, *columns)

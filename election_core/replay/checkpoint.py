@@ -1,10 +1,10 @@
-"""What the fold of a source must keep of its events to go on another night: its state.
+"""What the fold of a source must keep of its events to go on another night: its checkpoint.
 
-The state is rows of the same form as events: those events that a later fold still reads, word for word, and ``LIVED``
-rows that sum up the signs of life of all others. It is gathered night by night and never rewritten: a fold of the rows
-of all nights, together with the events of a new one, gives exactly the facts that a fold of all events gives.
+The checkpoint is rows of the same form as events: those events that a later fold still reads, word for word, and
+``LIVED`` rows that sum up the signs of life of all others. It is gathered night by night and never rewritten: a fold of
+the rows of all nights, together with the events of a new one, gives exactly the facts that a fold of all events gives.
 
-One thing cannot be said from the state: where a process began that an event of a later landing shows to have been
+One thing cannot be said from the checkpoint: where a process began that an event of a later landing shows to have been
 started long before (:data:`~election_core.fold.process_runs.LATE`). Such a source is folded from its events again.
 """
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import Segment
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.replay.source_fold import PERIODIC
 
 LIVED = "LIVED"
@@ -49,8 +49,8 @@ class _Run:
         return *self.grew, self.last
 
 
-class Memory:
-    """Chooses, line by line, which events of one source its state keeps.
+class CheckpointWriter:
+    """Chooses, line by line, which events of one source its checkpoint keeps.
 
     Kept is what a protocol reads, and what shows a clock that does not just go on: a line may be forgotten where the
     lines of its file before and after it are in order. Of periodic lines the few that say something are kept.
@@ -64,7 +64,7 @@ class Memory:
         self._file = ("", "")
         self._time = 0
 
-    def line(self, number: int, file: tuple[str, str], time: int, event: Logged | None, *, steady: bool) -> None:
+    def line(self, number: int, file: tuple[str, str], time: int, event: FoldEvent | None, *, steady: bool) -> None:
         """The row ``number`` of the batch is a new line of ``file``.
 
         ``event`` is what the protocols read, ``None``: nothing. ``steady``: the clock just went on.
@@ -103,7 +103,7 @@ class Memory:
         self._end_runs()
         return self._former, self._chosen
 
-    def _again(self, row: _Row, time: int, event: Logged, periodic: Periodic) -> None:
+    def _again(self, row: _Row, time: int, event: FoldEvent, periodic: Periodic) -> None:
         """A periodic line."""
         saying, count = periodic.says(event), periodic.counts(event)
         run = self._runs.get(event.kind)
@@ -138,8 +138,8 @@ class Memory:
             self._former.append(row.former)
 
 
-class Added:
-    """What the sources that are done add to their states, gathered for many short ones at once."""
+class NewRows:
+    """What the sources that are done add to their checkpoints, gathered for many short ones at once."""
 
     def __init__(self) -> None:
         self._former: list[pa.RecordBatch] = []
@@ -147,10 +147,15 @@ class Added:
         self._signs: list[tuple[str | int | None, ...]] = []
 
     def take(
-        self, memory: Memory, cluster: str, source_node: str, bound_ms: int, digest: Iterable[tuple[str, Segment]]
+        self,
+        checkpoint: CheckpointWriter,
+        cluster: str,
+        source_node: str,
+        bound_ms: int,
+        digest: Iterable[tuple[str, Segment]],
     ) -> None:
-        """The rows that ``memory`` kept, and ``LIVED`` rows of the ``digest``: streams, and when they were written."""
-        former, numbers = memory.kept()
+        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams and their times."""
+        former, numbers = checkpoint.kept()
         self._former.extend(former)
         self._numbers.extend(numbers)
         for stream, lived in digest:
@@ -164,7 +169,7 @@ class Added:
         self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, error, None, None))
 
     def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
-        """All of it; ``batch`` is the one whose rows the memories numbered last, ``None`` after the last."""
+        """All of it; ``batch`` is the one whose rows the checkpoints numbered last, ``None`` after the last."""
         yield from self._former
         if batch is not None and self._numbers:
             yield batch.take(pa.array(self._numbers))

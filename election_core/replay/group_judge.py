@@ -5,9 +5,8 @@ from itertools import groupby
 
 from election_core.judge.clock import Clocks
 from election_core.judge.group import group_of
-from election_core.model import facts as facts_module
 from election_core.model.catalogue import PROVEN, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, ReplayFailed
 from election_core.model.rows import Row, settled
 from election_core.protocols.acting_master import rules as acting_master
 from election_core.protocols.broker_identity import rules as broker_identity
@@ -16,8 +15,8 @@ from election_core.protocols.controller import rules as controller
 from election_core.protocols.dledger import causality as dledger_causality
 from election_core.protocols.dledger import rules as dledger
 from election_core.protocols.highest_id import coordinator
-from election_core.protocols.log_quality import duplicate_logs as copies
-from election_core.protocols.log_quality import rules as sources
+from election_core.protocols.log_quality import duplicate_logs
+from election_core.protocols.log_quality import rules as log_quality
 from election_core.protocols.metadata import rules as metadata
 from election_core.protocols.order_lock import rules as order_lock
 from election_core.protocols.raft import rules as raft
@@ -28,36 +27,40 @@ FAULT = "fault"
 """The protocol of facts about faults of this software."""
 
 
-def failed(cluster: str, group: str, source: str, said: str) -> Fact:
-    """The fact that a source, or a whole group (``source`` is empty), could not be replayed; ``said`` is the error."""
-    return Fact(
+def failed(cluster: str, group: str, source: str, error: str) -> ReplayFailed:
+    """The fact that a source, or a whole group (``source`` is empty), could not be replayed."""
+    return ReplayFailed(
         cluster=cluster,
         replica_group=group,
         protocol=FAULT,
-        kind=facts_module.FAILED,
         node=None,
         source_node=source,
         since=0,
         since_by=0,
         since_event=None,
-        value=said,
+        until=None,
+        until_by=None,
+        until_event=None,
+        bound_ms=0,
+        ordinal=0,
+        error=error,
     )
 
 
 def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group = group_of(own, clocks)
-    for fact in group.of(facts_module.FAILED):
+    for fact in group.of(ReplayFailed):
         what = f"The logs of {fact.source_node}" if fact.source_node else f"The group {fact.replica_group}"
         yield group.finding(
             "NOT_JUDGED",
-            (fact.source_node, fact.value),
+            (fact.source_node, fact.error),
             severity=WARNING,
             certainty=PROVEN,
             nodes=(fact.source_node,) if fact.source_node else (),
             terms=(),
             start_time=fact.since,
             end_time=None,
-            summary=f"{what} could not be replayed ({fact.value}). Please report this; everything else was judged.",
+            summary=f"{what} could not be replayed ({fact.error}). Please report this; everything else was judged.",
             evidence=(),
         )
 
@@ -73,7 +76,7 @@ _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
     order_lock.PROTOCOL: order_lock.judge,
     broker_identity.PROTOCOL: broker_identity.judge,
     acting_master.PROTOCOL: acting_master.judge,
-    sources.PROTOCOL: sources.judge,
+    log_quality.PROTOCOL: log_quality.judge,
     FAULT: _not_judged,
 }
 
@@ -90,9 +93,9 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
 
     Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
     """
-    by_protocol = sorted(copies.judged_once(facts), key=lambda fact: fact.protocol)
+    by_protocol = sorted(duplicate_logs.judged_once(facts), key=lambda fact: fact.protocol)
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     messages = [message for of_protocol in _MESSAGES for message in of_protocol(by_protocol)]
-    clocks = Clocks(bounds, messages, sources.stepped(by_protocol))
+    clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
     for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
         yield from settled(_RULES[protocol](list(own), clocks))

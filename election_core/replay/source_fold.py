@@ -9,27 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from election_core.fold.fact_writer import (
-    BROKER,
-    IDENTITY_KINDS,
-    NOT_LISTED,
-    SNAPSHOTS,
-    Identity,
-    Listed,
-    Witness,
-    process_of,
-)
+from election_core.fold.fact_writer import Speaker
+from election_core.fold.identity import BROKER, IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
 from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Life, Segment
+from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Incarnation, Segment
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.protocols.acting_master import log as acting_master
 from election_core.protocols.broker_identity import log as broker_identity
 from election_core.protocols.bully import log as bully
-from election_core.protocols.controller import jraft_log as jraft
+from election_core.protocols.controller import jraft_log
 from election_core.protocols.controller import log as controller
 from election_core.protocols.dledger import log as dledger
-from election_core.protocols.log_quality import log as sources
+from election_core.protocols.log_quality import log as log_quality
 from election_core.protocols.metadata import log as metadata
 from election_core.protocols.order_lock import log as order_lock
 from election_core.protocols.raft import log as raft
@@ -40,10 +32,10 @@ from election_core.protocols.zab import log as zab
 class ProtocolLog(Protocol):
     """The state machine of one protocol for the lines of one log, one process or one source."""
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line; lines of one stream come in program order."""
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the lines prove, after the last of them."""
 
 
@@ -51,8 +43,8 @@ class ProtocolLog(Protocol):
 class ReadsSnapshots(Protocol):
     """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs."""
 
-    def after_logs(self, lives: list[Life]) -> None:
-        """All lines of the broker are taken, whose ``lives`` these are; snapshots follow."""
+    def after_logs(self, incarnations: list[Incarnation]) -> None:
+        """All lines of the broker are taken, whose ``incarnations`` these are; snapshots follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +77,7 @@ def _broker_and_snapshots(stream: str) -> str | None:
 
 FOLDS: tuple[Fold, ...] = (
     Fold(dledger.DledgerLog, dledger.KINDS, _broker_or_stream),
-    Fold(jraft.JraftLog, jraft.KINDS, _each_stream),
+    Fold(jraft_log.JraftLog, jraft_log.KINDS, _each_stream),
     Fold(raft.RaftLog, raft.KINDS, _each_stream),
     Fold(zab.ZabLog, zab.KINDS, _each_stream),
     Fold(bully.bully_log, bully.KINDS, _each_stream),
@@ -105,7 +97,9 @@ PERIODIC: Mapping[str, Periodic] = {**dledger.PERIODIC, **acting_master.PERIODIC
 """Kinds of lines that come again and again while nothing happens."""
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
-INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, sources.KINDS, *(fold.kinds for fold in FOLDS))
+INTERESTING = frozenset().union(
+    START_KINDS, STOP_KINDS, IDENTITY_KINDS, log_quality.KINDS, *(fold.kinds for fold in FOLDS)
+)
 """The kinds of events that the fold reads; all others are signs of life only."""
 
 
@@ -123,7 +117,7 @@ class SourceLog:
     activity: dict[str, Activity] = field(default_factory=dict)
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
-    itself: sources.SourcesLog = field(default_factory=sources.SourcesLog)
+    itself: log_quality.SourcesLog = field(default_factory=log_quality.SourcesLog)
     _stream_of: dict[str, str] = field(default_factory=dict)
     _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
@@ -136,11 +130,11 @@ class SourceLog:
         self._activity(stream).seen(time, event_id)
         return self.itself.seen(stream, file, time, event_id or "")
 
-    def remembered(self, stream: str, time: int, event_id: str, file: str) -> None:
-        """A line of a former night, whose signs of life :meth:`lived` tells."""
+    def recall_line(self, stream: str, time: int, event_id: str, file: str) -> None:
+        """A line of a former night, whose signs of life :meth:`recall_segment` tells."""
         self.itself.seen(stream, file, time, event_id)
 
-    def lived(self, stream: str, segment: Segment) -> None:
+    def recall_segment(self, stream: str, segment: Segment) -> None:
         """Lines of former nights were written through ``segment`` by the process that writes ``stream``."""
         self._activity(stream).covered.append(segment)
 
@@ -150,14 +144,14 @@ class SourceLog:
             for segment in activity.digest():
                 yield self._stream_of[process], segment
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`INTERESTING`."""
         kind = event.kind
         if kind in _LIFE_KINDS:
             self._note_life(event)
         if kind in IDENTITY_KINDS:
             self.identity.on(event)
-        if kind in sources.KINDS:
+        if kind in log_quality.KINDS:
             self.itself.on(event)
         readers = self._readers.get((kind, event.stream))
         if readers is None:
@@ -167,11 +161,11 @@ class SourceLog:
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
-        lives = {process: activity.lives() for process, activity in self.activity.items()}
-        witness = Witness(self.cluster, self.source_node, self.bound_ms, self.identity, lives, self.listed)
-        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(witness, stream)]
+        incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
+        speaker = Speaker(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed)
+        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)]
         yield from (fact for _, fact in told)
-        yield from self.itself.facts(witness, told)
+        yield from self.itself.facts(speaker, told)
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
         """The state machines that read lines of this kind in this stream."""
@@ -181,7 +175,7 @@ class SourceLog:
                 log = self._log(number, scope)
                 if not self._snapshots and process_of(stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
                     self._snapshots = True
-                    log.after_logs(self._activity("broker.log").lives())
+                    log.after_logs(self._activity("broker.log").incarnations())
                 yield log
 
     def _log(self, number: int, scope: str) -> ProtocolLog:
@@ -196,7 +190,7 @@ class SourceLog:
             self.activity[process], self._stream_of[process] = Activity(), stream
         return self.activity[process]
 
-    def _note_life(self, event: Logged) -> None:
+    def _note_life(self, event: FoldEvent) -> None:
         activity = self._activity(event.stream)
         if event.kind in STOP_KINDS:
             activity.stopping(event.at, event.event_id)

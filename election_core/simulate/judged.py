@@ -10,7 +10,7 @@ from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.model.catalogue import INFO
 from election_core.model.events import Event
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Finding, Row
 from election_core.replay.group_judge import rows_of_group
 from election_core.replay.source_fold import INTERESTING, SourceLog
@@ -19,7 +19,7 @@ from election_core.simulate.world import World
 
 BOUND_MS = 500
 
-_COPIED = [field.name for field in fields(Logged) if field.name not in {"event_id", "stream", "kind", "at", "by"}]
+_COPIED = [field.name for field in fields(FoldEvent) if field.name not in {"event_id", "stream", "kind", "at", "by"}]
 
 
 def logs_of(world: World) -> dict[tuple[str, str], list[str]]:
@@ -83,7 +83,7 @@ def _take(source: SourceLog, event_id: str, stream: str, event: Event) -> None:
                 (one.epoch, one.start_offset, one.end_offset) for one in event.epoch_entries
             )
         by = event.event_time + event.time_resolution_ms * 1000
-        source.on(Logged(event_id, stream, event.kind, event.event_time, by, **columns))
+        source.on(FoldEvent(event_id, stream, event.kind, event.event_time, by, **columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class Voice(Protocol):
     def stopping(self, node: str, wall_us: int) -> list[tuple[str, str, str]]:
         """What a process prints when it is told to stop."""
 
-    def said(self, node: str, wall_us: int, say: Say) -> list[tuple[str, str, str]]:
+    def render(self, node: str, wall_us: int, say: Say) -> list[tuple[str, str, str]]:
         """What a process prints for one thing its machine says: first the line that says just this."""
 
     def file(self, stream: str, part: int) -> str:
@@ -329,7 +329,7 @@ class World:
                 case Store(file, content):
                     process.files[file] = content
                 case Say():
-                    self._print(process.name, self.voice.said(process.name, self._wall(process), act), act)
+                    self._print(process.name, self.voice.render(process.name, self._wall(process), act), act)
 
     def _wait(self, process: Process, wait: Wait) -> None:
         after_us = self.rng.randrange(wait.at_least_ms * MILLISECOND, wait.below_ms * MILLISECOND)

@@ -82,7 +82,7 @@ def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> No
 
 def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     """One file: its events by kind, what is ignored by shape, and what could not be read."""
-    from jobs.landing.inspection import meaning, values_of
+    from jobs.landing.inspection import meaning, render
 
     name = found.dialect.name if found.dialect else "no dialect: all its lines are ignored"
     say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {name}")
@@ -105,7 +105,7 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
         say(found.problem)
     for seen in found.events if lines else ():
         if seen.event is not None:
-            say(f"{seen.line_no:>8} {seen.event.kind:<24} {values_of(seen.event)}")
+            say(f"{seen.line_no:>8} {seen.event.kind:<24} {render(seen.event)}")
 
 
 @click.command()

@@ -150,7 +150,7 @@ def _seen(
         return Seen(number, text, None, str(error))
 
 
-def values_of(event: Event) -> str:
+def render(event: Event) -> str:
     """What an event says, as ``name=value`` pairs."""
     values = ((name, getattr(event, name)) for name in _COLUMNS)
     return " ".join(f"{name}={_short(value)}" for name, value in values if value is not None)

@@ -8,6 +8,7 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 from election_core import RULES_VERSION
+from election_core.replay.fact_rows import FACTS_VERSION
 from jobs import JobError
 from jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
 from jobs.warehouse.warehouse import NOTE, Warehouse
@@ -58,6 +59,7 @@ def write_run(warehouse: Warehouse, judged: Judged, status: str, held: Iterable[
         "counts": [(name, warehouse.count(name)) for name in JUDGED],
         "code_version": code_version(),
         "rules_version": RULES_VERSION,
+        "facts_version": FACTS_VERSION,
         "inventory_version": judged.inventory_version,
         "settings": judged.settings,
     }
@@ -86,6 +88,8 @@ def waiting(warehouse: Warehouse) -> Judged | None:
         raise JobError(
             "the tables have changed since they were judged: run `election-replay replay --unpublished` again"
         )
+    if last["facts_version"] != FACTS_VERSION:
+        raise JobError("another release judged what waits: run `election-replay replay --unpublished` again")
     held = tuple(last["held"] or ())
     return Judged(
         run_id=last["run_id"],

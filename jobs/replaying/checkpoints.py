@@ -52,14 +52,14 @@ def to_fold(work: Work, checkpoints: Rows) -> Folding:
     if going_on:
         since = {cluster: extent.folded[cluster] for cluster in going_on}
         parts = [
-            to_read(checkpoints.where(OneOf("cluster", going_on)), old=True),
-            to_read(landed.where(AfterOwn("batch", "cluster", since)), old=False),
+            in_fold_columns(checkpoints.where(OneOf("cluster", going_on)), old=True),
+            in_fold_columns(landed.where(AfterOwn("batch", "cluster", since)), old=False),
         ]
     if extent.anew:
         parts = [part.where(replace(anew, wanted=False)) for part in parts]
-        parts.append(to_read(landed.where(anew), old=False))
+        parts.append(in_fold_columns(landed.where(anew), old=False))
     if from_events or not parts:
-        parts.append(to_read(landed.where(OneOf("cluster", from_events)), old=False))
+        parts.append(in_fold_columns(landed.where(OneOf("cluster", from_events)), old=False))
     if extent.partly:
         asked: list[Condition] = [work.of_sources(), *([OneOf("cluster", extent.whole)] if extent.whole else [])]
         parts = [part.where(one) for part in parts for one in asked]
@@ -68,12 +68,12 @@ def to_fold(work: Work, checkpoints: Rows) -> Folding:
     return Folding(tuple(parts), work.everything and not going_on, gone)
 
 
-def to_read(rows: Rows, *, old: bool) -> Rows:
+def in_fold_columns(rows: Rows, *, old: bool) -> Rows:
     """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
     if old:
-        return rows.select(core.STATE_COLUMNS, {core.REMEMBERED: "true"})
+        return rows.select(core.CHECKPOINT_COLUMNS, {core.FROM_CHECKPOINT: "true"})
     ends = {"until": "CAST(NULL AS TIMESTAMP)", "until_event": "CAST(NULL AS STRING)"}
-    return rows.select(core.FOLD_COLUMNS, {**ends, core.REMEMBERED: "false"})
+    return rows.select(core.FOLD_COLUMNS, {**ends, core.FROM_CHECKPOINT: "false"})
 
 
 def write_checkpoints(files: Iterable[DataFile], folding: Folding, work: Work) -> None:

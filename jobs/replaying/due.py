@@ -8,6 +8,7 @@ from typing import Any
 
 from election_core import RULES_VERSION
 from election_core.replay import arrow_passes as core
+from election_core.replay.fact_rows import FACTS_VERSION
 from jobs import JobError
 from jobs.engines.engine import Engine, Rows, UpTo
 from jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
@@ -37,9 +38,12 @@ def held_by(published: Mapping[str, Any] | None) -> list[str]:
 def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, inventory: core.Inventory) -> int:
     """The last landing whose verdicts stand; 0 when everything must be judged anew.
 
-    That is so under new rules, with another inventory, and when a replay was killed after it had written some tables.
+    That is so under new rules, with facts of another version, with another inventory, and when a replay was killed
+    after it had written some tables.
     """
     if published is None or published["rules_version"] != RULES_VERSION:
+        return 0
+    if published["facts_version"] != FACTS_VERSION:
         return 0
     if published["inventory_version"] != inventory_version(inventory):
         return 0

@@ -18,6 +18,7 @@ from election_core import RULES_VERSION
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from election_core.replay import arrow_passes as core
+from election_core.replay.fact_rows import values_of
 from jobs.engines.engine import Among, Dealing, Rows
 from jobs.replaying.checkpoints import CHECKPOINTS, as_they_are, to_fold, write_checkpoints
 from jobs.replaying.news import SOURCE
@@ -91,7 +92,7 @@ def taken_over(rows: Rows, work: Work) -> list[DataFile]:
     return work.engine.map_partitions(work.warehouse, [rows], dealing, partial(as_they_are, table=rows.table))
 
 
-fact_values = attrgetter(*FACTS.names)
+fact_values = values_of(FACTS.names)
 row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
 
 

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
-from election_core.fold.fact_writer import Listed
+from election_core.fold.identity import Listed
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError, WrongCommand
 from jobs.settings.time_zones import is_zone

@@ -5,8 +5,10 @@ runs read. Every page is made from the newest published run, whole. Log text is 
 elements, and, where plotly draws it, with its markup disarmed. Nothing is fetched from elsewhere.
 """
 
+import logging
 import threading
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
@@ -14,8 +16,10 @@ from urllib.parse import parse_qs, urlencode
 import flask
 from dash import Dash, Input, Output, State, dcc, html, no_update, set_props
 from plotly import graph_objects as go
+from werkzeug.exceptions import HTTPException
 
 from jobs import JobError
+from jobs.faults import readable
 from jobs.reading.explain import Explanation, explain
 from jobs.reading.incident import Incident, StoryLine, outcome, story, unseen
 from jobs.reading.incident import incident as find_incident
@@ -24,6 +28,8 @@ from jobs.reading.words import Row, cell, certainty, harmless, measures, moment,
 from jobs.showing.explanation_text import limits
 from jobs.showing.lanes import FAINT, INK, LAYOUT, Picture, disarmed, picture
 from jobs.warehouse.warehouse import Warehouse
+
+LOG = logging.getLogger("election_replay")
 
 STYLE = "".join(
     files("jobs.showing").joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "dashboard.css")
@@ -86,6 +92,7 @@ def dashboard(warehouse: Warehouse) -> Dash:
     newest = Newest(warehouse)
     app = Dash("election-replay", title="election-replay", update_title="", suppress_callback_exceptions=True)
     app.server.before_request(refuse_strangers)
+    app.server.register_error_handler(Exception, refused)
     app.index_string = INDEX.replace("{style}", STYLE)
     app.layout = html.Div(
         [
@@ -103,11 +110,14 @@ def dashboard(warehouse: Warehouse) -> Dash:
         Input("address", "search"),
         State("shown", "data"),
     )
-    def show(path: str | None, search: str | None, shown: list[str] | None) -> Any:
-        query = query_of(search)
+    def show(path: Any, search: Any, shown: Any) -> Any:
+        path, query = path if isinstance(path, str) else "/", query_of(search)
         asked = [path or "/", query.get("cluster", ""), query.get("group", "")]
         if asked != shown or path != "/group":
-            return newest.ask(lambda published: page(published, path or "/", query)), asked
+            try:
+                return newest.ask(lambda published: page(published, path or "/", query)), asked
+            except JobError as error:
+                return refusal(error), None
         try:
             incident, drawn = newest.ask(lambda published: view(published, query))
         except JobError as error:
@@ -122,8 +132,8 @@ def dashboard(warehouse: Warehouse) -> Dash:
         State("address", "search"),
         prevent_initial_call=True,
     )
-    def zoom(change: dict[str, Any] | None, search: str | None) -> Any:
-        return zoomed(change or {}, query_of(search)) or no_update
+    def zoom(change: Any, search: Any) -> Any:
+        return zoomed(change if isinstance(change, dict) else {}, query_of(search)) or no_update
 
     @app.callback(
         Output("address", "search", allow_duplicate=True),
@@ -131,15 +141,21 @@ def dashboard(warehouse: Warehouse) -> Dash:
         State("address", "search"),
         prevent_initial_call=True,
     )
-    def find(looked_for: str | None, search: str | None) -> Any:
-        asked = looked_for or ""
+    def find(looked_for: Any, search: Any) -> Any:
+        asked = looked_for if isinstance(looked_for, str) else ""
         return no_update if asked == query_of(search).get("find", "") else f"?{urlencode({'find': asked})}"
 
     @app.callback(Output("evidence", "children"), Input("lanes", "clickData"), prevent_initial_call=True)
-    def click(clicked: dict[str, Any] | None) -> Any:
-        found = [one["customdata"] for one in (clicked or {}).get("points", []) if one.get("customdata")]
-        return newest.ask(lambda published: marked(published, *found[0])) if found else no_update
+    def click(clicked: Any) -> Any:
+        if (found := mark_of(clicked)) is None:
+            return no_update
+        try:
+            return newest.ask(lambda published: marked(published, *found))
+        except JobError as error:
+            return refusal(error)
 
+    policy = POLICY.format(scripts=" ".join(f"'{one}'" if one[0] != "'" else one for one in app.csp_hashes()))
+    app.server.after_request(partial(guarded, policy=policy))
     return app
 
 
@@ -157,9 +173,44 @@ def refuse_strangers() -> None:
         flask.abort(403)
 
 
-def query_of(search: str | None) -> Query:
-    """What an address says after its question mark."""
-    return {name: values[0] for name, values in parse_qs((search or "").removeprefix("?")).items()}
+POLICY = (
+    "default-src 'self'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""What a page may load and run: nothing from elsewhere, and of scripts in the page those of Dash, by their hashes."""
+
+HEADERS = {"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+
+
+def guarded(response: flask.Response, policy: str) -> flask.Response:
+    """An answer with the headers that keep other pages out."""
+    response.headers.update(HEADERS | {"Content-Security-Policy": policy})
+    return response
+
+
+def refused(error: Exception) -> Any:
+    """The answer to what no page of ours asks: that it is wrong, and nothing of the inside; the log has one line."""
+    if isinstance(error, HTTPException):
+        return error
+    LOG.warning(
+        harmless(f"refused {flask.request.method} {flask.request.path}: {type(error).__name__}: {readable(error)}")
+    )
+    return flask.Response("this request cannot be answered", 400 if flask.request.method == "POST" else 500)
+
+
+def mark_of(clicked: Any) -> tuple[list[str], int] | None:
+    """Ids and number of the findings of a mark that was clicked; ``None`` where the browser names no such thing."""
+    for point in clicked.get("points") or () if isinstance(clicked, dict) else ():
+        match point:
+            case {"customdata": [[*ids], int(count)]} if ids and all(isinstance(one, str) for one in ids):
+                return ids, count
+    return None
+
+
+def query_of(search: Any) -> Query:
+    """What an address says after its question mark; nothing, where the browser sends no text."""
+    said = search.removeprefix("?") if isinstance(search, str) else ""
+    return {name: values[0] for name, values in parse_qs(said).items()}
 
 
 def link(path: str, **query: str | None) -> str:
@@ -169,7 +220,7 @@ def link(path: str, **query: str | None) -> str:
 
 def zoomed(change: dict[str, Any], query: Query) -> str | None:
     """The address of the view after a zoom, so that a link keeps it; ``None`` where nothing was zoomed."""
-    if "xaxis.range[0]" in change:
+    if {"xaxis.range[0]", "xaxis.range[1]"} <= change.keys():
         times = {"from": change["xaxis.range[0]"], "to": change["xaxis.range[1]"]}
         return "?" + urlencode(query | {name: str(time).replace(" ", "T")[:23] for name, time in times.items()})
     if change.get("xaxis.autorange"):
@@ -196,7 +247,7 @@ def page(published: Published, path: str, query: Query) -> Any:
 
 def refusal(error: JobError) -> Any:
     """What cannot be shown, and why."""
-    return html.P(str(error), className="error")
+    return html.P(harmless(str(error), keep="\n\t"), className="error")
 
 
 # -- all groups, and the runs -----------------------------------------------------------------------------------

@@ -62,6 +62,11 @@ class Warehouse:
                 raise ValueError(f"the commit {empty[0]} is empty")
             return found
 
+    def refuse_unwritable(self) -> None:
+        """Raise :class:`JobError` when nothing can be written here: Delta's writer would tell of it by a panic."""
+        if not is_uri(self.root) and Path(self.root).exists() and not os.access(self.root, os.W_OK):
+            raise JobError(f"the warehouse {self.root} cannot be written: it is read-only, or another user's")
+
     @contextmanager
     def telling(self, table: str) -> Iterator[None]:
         """Name the table in what goes wrong with it; what is wrong with the machine is told as such."""
@@ -153,6 +158,7 @@ class Warehouse:
         Raises :class:`JobError` when the folder holds something else.
         """
         self.refuse_foreign_folder()
+        self.refuse_unwritable()
         for table in TABLES.values():
             if self.version(table.name) is not None:
                 self.add_missing_columns(table)
@@ -222,7 +228,11 @@ class Warehouse:
             ) from error
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
-        """Add a few rows, without Spark, and the columns that the table of an older release lacks."""
+        """Add a few rows, without Spark, and the columns that the table of an older release lacks.
+
+        Raises :class:`JobError` where nothing can be written.
+        """
+        self.refuse_unwritable()
         if self.version(table) is not None:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())

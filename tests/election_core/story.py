@@ -19,9 +19,9 @@ from typing import Any
 
 from election_core.dialects import Record, Unparsable, dialect_for
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_core.fold.fact_writer import NOT_LISTED, Listed
+from election_core.fold.identity import NOT_LISTED, Listed
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, SyncStateSet, Term
 from election_core.protocols.log_quality.rules import PROTOCOL as SOURCES
 from election_core.replay.group_judge import rows_of_group
@@ -33,7 +33,7 @@ CLUSTER = "story"
 BOUND_MS = 500
 INVENTORY = ("the", "inventory")
 
-_COPIED = [f.name for f in fields(Logged) if f.name not in {"event_id", "stream", "kind", "at", "by"}]
+_COPIED = [f.name for f in fields(FoldEvent) if f.name not in {"event_id", "stream", "kind", "at", "by"}]
 
 
 def parse(text: str) -> dict[tuple[str, str], list[str]]:
@@ -128,10 +128,10 @@ def _feed(source: SourceLog, stream: str, lines: Sequence[str], shift_us: int) -
             columns["epoch_entries"] = tuple((e.epoch, e.start_offset, e.end_offset) for e in columns["epoch_entries"])
         at = event.event_time + shift_us
         by = at + event.time_resolution_ms * 1000
-        source.on(Logged(f"{source.source_node}/{stream}:{number}", stream, event.kind, at, by, **columns))
+        source.on(FoldEvent(f"{source.source_node}/{stream}:{number}", stream, event.kind, at, by, **columns))
 
 
-def _snapshot(node: str, stream: str, data: bytes, shift_us: int = 0) -> Iterator[Logged]:
+def _snapshot(node: str, stream: str, data: bytes, shift_us: int = 0) -> Iterator[FoldEvent]:
     """The events of a metadata file that the fold reads; a file of no interest or a broken one has none."""
     try:
         found = list(rocketmq_metadata.entries(stream, data)) if rocketmq_metadata.is_known(stream) else []
@@ -141,7 +141,7 @@ def _snapshot(node: str, stream: str, data: bytes, shift_us: int = 0) -> Iterato
         if entry.event.kind in INTERESTING:
             columns: dict[str, Any] = {name: getattr(entry.event, name) for name in _COPIED}
             at = entry.event.event_time + shift_us
-            yield Logged(f"{node}/{stream}:{number}", stream, entry.event.kind, at, at + 1_000_000, **columns)
+            yield FoldEvent(f"{node}/{stream}:{number}", stream, entry.event.kind, at, at + 1_000_000, **columns)
 
 
 def _continuation(lines: Sequence[str], number: int, dialect: Any) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class Seen:
     stream: str
     time: int
     level: str
-    event: Logged | None
+    event: FoldEvent | None
 
 
 Keep = Callable[[Seen], bool]
@@ -250,7 +250,7 @@ def _seen(file: Path, stream: str) -> Iterator[Seen]:
         last = time[0]
 
 
-def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: Any) -> Logged | None:
+def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: Any) -> FoldEvent | None:
     after = []
     for line in lines[number : number + 20]:
         if dialect.time_of(line, dialect.utc_offset_minutes) is not None:
@@ -264,7 +264,7 @@ def _logged(folder: str, stream: str, lines: list[str], number: int, dialect: An
     if columns["epoch_entries"] is not None:
         columns["epoch_entries"] = tuple((e.epoch, e.start_offset, e.end_offset) for e in columns["epoch_entries"])
     by = event.event_time + event.time_resolution_ms * 1000
-    return Logged(f"{folder}/{stream}:{number}", stream, event.kind, event.event_time, by, **columns)
+    return FoldEvent(f"{folder}/{stream}:{number}", stream, event.kind, event.event_time, by, **columns)
 
 
 def judge(facts: Iterable[Fact]) -> list[Row]:

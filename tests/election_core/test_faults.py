@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pytest
 
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, ReplayFailed
 from election_core.model.rows import Finding
 from election_core.replay import arrow_passes as replay
-from election_core.replay import group_judge as judging
+from election_core.replay import group_judge
 from election_core.replay.source_fold import SourceLog
 
 COLUMNS = {
@@ -31,7 +31,7 @@ def batch(*nodes: str) -> pa.RecordBatch:
 
 def as_batch(facts: list[Fact]) -> pa.RecordBatch:
     """Facts as the judge gets them."""
-    names = list(Fact.__dataclass_fields__)
+    names = ["kind", *ReplayFailed.__dataclass_fields__]
     return pa.RecordBatch.from_pylist([{name: getattr(fact, name) for name in names} for fact in facts])
 
 
@@ -45,35 +45,24 @@ def test_one_bad_log_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(SourceLog, "seen", breaking)
     (fact,) = replay.fold([batch("bad", "good"), batch("good")])
-    assert (fact.source_node, fact.value) == ("bad", "ZeroDivisionError: no such thing")
+    assert isinstance(fact, ReplayFailed)
+    assert (fact.source_node, fact.error) == ("bad", "ZeroDivisionError: no such thing")
     (row,) = replay.judge([as_batch([fact])])
     assert isinstance(row, Finding)
     assert (row.rule, row.nodes) == ("NOT_JUDGED", ("bad",))
 
 
 def test_one_bad_group_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = judging.rows_of_group
+    whole = group_judge.rows_of_group
 
     def breaking(facts: list[Fact]) -> object:
-        if facts[0].value == "break":
+        if isinstance(facts[0], ReplayFailed) and facts[0].error == "break":
             raise KeyError("x")
         return whole(facts)
 
-    monkeypatch.setattr(judging, "rows_of_group", breaking)
-    facts = [
-        Fact(
-            cluster="c",
-            replica_group=group,
-            protocol="fault",
-            kind="FAILED",
-            node=None,
-            source_node="n",
-            since=0,
-            since_by=0,
-            since_event=None,
-            value=value,
-        )
-        for group, value in (("a", "break"), ("b", "E: plain"))
+    monkeypatch.setattr(group_judge, "rows_of_group", breaking)
+    facts: list[Fact] = [
+        group_judge.failed("c", group, "n", error) for group, error in (("a", "break"), ("b", "E: plain"))
     ]
     rows = list(replay.judge([as_batch(facts)]))
     assert [(row.replica_group, row.rule) for row in rows if isinstance(row, Finding)] == [

@@ -1,19 +1,18 @@
 """Times without a leader: found by looking at few tenures, as if at all of them."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from election_core.fold.fact_writer import Beginning
 from election_core.judge import leaderless
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import Group, Tenure, group_of
 from election_core.judge.leaderless import Gap, gaps
 from election_core.judge.overlap import at_once, overlaps
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Fact, Role, Silence
 
 SECOND = 1_000_000
 NODES = ("a", "b", "c")
@@ -33,33 +32,28 @@ heard_at = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES), st
 holes = st.lists(st.tuples(st.sampled_from(NODES), st.integers(0, 300), st.integers(10, 60)), max_size=3)
 
 
-def fact(kind: str, source: str, since: int, until: int, blur: int = 0, **more: Any) -> Fact:
-    """A fact of a log, with times in seconds."""
-    return Fact(
-        cluster="c",
-        replica_group="g",
-        protocol="raft",
-        kind=kind,
-        node=source,
-        source_node=source,
-        since=since * SECOND,
-        since_by=(since + 1) * SECOND,
-        since_event=f"{source}-{since}",
-        until=until * SECOND,
-        until_by=(until + 1 + blur) * SECOND,
-        until_event=None,
-        **more,
-    )
+def during(source: str, since: int, until: int, blur: int = 0) -> Beginning:
+    """The beginning of a fact of a log, with times in seconds."""
+    start = (since * SECOND, (since + 1) * SECOND, f"{source}-{since}")
+    end = (until * SECOND, (until + 1 + blur) * SECOND, None)
+    return ("c", "g", "raft", source, source, *start, *end, 0, 0)
+
+
+def led_by(source: str, since: int, until: int, blur: int, term: int, end_cause: str | None) -> Role:
+    """A leader of a term."""
+    when = during(source, since, until, blur)
+    return Role(*when, role="leader", term=term, leader=None, address=None, end_cause=end_cause, cause=None)
 
 
 def group(led: list[tuple[str, int, int, int, str | None]], silent: list[tuple[str, int, int]], bound: int) -> Group:
     """A group in which members led one after the other, some longer than they should have."""
-    told, at = [], 0
+    told: list[Fact] = []
+    at = 0
     for term, (node, after, lasted, blur, end) in enumerate(led):
         at += after
-        told.append(fact(facts.ROLE, node, at, at + lasted, blur, role="leader", term=term, result=end))
-    told += [fact(facts.ALIVE, node, 0, at + 100) for node in NODES]
-    told += [fact(facts.SILENCE, node, since, since + lasts) for node, since, lasts in silent]
+        told.append(led_by(node, at, at + lasted, blur, term, end))
+    told += [Alive(*during(node, 0, at + 100), stopped=False) for node in NODES]
+    told += [Silence(*during(node, since, since + lasts)) for node, since, lasts in silent]
     return group_of(told, Clocks(dict.fromkeys(NODES, bound), []))
 
 

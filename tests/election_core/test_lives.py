@@ -1,6 +1,6 @@
 """Lives of a process from signs of life, markers and stops."""
 
-from election_core.fold.process_runs import SECOND, Activity, life_at
+from election_core.fold.process_runs import SECOND, Activity, incarnation_at
 
 
 def activity(*seen: int) -> Activity:
@@ -13,14 +13,14 @@ def activity(*seen: int) -> Activity:
 
 def test_a_log_that_goes_on_is_one_life() -> None:
     """No start, no stop, no hole: one life that is open at both ends."""
-    (life,) = activity(*range(0, 60, 3)).lives()
+    (life,) = activity(*range(0, 60, 3)).incarnations()
     assert (life.start, life.stop, life.next_start, life.silences) == (None, None, None, ())
     assert (life.first_seen, life.last_seen) == (0, 57 * SECOND)
 
 
 def test_a_hole_inside_a_life_is_a_silence() -> None:
     """Ten seconds without a line in any log."""
-    (life,) = activity(0, 3, 6, 30, 33).lives()
+    (life,) = activity(0, 3, 6, 30, 33).incarnations()
     assert [(hole.begin, hole.end) for hole in life.silences] == [(6 * SECOND, 30 * SECOND)]
 
 
@@ -29,14 +29,14 @@ def test_streams_fill_each_others_holes() -> None:
     one = activity(0, 3, 6, 30, 33)
     for second in (9, 15, 21, 27):
         one.seen(second * SECOND)
-    assert one.lives()[0].silences == ()
+    assert one.incarnations()[0].silences == ()
 
 
 def test_a_start_ends_the_life_before() -> None:
     """The hole before a start is no silence: the process was down."""
     one = activity(0, 3, 6, 30, 31, 32, 33, 36)
     one.marker(32 * SECOND, "broker.log rocketmqHome", "e")
-    before, after = one.lives()
+    before, after = one.incarnations()
     assert before.silences == ()
     assert before.last_seen == 6 * SECOND
     assert before.next_start == 30 * SECOND, "a life begins with the lines just before its marker"
@@ -49,7 +49,7 @@ def test_markers_of_one_start_are_one_start() -> None:
     one = activity(*range(0, 300, 2))
     for second, name in ((0, "dump"), (20, "store"), (60, "listen"), (200, "dump"), (215, "store")):
         one.marker(second * SECOND, name, name)
-    assert [life.start for life in one.lives()] == [0, 200 * SECOND]
+    assert [life.start for life in one.incarnations()] == [0, 200 * SECOND]
 
 
 def test_nothing_of_a_start_comes_after_its_last_line() -> None:
@@ -58,7 +58,7 @@ def test_nothing_of_a_start_comes_after_its_last_line() -> None:
     one.marker(10 * SECOND, "broker.log BRK_BOOT", "boot")
     one.marker(11 * SECOND, "store.log STORE_LOADED", "another thread's line, a second late")
     one.marker(90 * SECOND, "broker.log rocketmqHome", "dump")
-    assert [life.start for life in one.lives()] == [0, 90 * SECOND]
+    assert [life.start for life in one.incarnations()] == [0, 90 * SECOND]
 
 
 def test_a_hole_in_which_a_former_night_saw_a_start_is_kept() -> None:
@@ -74,14 +74,14 @@ def test_a_hole_in_which_a_former_night_saw_a_start_is_kept() -> None:
     with_state = started(*late, *rest)
     again = started()
     again.covered = [*former.digest(), *with_state.digest()]
-    assert again.lives() == started(*late[:3], start, *late[3:], *rest).lives()
+    assert again.incarnations() == started(*late[:3], start, *late[3:], *rest).incarnations()
 
 
 def test_a_clean_stop_is_kept_apart_from_a_death() -> None:
     """The life knows when its shutdown began."""
     one = activity(*range(0, 40, 2))
     one.stopping(36 * SECOND, "stop")
-    (life,) = one.lives()
+    (life,) = one.incarnations()
     assert life.stop == 36 * SECOND
 
 
@@ -89,5 +89,5 @@ def test_life_at_finds_the_life_of_a_time() -> None:
     """A time before the first start belongs to the first life."""
     one = activity(0, 2, 4, 50, 52)
     one.marker(50 * SECOND, "dump", "e")
-    lives = one.lives()
-    assert [life_at(lives, second * SECOND) for second in (-5, 0, 49, 50, 99)] == [0, 0, 0, 1, 1]
+    incarnations = one.incarnations()
+    assert [incarnation_at(incarnations, second * SECOND) for second in (-5, 0, 49, 50, 99)] == [0, 0, 0, 1, 1]

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from election_core.judge.leaderless import BRIEF
-from election_core.model import facts
 from election_core.model.catalogue import DEFINITE, PROVEN
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Fact, Role
 from election_core.model.rows import Finding
+from election_core.protocols.controller.facts import RegisterCode
+from election_core.protocols.order_lock.facts import LockHeld
 from tests.election_core import story
 
 ELECTING = ("rocketmq-dledger", "rocketmq-controller", "etcd", "zookeeper")
@@ -105,7 +106,7 @@ def test_clocks_that_are_off_change_no_alarm(corpora: Path, seconds: float) -> N
         own = leadership(story.run_facts(run))
         expected = alarms(own) | brief(own)
         critical = {(f.rule, f.nodes, f.terms) for f in findings(own) if f.severity == "critical"}
-        members = {fact.source_node for fact in own if fact.kind == facts.ROLE}
+        members = {fact.source_node for fact in own if isinstance(fact, Role)}
         for source in sorted({fact.source_node for fact in own}):
             skews = set()
             for shift_us in (-int(seconds * 1e6), int(seconds * 1e6)):
@@ -158,17 +159,19 @@ def around_brief(one: Finding, other: Finding) -> bool:
 def shifted(own: Iterable[Fact], source: str, shift_us: int) -> list[Fact]:
     """The facts as they would be if the clock of one source had been off, its registration codes too."""
     own = list(own)
-    made = {f.address for f in own if f.kind == facts.REGISTER_CODE and f.source_node == source and not f.flag}
+    codes = [fact for fact in own if isinstance(fact, RegisterCode)]
+    made = {fact.register_code for fact in codes if fact.source_node == source and not fact.accepted}
     moved = []
     for fact in own:
-        if fact.kind == facts.REGISTER_CODE and fact.address in made and fact.count is not None:
-            fact = replace(fact, count=fact.count + shift_us // 1000)  # noqa: PLW2901 - the same fact, on another clock
+        if isinstance(fact, RegisterCode) and fact.register_code in made:
+            fact = replace(fact, made_ms=fact.made_ms + shift_us // 1000)  # noqa: PLW2901 - the same fact, on another clock
         if fact.source_node == source:
             until = fact.until + shift_us if fact.until is not None else None
             until_by = fact.until_by + shift_us if fact.until_by is not None else None
-            sure = fact.sure_until + shift_us if fact.sure_until is not None else None
             since, since_by = fact.since + shift_us, fact.since_by + shift_us
-            times = {"since": since, "since_by": since_by, "until": until, "until_by": until_by, "sure_until": sure}
+            times = {"since": since, "since_by": since_by, "until": until, "until_by": until_by}
+            if isinstance(fact, Alive | LockHeld) and fact.sure_until is not None:
+                times["sure_until"] = fact.sure_until + shift_us
             fact = replace(fact, **times)  # noqa: PLW2901
         moved.append(fact)
     return moved

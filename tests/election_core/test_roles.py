@@ -2,10 +2,10 @@
 
 import pytest
 
-from election_core.fold.process_runs import SECOND, Life
+from election_core.fold.process_runs import SECOND, Incarnation
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Step, spans
 
-LIFE = Life(0, "e0", 0, 1000 * SECOND, None, None, None, None, ())
+LIFE = Incarnation(0, "e0", 0, 1000 * SECOND, None, None, None, None, ())
 
 
 def seconds(*begins: int) -> list[tuple[int, int | None]]:

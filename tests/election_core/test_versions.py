@@ -2,12 +2,12 @@
 
 import pytest
 
-from election_core.fold.versions import KNOWN, Said, range_of, release_said
-from election_core.model.fold_event import Logged
+from election_core.fold.versions import KNOWN, ReleaseClaim, range_of, release_claim
+from election_core.model.fold_event import FoldEvent
 
 
-def said(kind: str, value: str | None, setting: str | None = None) -> Said | None:
-    return release_said(Logged("e", "x.log", kind, 0, 0, setting=setting, value=value))
+def said(kind: str, value: str | None, setting: str | None = None) -> ReleaseClaim | None:
+    return release_claim(FoldEvent("e", "x.log", kind, 0, 0, setting=setting, value=value))
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,31 @@ def test_a_full_disk_and_a_read_only_one_are_told(tmp_path: Path, options: str, 
     assert (meaning(found.value) or "").startswith(says)
 
 
-WAITING = "import jobs.cli as c, time; c.load = lambda _: print('begun', flush=True) or time.sleep(60); {}"
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+@pytest.mark.parametrize("command", ["upkeep", "publish", "land"])
+def test_a_warehouse_that_cannot_be_written_is_told_in_one_line(whole: Path, tmp_path: Path, command: str) -> None:
+    mounted = 'mount --bind $1 $2 && mount -o remount,ro,bind $2 && $3 -c "$4"'
+    program = (
+        f"from jobs.warehouse.warehouse import Warehouse as W; from jobs.upkeep import upkeep; w = W('{tmp_path}'); "
+    )
+    program += {"upkeep": "upkeep(w)", "publish": "w.append([], 'runs')", "land": "w.create()"}[command]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", mounted, "sh", whole, tmp_path, sys.executable, program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    if "JobError" not in done.stderr and "mount" in done.stderr:
+        pytest.skip("nothing may be mounted here")
+    assert done.stderr.splitlines()[-1].endswith(f"{tmp_path} cannot be written: it is read-only, or another user's")
+    assert "panicked" not in done.stderr
+
+
+WAITING = (
+    "import jobs.cli.app as c, jobs.cli.pipeline as p, time; "
+    "p.settings_in_force = lambda *_: print('begun', flush=True) or time.sleep(60); {}"
+)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])

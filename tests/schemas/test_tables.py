@@ -1,12 +1,16 @@
 """The tables agree with every other form of them: the dataclasses of the core, the documentation."""
 
+import re
+import sys
 from dataclasses import fields
 
 import pytest
 
-from election_core.model.events import Event, Source
+from election_core.model.events import Event, LinePosition
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
+from election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
+from election_core.replay.fact_rows import KINDS
 from schemas import TABLES, Table, docs
 from schemas.model import EPOCH_ENTRIES
 
@@ -29,11 +33,30 @@ def names_of(kind: type) -> list[str]:
 
 
 def test_an_event_row_is_its_source_its_meaning_and_its_batch() -> None:
-    assert list(TABLES["events"].names) == [*names_of(Source), *names_of(Event), "batch"]
+    assert list(TABLES["events"].names) == [*names_of(LinePosition), *names_of(Event), "batch"]
 
 
-def test_a_fact_row_is_a_fact() -> None:
-    assert list(TABLES["facts"].names) == names_of(Fact)
+def test_a_fact_row_has_the_fields_of_every_kind_and_no_other() -> None:
+    fields_of_kinds = {name for kind in KINDS.values() for name in names_of(kind)}
+    assert set(TABLES["facts"].names) == {"kind", *fields_of_kinds}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
+def test_a_kind_fits_its_columns(kind: type[Fact]) -> None:
+    columns = {column.name: column for column in TABLES["facts"].columns}
+    assert kind.kind == re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).upper()
+    assert set(kind.SAID_AT_ONCE) <= set(names_of(kind))
+    for field in fields(kind):
+        said = field.type if isinstance(field.type, str) else repr(field.type)
+        plain = said.removeprefix("<class '").removesuffix("'>").removesuffix(" | None")
+        assert columns[field.name].type.sql in SQL_TYPES[plain], field.name
+        assert columns[field.name].nullable or not said.endswith("| None"), field.name
+
+
+def test_every_kind_of_fact_is_listed() -> None:
+    rooms = [module for name, module in sys.modules.items() if re.fullmatch(r"election_core\..*\bfacts", name)]
+    things = [thing for room in rooms for thing in vars(room).values() if isinstance(thing, type)]
+    assert {thing for thing in things if issubclass(thing, Fact) and thing.kind} == set(KINDS.values())
 
 
 @pytest.mark.parametrize("kind", TABLE_OF, ids=lambda kind: kind.__name__)
@@ -43,7 +66,7 @@ def test_a_gold_row_is_a_row_of_the_core(kind: type) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "table"),
-    [(Source, "events"), (Event, "events"), (Fact, "facts"), *TABLE_OF.items()],
+    [(LinePosition, "events"), (Event, "events"), *TABLE_OF.items()],
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_types_are_those_of_the_dataclasses(kind: type, table: str) -> None:

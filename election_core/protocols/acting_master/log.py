@@ -12,13 +12,21 @@ reacts to another minimum. "boot success" comes before pre-online is over and st
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.fact_writer import BROKER, Testimony, Witness
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER
 from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.facts import Fact, MemberAddress
+from election_core.model.fold_event import FoldEvent
+from election_core.protocols.acting_master.facts import (
+    ActingEnabled,
+    AgainstMinimum,
+    BrokerRegistered,
+    PreOnlineAttempt,
+    SmallestId,
+    TopicPermission,
+)
 from election_core.protocols.acting_master.tables import MASTER_ID, acts, is_smaller
 
 PROTOCOL = "acting_master"
@@ -95,12 +103,12 @@ _OTHER_MODE_SETTINGS = ("enableControllerMode", "enableDLegerCommitLog")
 class PreOnline:
     """One start of ``BrokerPreOnlineService``: what it failed at, how often, and how it ended."""
 
-    begin: Logged
+    begin: FoldEvent
     as_master: bool = False
     failures: int = 0
-    first_failure: Logged | None = None
-    last_failure: Logged | None = None
-    end: Logged | None = None
+    first_failure: FoldEvent | None = None
+    last_failure: FoldEvent | None = None
+    end: FoldEvent | None = None
 
 
 @dataclass(slots=True)
@@ -111,13 +119,13 @@ class BrokerLog:
     repetitions left out, and read life by life at the end.
     """
 
-    signals: list[Logged] = field(default_factory=list)
+    signals: list[FoldEvent] = field(default_factory=list)
     pre_onlines: list[PreOnline] = field(default_factory=list)
     elected_mode: bool = False
-    _stopping: Logged | None = None
-    _after_stop: list[tuple[int, Logged]] = field(default_factory=list)
+    _stopping: FoldEvent | None = None
+    _after_stop: list[tuple[int, FoldEvent]] = field(default_factory=list)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line; lines of one stream come in program order."""
         if event.kind in _OTHER_MODE:
             self.elected_mode = True
@@ -132,11 +140,11 @@ class BrokerLog:
             if event.kind.startswith("PRE_") or event.kind in _SERVICE_ON:
                 self._on_pre_online(event)
 
-    def _repeats(self, event: Logged) -> bool:
+    def _repeats(self, event: FoldEvent) -> bool:
         """Registrations come every 30 s: only the first after another line says something."""
         return event.kind == "BRK_REG_NS_OK" and bool(self.signals) and self.signals[-1].kind == event.kind
 
-    def _on_pre_online(self, event: Logged) -> None:
+    def _on_pre_online(self, event: FoldEvent) -> None:
         if event.kind == "PRE_BEGIN":
             self._stopping = None
             self.pre_onlines.append(PreOnline(event))
@@ -157,63 +165,64 @@ class BrokerLog:
         elif event.kind in _PRE_DONE:
             running.end = event
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about its broker set."""
-        if self._mode_is_another(witness) or not self.signals:
+        if self._mode_is_another(speaker) or not self.signals:
             return
-        group = _broker_set(witness, self.signals)
+        group = _broker_set(speaker, self.signals)
         if group is None:
             return
-        lives = witness.lives.get(BROKER, [])
-        acting_mode = self._acting_mode(witness)
-        readings = self._read(witness, lives, _plain(witness))
+        incarnations = speaker.incarnations.get(BROKER, [])
+        acting_mode = self._acting_mode(speaker)
+        readings = self._read(speaker, incarnations, _plain(speaker))
 
         def node_at(time: int) -> str | None:
-            return readings[life_at(lives, time)].own if lives else None
+            return readings[incarnation_at(incarnations, time)].own if incarnations else None
 
-        told = witness.about(group, PROTOCOL, stream, node_at)
+        emit = speaker.about(group, PROTOCOL, stream, node_at)
         steps = [step for reading in readings for step in merged(sorted(reading.steps, key=lambda step: step.at))]
-        yield from told.roles(spans(steps, lives, UNKNOWN))
-        yield from told.life()
-        yield from self._members(told)
+        yield from emit.roles(spans(steps, incarnations, UNKNOWN))
+        yield from emit.alive()
+        yield from emit.silences()
+        yield from self._members(emit)
         if acting_mode is not None:
-            yield told.saw(facts.ACTING_ENABLED, acting_mode, flag=True)
+            yield ActingEnabled(*emit.at(acting_mode))
         for reading in readings:
-            yield from reading.facts(told)
+            yield from reading.facts(emit)
         for attempt in self.pre_onlines:
-            yield _pre_online_fact(told, attempt)
+            yield _pre_online_fact(emit, attempt)
 
-    def _mode_is_another(self, witness: Witness) -> bool:
-        return self.elected_mode or any(witness.identity.setting(name) == "true" for name in _OTHER_MODE_SETTINGS)
+    def _mode_is_another(self, speaker: Speaker) -> bool:
+        return self.elected_mode or any(speaker.identity.setting(name) == "true" for name in _OTHER_MODE_SETTINGS)
 
-    def _acting_mode(self, witness: Witness) -> Logged | None:
+    def _acting_mode(self, speaker: Speaker) -> FoldEvent | None:
         """The line that shows that enableSlaveActingMaster is on: the setting, or what only then is printed."""
-        setting = witness.identity.settings.get("enableSlaveActingMaster")
+        setting = speaker.identity.settings.get("enableSlaveActingMaster")
         if setting is not None:
             return setting if setting.value == "true" else None
         attempt = next((attempt.begin for attempt in self.pre_onlines), None)
         changed = next((signal for signal in self.signals if signal.kind == "BRK_MIN_CHANGED"), None)
         return attempt or changed
 
-    def _read(self, witness: Witness, lives: list[Life], plain: bool) -> list["Reading"]:
-        by_life: dict[int, list[Logged]] = {number: [] for number in range(max(len(lives), 1))}
-        stops = [(index, life_at(lives, stop.at)) for index, stop in self._after_stop]
+    def _read(self, speaker: Speaker, incarnations: list[Incarnation], plain: bool) -> list["Reading"]:
+        by_life: dict[int, list[FoldEvent]] = {number: [] for number in range(max(len(incarnations), 1))}
+        stops = [(index, incarnation_at(incarnations, stop.at)) for index, stop in self._after_stop]
         for index, signal in enumerate(self.signals):
-            number = life_at(lives, signal.at)
+            number = incarnation_at(incarnations, signal.at)
             # A broker that is shutting down takes no role any more, whatever it still prints.
             if not any(index >= stopped and number == life for stopped, life in stops):
                 by_life[number].append(signal)
         readings = []
         for number, own in by_life.items():
             signals = sorted(own, key=lambda signal: signal.at)
-            own_id = self._own_id(witness, signals)
-            life = lives[number] if lives else None
+            own_id = self._own_id(speaker, signals)
+            life = incarnations[number] if incarnations else None
             reading = Reading(own_id, plain, life.start or life.first_seen if life else 0)
             reading.read(signals)
             readings.append(reading)
         return readings
 
-    def _own_id(self, witness: Witness, signals: list[Logged]) -> str | None:
+    def _own_id(self, speaker: Speaker, signals: list[FoldEvent]) -> str | None:
         """The own id: by the broker's word in this life or another, its address, its configuration, the inventory."""
         for candidates in (signals, self.signals):
             said = [signal.broker_id for signal in candidates if signal.kind in _SAYS_OWN_ID and signal.broker_id]
@@ -223,69 +232,62 @@ class BrokerLog:
         for signal in self.signals:
             if signal.kind == "BRK_MIN_CHANGED" and signal.peer_address in addresses:
                 return signal.peer
-        configured = witness.identity.setting("brokerId")
-        if witness.identity.setting("brokerRole") in _MASTER_ROLES:
+        configured = speaker.identity.setting("brokerId")
+        if speaker.identity.setting("brokerRole") in _MASTER_ROLES:
             return MASTER_ID
         if configured is not None and configured.isdigit() and configured != MASTER_ID:
             return configured
-        return witness.listed.member
+        return speaker.listed.member
 
-    def _members(self, told: Testimony) -> Iterator[Fact]:
+    def _members(self, emit: FactWriter) -> Iterator[Fact]:
         """Addresses of members, as far as this broker prints them."""
-        known: dict[tuple[str, str], Logged] = {}
+        known: dict[tuple[str, str], FoldEvent] = {}
         for signal in self.signals:
             if signal.kind in ("BRK_MIN_CHANGED", "BRK_SERVICE_ON_MIN") and signal.peer and signal.peer_address:
                 known.setdefault((signal.peer, signal.peer_address), signal)
             elif signal.kind == "BRK_BOOT" and signal.address:
-                node = told.node_at(signal.at)
+                node = emit.node_at(signal.at)
                 if node is not None:
                     known.setdefault((node, signal.address), signal)
         for (node, address), signal in sorted(known.items()):
-            yield told.saw(facts.MEMBER, signal, node=node, address=address)
+            yield MemberAddress(*emit.about(node, signal), address=address)
         for signal in self.signals:
             # An address without an id is kept as well: another member may know whose it is.
-            if signal.kind == "BRK_BOOT" and signal.address and told.node_at(signal.at) is None:
-                yield told.saw(facts.MEMBER, signal, node=None, address=signal.address)
+            if signal.kind == "BRK_BOOT" and signal.address and emit.node_at(signal.at) is None:
+                yield MemberAddress(*emit.about(None, signal), address=signal.address)
 
 
-def _plain(witness: Witness) -> bool:
+def _plain(speaker: Speaker) -> bool:
     """Whether the log shows that no slave may act: by the setting, or by a dump of 4.x, which knows no such setting and
     prints the broker's id."""
-    setting = witness.identity.setting("enableSlaveActingMaster")
-    return setting == "false" or (setting is None and witness.identity.setting("brokerId") is not None)
+    setting = speaker.identity.setting("enableSlaveActingMaster")
+    return setting == "false" or (setting is None and speaker.identity.setting("brokerId") is not None)
 
 
-def _broker_set(witness: Witness, signals: list[Logged]) -> str | None:
+def _broker_set(speaker: Speaker, signals: list[FoldEvent]) -> str | None:
     """The broker's set: by its own word, by ``cluster_name_id`` where that has one reading, or by the inventory."""
-    named = witness.identity.broker_set or witness.identity.setting("brokerName")
+    named = speaker.identity.broker_set or speaker.identity.setting("brokerName")
     if named is not None:
         return named
     for signal in signals:
         parts = (signal.value or "").split("_") if signal.kind in _SAYS_OWN_ID else []
         if len(parts) == 3:
             return parts[1]
-    return witness.broker_set
+    return speaker.broker_set
 
 
-def _pre_online_fact(told: Testimony, attempt: PreOnline) -> Fact:
+def _pre_online_fact(emit: FactWriter, attempt: PreOnline) -> Fact:
     end, last = attempt.end, attempt.last_failure
     first = attempt.first_failure or attempt.begin
     until = end or last
     ended = end.kind if end is not None else FAILING if last is not None else STILL_OPEN
-    return told.fact(
-        facts.PRE_ONLINE,
-        first.at,
-        first.by,
-        first.event_id,
-        node=told.node_at(attempt.begin.at),
-        until=until.at if until else None,
-        until_by=until.by if until else None,
-        until_event=until.event_id if until else None,
-        result=ended,
-        cause=last.kind if last is not None else None,
-        value=last.result if last is not None else None,
-        count=attempt.failures,
-        flag=attempt.as_master,
+    return PreOnlineAttempt(
+        *emit.about(emit.node_at(attempt.begin.at), first, until),
+        outcome=ended,
+        failed_at=last.kind if last is not None else None,
+        failures=attempt.failures,
+        as_master=attempt.as_master,
+        error=last.result if last is not None else None,
     )
 
 
@@ -297,44 +299,36 @@ class Reading:
     plain: bool
     begin: int
     steps: list[Step] = field(default_factory=list)
-    against: list[tuple[Logged, Logged]] = field(default_factory=list)
-    views: list[Logged] = field(default_factory=list)
-    registrations: list[Logged] = field(default_factory=list)
+    against: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
+    views: list[FoldEvent] = field(default_factory=list)
+    registrations: list[FoldEvent] = field(default_factory=list)
     _minimum: str | None = None
-    _last: Logged | None = None
+    _last: FoldEvent | None = None
     _registered: bool = False
-    _rest: list[Logged] = field(default_factory=list)
+    _rest: list[FoldEvent] = field(default_factory=list)
     _switched: dict[str, bool] = field(default_factory=dict)
 
-    def read(self, signals: list[Logged]) -> None:
+    def read(self, signals: list[FoldEvent]) -> None:
         """Take all lines of the life, in order."""
         for number, signal in enumerate(signals):
             self._rest = signals[number + 1 :]
             _READERS[signal.kind](self, signal)
             self._last = signal
 
-    def facts(self, told: Testimony) -> Iterator[Fact]:
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """What this life proves besides roles."""
         for number, view in enumerate(self.views):
             after = self.views[number + 1] if number + 1 < len(self.views) else None
             # The next change names the old minimum: another one than this means that a change in between is missing.
             ended = after if after is not None and after.value_before == view.peer else None
-            yield told.saw(
-                facts.SMALLEST_ID,
-                view,
-                peer=view.peer,
-                address=view.peer_address,
-                until=ended.at if ended else None,
-                until_by=ended.by if ended else None,
-                until_event=ended.event_id if ended else None,
-            )
+            yield SmallestId(*emit.at(view, until=ended), peer=view.peer, address=view.peer_address)
         for registration in self.registrations:
-            yield told.saw(facts.REGISTERED, registration)
+            yield BrokerRegistered(*emit.at(registration))
         for knew, acted in self.against:
             after = next((view for view in self.views if view.at > knew.at or view.by > knew.by), None)
             confirmed = after is not None and after.value_before == knew.peer
             evidence = (knew.event_id, acted.event_id, *((after.event_id,) if after is not None and confirmed else ()))
-            yield told.saw(facts.AGAINST_MINIMUM, acted, peer=knew.peer, flag=confirmed, evidence=evidence)
+            yield AgainstMinimum(*emit.at(acted), peer=knew.peer, confirmed=confirmed, evidence=evidence)
 
     @property
     def role(self) -> str | None:
@@ -352,7 +346,7 @@ class Reading:
 
     def _take(
         self,
-        event: Logged,
+        event: FoldEvent,
         role: tuple[str, str | None],
         cause: str,
         at: int | None = None,
@@ -361,19 +355,19 @@ class Reading:
         since = event.at if at is None else min(at, event.at)
         self.steps.append(Step(since, event.by, role[0], None, role[1], event.event_id, cause, node))
 
-    def _on_service(self, event: Logged) -> None:
+    def _on_service(self, event: FoldEvent) -> None:
         self._registered = False
         self._minimum = event.peer
         self._take(event, self._under(event.peer), "service_on")
 
-    def _on_service_off(self, event: Logged) -> None:
+    def _on_service_off(self, event: FoldEvent) -> None:
         self._take(event, (UNKNOWN, None), "isolated")
 
-    def _on_not_needed(self, event: Logged) -> None:
+    def _on_not_needed(self, event: FoldEvent) -> None:
         if self.role is None:
             self._take(event, self._under(None), "online")
 
-    def _on_minimum(self, event: Logged) -> None:
+    def _on_minimum(self, event: FoldEvent) -> None:
         old, new = event.value_before, event.peer
         if old is not None and old != self._minimum and self.own != MASTER_ID:
             self._missed(event, old)
@@ -381,13 +375,13 @@ class Reading:
         self.views.append(event)
         self._take(event, self._under(new), "min_changed")
 
-    def _missed(self, event: Logged, old: str) -> None:
+    def _missed(self, event: FoldEvent, old: str) -> None:
         """The line of a change in between was lost: it lies somewhere after the last line that was not."""
         role, leader = self._under(old)
         since = self._last.at if self._last is not None else self.begin
         self.steps.append(Step(since, event.by, role, None, leader, event.event_id, "seen_later", self.own))
 
-    def _on_services(self, event: Logged) -> None:
+    def _on_services(self, event: FoldEvent) -> None:
         if event.kind in _CHANGES:
             if event.flag and self._switched.get(event.kind) and self.role == ACTING:
                 self._stopped_unseen(event)
@@ -401,13 +395,13 @@ class Reading:
         elif self.role is None:
             self._take(event, (FOLLOWER, MASTER_ID if self.plain else None), "services_off")
 
-    def _stopped_unseen(self, event: Logged) -> None:
+    def _stopped_unseen(self, event: FoldEvent) -> None:
         """Services are switched on that were on by the last line about them: that they were switched off is lost."""
         since = self._last.at if self._last is not None else self.begin
         self.steps.append(Step(since, event.by, FOLLOWER, None, None, event.event_id, "seen_later", self.own))
         self._switched.clear()
 
-    def _on_services_on(self, event: Logged) -> None:
+    def _on_services_on(self, event: FoldEvent) -> None:
         if self.role in (LEADER, ACTING):
             return
         if self.own == MASTER_ID or (self.own is None and self.plain):
@@ -418,14 +412,14 @@ class Reading:
                 self.against.append((knew, event))
             self._take(event, (ACTING, self.own), "services_on" if knew is None else "against_minimum")
 
-    def _knew_smaller(self, event: Logged) -> Logged | None:
+    def _knew_smaller(self, event: FoldEvent) -> FoldEvent | None:
         """The change just before that named a smaller id; an older one says nothing, a line may be lost since."""
         view = self.views[-1] if self.views else None
         if view is None or event.at - view.by > NOTICE or not is_smaller(view.peer, self.own):
             return None
         return view
 
-    def _on_master_address(self, event: Logged) -> None:
+    def _on_master_address(self, event: FoldEvent) -> None:
         """From whom metadata is copied: the answer to a registration, so a name server holds an id 0.
 
         It ends an acting time only where no later line says itself when it ended: name servers may disagree for
@@ -446,7 +440,7 @@ class Reading:
                 return True
         return False
 
-    def _on_registered(self, event: Logged) -> None:
+    def _on_registered(self, event: FoldEvent) -> None:
         """An isolated broker does not register: this one serves.
 
         A master is seen by clients from its first registration on, which may come seconds after "start service".
@@ -458,14 +452,14 @@ class Reading:
         self._registered = True
         self.registrations.append(event)
 
-    def _on_boot(self, event: Logged) -> None:
+    def _on_boot(self, event: FoldEvent) -> None:
         """Without slave acting master a broker is online when it has booted (``BrokerController#start``)."""
         if self.role is None and self.plain and self.own is not None:
             role = (LEADER, MASTER_ID) if self.own == MASTER_ID else (FOLLOWER, MASTER_ID)
             self._take(event, role, "boot")
 
 
-_READERS: dict[str, Callable[[Reading, Logged], None]] = {
+_READERS: dict[str, Callable[[Reading, FoldEvent], None]] = {
     "BRK_BOOT": Reading._on_boot,
     "BRK_MIN_CHANGED": Reading._on_minimum,
     "BRK_POP_REVIVE": Reading._on_services,
@@ -510,8 +504,8 @@ class Registration:
     """An address in a name server's table of live brokers, from ``begin`` to ``end``."""
 
     address: str
-    begin: Logged
-    end: Logged | None = None
+    begin: FoldEvent
+    end: FoldEvent | None = None
     how: str = STILL_OPEN
     timeout_ms: int | None = None
 
@@ -522,8 +516,8 @@ class Permissions:
 
     group: str
     writable: bool
-    first: Logged
-    last: Logged
+    first: FoldEvent
+    last: FoldEvent
     lines: int = 1
 
 
@@ -545,41 +539,28 @@ class NameServerLog:
     _expired: dict[str, int | None] = field(default_factory=dict)
     _burst: dict[str, Permissions] = field(default_factory=dict)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this name server's log."""
         _NAME_SERVER_HANDLERS[event.kind](self, event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this name server proves about broker sets."""
         for registration in self.registrations:
             candidates = self.sets.get(registration.address, set())
             if len(candidates) != 1:
                 continue
-            told = witness.about(next(iter(candidates)), PROTOCOL, stream, lambda _: None)
-            end = registration.end
-            yield told.saw(
-                facts.REGISTERED,
-                registration.begin,
+            emit = speaker.about(next(iter(candidates)), PROTOCOL, stream, lambda _: None)
+            yield BrokerRegistered(
+                *emit.at(registration.begin, until=registration.end),
                 address=registration.address,
-                result=registration.how,
-                count=registration.timeout_ms,
-                until=end.at if end else None,
-                until_by=end.by if end else None,
-                until_event=end.event_id if end else None,
+                end_cause=registration.how,
+                silent_ms=registration.timeout_ms,
             )
         for seen in self.permissions:
-            told = witness.about(seen.group, PROTOCOL, stream, lambda _: None)
-            yield told.saw(
-                facts.PERMISSION,
-                seen.first,
-                flag=seen.writable,
-                count=seen.lines,
-                until=seen.last.at,
-                until_by=seen.last.by,
-                until_event=seen.last.event_id,
-            )
+            emit = speaker.about(seen.group, PROTOCOL, stream, lambda _: None)
+            yield TopicPermission(*emit.at(seen.first, until=seen.last), count=seen.lines, writable=seen.writable)
 
-    def _on_topic(self, event: Logged) -> None:
+    def _on_topic(self, event: FoldEvent) -> None:
         group, permission = event.replica_group, event.value
         if group is None or permission is None or not permission.isdigit():
             return
@@ -596,7 +577,7 @@ class NameServerLog:
         self._burst[group] = Permissions(group, writable, event, event)
         self.permissions.append(self._burst[group])
 
-    def _on_new(self, event: Logged) -> None:
+    def _on_new(self, event: FoldEvent) -> None:
         if event.address is None:
             return
         if len(self._topics_of) == 1:
@@ -606,11 +587,11 @@ class NameServerLog:
         self.registrations.append(self._latest[event.address])
         self._expired.pop(event.address, None)
 
-    def _on_expired(self, event: Logged) -> None:
+    def _on_expired(self, event: FoldEvent) -> None:
         if event.address is not None:
             self._expired[event.address] = event.duration_ms
 
-    def _on_left(self, event: Logged) -> None:
+    def _on_left(self, event: FoldEvent) -> None:
         if event.address is None or event.result == "Failed":
             return
         latest = self._latest.pop(event.address, None)
@@ -620,7 +601,7 @@ class NameServerLog:
             latest.timeout_ms = self._expired.pop(event.address, None)
 
 
-_NAME_SERVER_HANDLERS: dict[str, Callable[[NameServerLog, Logged], None]] = {
+_NAME_SERVER_HANDLERS: dict[str, Callable[[NameServerLog, FoldEvent], None]] = {
     "NS_BROKER_NEW": NameServerLog._on_new,
     "NS_BROKER_EXPIRED": NameServerLog._on_expired,
     "NS_UNREG_ADDR": NameServerLog._on_left,

@@ -21,16 +21,23 @@ from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import coverage
-from election_core.judge.group import SILENT, SILENT_END, Group, Silence, Tenure, group_of, since, until
+from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
 from election_core.judge.leaderless import Gap, gaps
 from election_core.judge.limits import clock_skews, log_gaps
 from election_core.judge.overlap import Overlap, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.wording import between, seconds
-from election_core.model import facts
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.protocols.acting_master.facts import (
+    ActingEnabled,
+    AgainstMinimum,
+    BrokerRegistered,
+    PreOnlineAttempt,
+    SmallestId,
+    TopicPermission,
+)
 from election_core.protocols.acting_master.log import DROPPED, EXPIRED, FAILING, NOTICE, PROTOCOL, STILL_OPEN
 from election_core.protocols.acting_master.tables import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
 
@@ -49,11 +56,11 @@ _SAID_SO = frozenset({"min_changed", "services_off", "seen_later"})
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set; findings only where a slave may act."""
     named = _named(own)
-    if not any(fact.kind == facts.ROLE for fact in named):
+    if not any(isinstance(fact, Role) for fact in named):
         return
     group = group_of(named, clocks)
     yield from role_intervals(group)
-    if not any(group.of(facts.ACTING_ENABLED)):
+    if not any(group.of(ActingEnabled)):
         return
     services = _Services.of(group)
     yield from _findings(group, services)
@@ -65,7 +72,7 @@ def _named(own: list[Fact]) -> list[Fact]:
     ids: dict[str, set[str]] = {}
     addresses: dict[str, str] = {}
     for fact in own:
-        if fact.kind == facts.MEMBER and fact.address is not None:
+        if isinstance(fact, MemberAddress):
             if fact.node is not None:
                 ids.setdefault(fact.address, set()).add(fact.node)
             else:
@@ -90,7 +97,7 @@ class _Services:
     """
 
     group: Group
-    roles: dict[int, Fact]
+    roles: dict[int, Role]
 
     @classmethod
     def of(cls, group: Group) -> "_Services":
@@ -115,9 +122,9 @@ class _Services:
         return f"{tenure.name} ({'acting master' if self.acts(tenure) else 'master'})"
 
 
-def _tenure(group: Group, number: int, role: Fact) -> Tenure:
+def _tenure(group: Group, number: int, role: Role) -> Tenure:
     end = until(role) or _before_a_stop(_last_sign(group, role))
-    if role.role == ACTING and role.result not in _SAID_SO:
+    if role.role == ACTING and role.end_cause not in _SAID_SO:
         end = _believed_until(group, role, end)
     begin = since(role)
     if role.role == LEADER:
@@ -125,36 +132,36 @@ def _tenure(group: Group, number: int, role: Fact) -> Tenure:
     if end.at < begin.at:
         end = Moment(begin.at, max(begin.by, end.by), begin.source, begin.event_id)
     holes = tuple(
-        Silence(since(hole), Moment(hole.until, hole.until_by, hole.source_node))
-        for hole in group.of(facts.SILENCE)
+        Hole(since(hole), Moment(hole.until, hole.until_by, hole.source_node))
+        for hole in group.of(Silence)
         if hole.source_node == role.source_node
         and hole.until is not None
         and hole.until_by is not None
         and begin.at - SECOND <= hole.since < end.by
     )
-    return Tenure(role.node or role.source_node, role.source_node, number, begin, end, role.result, holes)
+    return Tenure(role.node or role.source_node, role.source_node, number, begin, end, role.end_cause, holes)
 
 
-def _seen_serving(group: Group, role: Fact, end: Moment) -> Moment:
+def _seen_serving(group: Group, role: Role, end: Moment) -> Moment:
     """The beginning of a master's tenure: at the latest when it, a name server or a member says that it is registered.
 
     Before, no client and no other broker sees it, however long ago it wrote "start service".
     """
     begin = since(role)
     ids = _ids(group)
-    known = [
-        group.clocks.elapsed(begin, since(fact))
-        for fact in group.facts
-        if (fact.kind == facts.REGISTERED and fact.source_node == role.source_node)
-        or (fact.kind == facts.REGISTERED and ids.get(fact.address or "") == role.node)
-        or (fact.kind == facts.SMALLEST_ID and fact.peer == role.node)
+    seen: list[Fact] = [
+        fact
+        for fact in group.of(BrokerRegistered)
+        if fact.source_node == role.source_node or (fact.address is not None and ids.get(fact.address) == role.node)
     ]
+    seen += [view for view in group.of(SmallestId) if view.peer == role.node]
+    known = [group.clocks.elapsed(begin, since(fact)) for fact in seen]
     latest = min((begin.at + most for least, most in known if most > 0 and least > -NOTICE), default=end.by)
     return Moment(begin.at, max(begin.by, min(latest, end.by)), begin.source, begin.event_id)
 
 
-def _last_sign(group: Group, role: Fact) -> Moment:
-    lives = [life for life in group.of(facts.ALIVE) if life.source_node == role.source_node]
+def _last_sign(group: Group, role: Role) -> Moment:
+    lives = [life for life in group.of(Alive) if life.source_node == role.source_node]
     last = max(lives, key=lambda life: life.until or 0, default=None)
     return (until(last) if last is not None else None) or since(role)
 
@@ -164,18 +171,18 @@ def _before_a_stop(last: Moment) -> Moment:
     return Moment(last.at - SILENT_END, last.by, last.source, last.event_id)
 
 
-def _believed_until(group: Group, role: Fact, end: Moment) -> Moment:
+def _believed_until(group: Group, role: Role, end: Moment) -> Moment:
     """The end of an acting time whose end is not printed: uncertain from when another member, or a name server, knew
     of a smaller id."""
     begin = since(role)
     learned = [
         since(view)
-        for view in group.of(facts.SMALLEST_ID)
+        for view in group.of(SmallestId)
         if view.source_node != role.source_node and is_smaller(view.peer, role.node)
     ]
     ids = _ids(group)
     learned += [
-        since(fact) for fact in group.of(facts.REGISTERED) if is_smaller(ids.get(fact.address or ""), role.node)
+        since(fact) for fact in group.of(BrokerRegistered) if is_smaller(ids.get(fact.address or ""), role.node)
     ]
     after = [moment.at for moment in learned if group.clocks.elapsed(begin, moment)[0] > 0 and moment.at < end.at]
     return Moment(max(begin.at, min(after)), end.by, begin.source, end.event_id) if after else end
@@ -184,8 +191,8 @@ def _believed_until(group: Group, role: Fact, end: Moment) -> Moment:
 def _ids(group: Group) -> dict[str, str]:
     """Whose an address is, where all members agree."""
     ids: dict[str, set[str]] = {}
-    for fact in group.of(facts.MEMBER):
-        if fact.address is not None and fact.node is not None:
+    for fact in group.of(MemberAddress):
+        if fact.node is not None:
             ids.setdefault(fact.address, set()).add(fact.node)
     return {address: next(iter(nodes)) for address, nodes in ids.items() if len(nodes) == 1}
 
@@ -264,13 +271,13 @@ def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
     """The name servers that had dropped the master when another acted, and those that by their logs had not."""
     ids = _ids(group)
     lost, kept = set(), set()
-    for fact in group.of(facts.REGISTERED):
+    for fact in group.of(BrokerRegistered):
         if ids.get(fact.address or "") != master.node or group.clocks.elapsed(since(fact), acting.begin)[0] <= 0:
             continue
         end = until(fact)
         if end is None or group.clocks.elapsed(acting.end, end)[0] > -NOTICE:
             kept.add(fact.source_node)
-        elif group.clocks.elapsed(end, acting.begin)[1] > -NOTICE and fact.result in (DROPPED, EXPIRED):
+        elif group.clocks.elapsed(end, acting.begin)[1] > -NOTICE and fact.end_cause in (DROPPED, EXPIRED):
             lost.add(fact.source_node)
     named = f"the name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}" if lost else "the name servers"
     others = f", but by {'their logs' if len(kept) > 1 else 'its log'} not {', '.join(sorted(kept))}" if kept else ""
@@ -279,7 +286,7 @@ def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
 
 def _against_minimum(group: Group) -> Iterator[Finding]:
     """``ACTING_MASTER_NOT_MIN_ID`` by the broker's own log."""
-    for fact in group.of(facts.AGAINST_MINIMUM):
+    for fact in group.of(AgainstMinimum):
         name = _name(fact)
         yield _not_minimum(
             group,
@@ -291,7 +298,7 @@ def _against_minimum(group: Group) -> Iterator[Finding]:
             fact.evidence,
             None,
             # A line that was lost in between may have named the broker itself.
-            WARNING if fact.flag else INFO,
+            WARNING if fact.confirmed else INFO,
         )
 
 
@@ -315,16 +322,16 @@ def _others_knew(group: Group, services: _Services) -> Iterator[Finding]:
         )
 
 
-def _smaller_seen(group: Group, tenure: Tenure) -> Iterator[Fact]:
+def _smaller_seen(group: Group, tenure: Tenure) -> Iterator[SmallestId]:
     """Times at which other members learned of a smaller live id while the tenure went on."""
-    for view in group.of(facts.SMALLEST_ID):
+    for view in group.of(SmallestId):
         if view.source_node == tenure.source or not is_smaller(view.peer, tenure.node):
             continue
         if group.clocks.elapsed(tenure.begin, since(view))[0] > 0:
             yield view
 
 
-def _late(group: Group, tenure: Tenure, view: Fact) -> tuple[int, int]:
+def _late(group: Group, tenure: Tenure, view: SmallestId) -> tuple[int, int]:
     """How long the tenure went on after the view began, and at most until the view ended."""
     least, most = group.clocks.elapsed(since(view), tenure.end)
     ended = until(view)
@@ -370,21 +377,21 @@ def _name(fact: Fact) -> str:
 # -- writable ----------------------------------------------------------------------------------------------------
 
 
-def _writable(group: Group, services: _Services) -> Iterator[tuple[Tenure, Fact]]:
+def _writable(group: Group, services: _Services) -> Iterator[tuple[Tenure, TopicPermission]]:
     """Permission lines that show write permission inside an acting time, at a name server without a master."""
     for tenure in services.acting():
-        for seen in group.of(facts.PERMISSION):
-            if seen.flag and _inside(group, tenure, seen) and _without_master(group, seen):
+        for seen in group.of(TopicPermission):
+            if seen.writable and _inside(group, tenure, seen) and _without_master(group, seen):
                 yield tenure, seen
 
 
-def _inside(group: Group, tenure: Tenure, seen: Fact) -> bool:
+def _inside(group: Group, tenure: Tenure, seen: TopicPermission) -> bool:
     """Whether a line was written while the tenure went on, and a notice away from its ends."""
     after, before = group.clocks.elapsed(tenure.begin, since(seen)), group.clocks.elapsed(since(seen), tenure.end)
     return after[0] > NOTICE and before[0] > NOTICE
 
 
-def _without_master(group: Group, seen: Fact) -> bool:
+def _without_master(group: Group, seen: TopicPermission) -> bool:
     """Whether the name server that speaks had dropped the master, and did not register it with these very lines."""
     own = [fact for fact in _master_registrations(group) if fact.source_node == seen.source_node]
     last = until(seen) or since(seen)
@@ -393,12 +400,12 @@ def _without_master(group: Group, seen: Fact) -> bool:
     return any(fact.until is not None and fact.until <= seen.since for fact in own)
 
 
-def _master_registrations(group: Group) -> Iterator[Fact]:
+def _master_registrations(group: Group) -> Iterator[BrokerRegistered]:
     ids = _ids(group)
-    return (fact for fact in group.of(facts.REGISTERED) if ids.get(fact.address or "") == MASTER_ID)
+    return (fact for fact in group.of(BrokerRegistered) if ids.get(fact.address or "") == MASTER_ID)
 
 
-def _writable_finding(group: Group, tenure: Tenure, seen: Fact) -> Finding:
+def _writable_finding(group: Group, tenure: Tenure, seen: TopicPermission) -> Finding:
     return group.finding(
         "ACTING_MASTER_WRITABLE",
         (seen.source_node, seen.since // SECOND),
@@ -420,12 +427,13 @@ def _writable_finding(group: Group, tenure: Tenure, seen: Fact) -> Finding:
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
     """When name servers heard a member for the last time: heartbeats come every second, scans every 5 s."""
     ids = _ids(group)
-    for fact in group.of(facts.REGISTERED):
+    for fact in group.of(BrokerRegistered):
         end, node = until(fact), ids.get(fact.address or "")
-        if end is None or node is None or fact.result not in (DROPPED, EXPIRED):
+        if end is None or node is None or fact.end_cause not in (DROPPED, EXPIRED):
             continue
-        silent = (fact.count or 0) * 1000
-        early = silent + _SCAN if fact.result == EXPIRED else 0
+        # A broker that closed its connection was heard until then; one that expired, before a silence that is printed.
+        silent = 0 if fact.silent_ms is None else fact.silent_ms * 1000
+        early = silent + _SCAN if fact.end_cause == EXPIRED else 0
         heard = Moment(end.at - early, end.by - max(silent - SECOND, 0), end.source, end.event_id)
         yield node, heard
 
@@ -447,19 +455,19 @@ def _served_unseen(group: Group, gap: Gap) -> bool:
     earliest = Moment(gap.begin.at, gap.begin.at, gap.begin.source)
     for role in _roles_in(group, gap):
         begin = group.clocks.elapsed(earliest, since(role))
-        successor = gap.after is not None and role.peer == gap.after.node
-        learned = begin[0] > 0 or (begin[1] > 0 and role.peer != gap.before.node)
+        successor = gap.after is not None and role.leader == gap.after.node
+        learned = begin[0] > 0 or (begin[1] > 0 and role.leader != gap.before.node)
         # Who follows from the second on in which the gap ends may follow one that ended it.
         blurred = gap.end.by - gap.end.at > 2 * SECOND
         inside = blurred or group.clocks.elapsed(since(role), gap.end)[0] > 0
-        if role.role == FOLLOWER and role.peer is not None and not successor and learned and inside:
+        if role.role == FOLLOWER and role.leader is not None and not successor and learned and inside:
             return True
         if role.role == UNKNOWN and not _seen_preparing(group, role):
             return True
     return False
 
 
-def _roles_in(group: Group, gap: Gap) -> Iterator[Fact]:
+def _roles_in(group: Group, gap: Gap) -> Iterator[Role]:
     """Roles that may have been held in a gap."""
     for role in group.roles:
         end = until(role)
@@ -481,27 +489,27 @@ def _should_have_acted(group: Group, gap: Gap) -> bool:
     )
 
 
-def _most_inside(group: Group, gap: Gap, role: Fact) -> int:
+def _most_inside(group: Group, gap: Gap, role: Role) -> int:
     """The most time of a gap for which a role can have been held."""
     begin, end = since(role), until(role) or gap.end
     spans = ((gap.begin, end), (begin, end), (begin, gap.end))
     return min(group.clocks.elapsed(earlier, later)[1] for earlier, later in spans)
 
 
-def _seen_preparing(group: Group, role: Fact) -> bool:
+def _seen_preparing(group: Group, role: Role) -> bool:
     """Whether a broker without a role is known to prepare: its pre-online prints errors, or what ended it."""
-    return role.result != SILENT and (
+    return role.end_cause != SILENT and (
         role.until is not None
         or any(
-            attempt.source_node == role.source_node and attempt.since >= role.since and (attempt.count or 0) > 0
-            for attempt in group.of(facts.PRE_ONLINE)
+            attempt.source_node == role.source_node and attempt.since >= role.since and attempt.failures > 0
+            for attempt in group.of(PreOnlineAttempt)
         )
     )
 
 
 def _normal_gap(group: Group) -> int:
     """How long a change may take: time-out, scan, and the notice of it (rule of RIP-32: 10 s + 5 s + poll)."""
-    timeouts = [fact.count for fact in group.of(facts.REGISTERED) if fact.count]
+    timeouts = [fact.silent_ms for fact in group.of(BrokerRegistered) if fact.silent_ms]
     return max(timeouts, default=TIMEOUT_MS) * 1000 + _SCAN + NOTICE
 
 
@@ -544,33 +552,33 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: str, cause: 
 # -- pre-online --------------------------------------------------------------------------------------------------
 
 
-def _is_stuck(attempt: Fact) -> bool:
+def _is_stuck(attempt: PreOnlineAttempt) -> bool:
     """Whether pre-online failed often and for long, by its own error lines."""
-    lasted = (attempt.until or attempt.since) - attempt.since
-    return (attempt.count or 0) >= _STUCK_FAILURES and lasted >= _STUCK
+    lasted = 0 if attempt.until is None else attempt.until - attempt.since
+    return attempt.failures >= _STUCK_FAILURES and lasted >= _STUCK
 
 
-def _is_missed(group: Group, attempt: Fact) -> bool:
+def _is_missed(group: Group, attempt: PreOnlineAttempt) -> bool:
     """Before the first master of a set nobody waits for it; a slave that is late takes nothing away."""
-    is_master = bool(attempt.flag) or attempt.node == MASTER_ID
+    is_master = attempt.as_master or attempt.node == MASTER_ID
     return is_master and any(tenure.begin.at < attempt.since for tenure in group.tenures)
 
 
 def _stuck(group: Group) -> Iterator[Finding]:
     """``PRE_ONLINE_STUCK``: what is seen is from the first failure to the last, or to the success after all."""
-    for attempt in group.of(facts.PRE_ONLINE):
+    for attempt in group.of(PreOnlineAttempt):
         if _is_stuck(attempt):
             yield _stuck_finding(group, attempt)
 
 
-def _stuck_finding(group: Group, attempt: Fact) -> Finding:
+def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
     begin, end = since(attempt), until(attempt) or since(attempt)
     least, most = end.at - begin.by, end.by - begin.at
     missed = _is_missed(group, attempt)
     acting = next((t for t in group.tenures if t.begin.at <= attempt.since <= t.end.at), None)
     state = f"; {acting.name} acted meanwhile, read only" if missed and acting is not None else ""
-    why = f" ({attempt.value})" if attempt.value else ""
-    after_all = "to the last line of it" if attempt.result in (FAILING, STILL_OPEN) else "before it came online"
+    why = f" ({attempt.error})" if attempt.error else ""
+    after_all = "to the last line of it" if attempt.outcome in (FAILING, STILL_OPEN) else "before it came online"
     return group.finding(
         "PRE_ONLINE_STUCK",
         (attempt.source_node, attempt.since // SECOND),
@@ -580,12 +588,12 @@ def _stuck_finding(group: Group, attempt: Fact) -> Finding:
         terms=(),
         start_time=attempt.since,
         end_time=attempt.until,
-        summary=f"Pre-online of {_name(attempt)} failed {attempt.count} times in {between(least, most)}, "
-        f"{after_all}: last with {attempt.cause}{why}; it served nothing{state}.",
+        summary=f"Pre-online of {_name(attempt)} failed {attempt.failures} times in {between(least, most)}, "
+        f"{after_all}: last with {attempt.failed_at}{why}; it served nothing{state}.",
         evidence=tuple(dict.fromkeys(e for e in (attempt.since_event, attempt.until_event) if e)),
         duration_min_ms=max(least, 0) // 1000,
         duration_max_ms=most // 1000,
-        rounds=attempt.count,
+        rounds=attempt.failures,
     )
 
 
@@ -597,9 +605,9 @@ def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
     yield _minimum_coverage(group, services)
     yield _writable_coverage(group, services)
     yield _gap_coverage(group, services)
-    attempts = list(group.of(facts.PRE_ONLINE))
+    attempts = list(group.of(PreOnlineAttempt))
     stuck = sum(1 for attempt in attempts if _is_stuck(attempt) and _is_missed(group, attempt))
-    unknown = sum(1 for attempt in attempts if attempt.result == STILL_OPEN)
+    unknown = sum(1 for attempt in attempts if attempt.outcome == STILL_OPEN)
     yield coverage(
         group,
         "PRE_ONLINE_STUCK",
@@ -656,8 +664,8 @@ def _writable_coverage(group: Group, services: _Services) -> RuleCoverage:
     shown = {
         tenure.term
         for tenure in acting
-        for seen in group.of(facts.PERMISSION)
-        if not seen.flag and _inside(group, tenure, seen)
+        for seen in group.of(TopicPermission)
+        if not seen.writable and _inside(group, tenure, seen)
     }
     return coverage(
         group,

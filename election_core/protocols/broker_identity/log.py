@@ -19,11 +19,12 @@ is refused (2014). An answer that is lost costs the id: the broker starts over, 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import BROKER, CONTROLLER, Testimony, Witness
-from election_core.fold.process_runs import SECOND, life_at
-from election_core.model import facts
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, CONTROLLER
+from election_core.fold.process_runs import SECOND, incarnation_at
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
+from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
 
 PROTOCOL = "broker_identity"
 
@@ -51,8 +52,8 @@ class Step:
     """One step, or a row of equal refusals from ``first`` to ``last``."""
 
     result: str
-    first: Logged
-    last: Logged
+    first: FoldEvent
+    last: FoldEvent
     node: str | None = None
     code: str | None = None
     count: int = 1
@@ -63,126 +64,123 @@ class BrokerLog:
     """The state machine of one broker's registration."""
 
     steps: list[Step] = field(default_factory=list)
-    own: list[Logged] = field(default_factory=list)
-    old: list[tuple[bool, Logged]] = field(default_factory=list)
-    _temp: Logged | None = None
+    own: list[FoldEvent] = field(default_factory=list)
+    old: list[tuple[bool, FoldEvent]] = field(default_factory=list)
+    _temp: FoldEvent | None = None
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this broker's log."""
         _BROKER_HANDLERS[event.kind](self, event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about its identity in its broker set."""
-        group = witness.broker_set
+        group = speaker.broker_set
         if group is None or not (self.steps or self.own or self.old):
             return
-        told = witness.about(group, PROTOCOL, stream, lambda _: None)
+        emit = speaker.about(group, PROTOCOL, stream, lambda _: None)
         for step in self.steps:
-            yield told.fact(
-                facts.IDENTITY_STEP,
-                step.first.at,
-                step.first.by,
-                step.first.event_id,
-                node=step.node,
-                until=step.last.at,
-                until_by=step.last.by,
-                until_event=step.last.event_id,
-                result=step.result,
-                cause=str(step.first.code) if step.first.code is not None else None,
-                value=step.code,
+            yield IdentityStep(
+                *emit.about(step.node, step.first, until=step.last),
+                step=step.result,
+                code=step.first.code,
                 count=step.count,
+                register_code=step.code,
             )
-        yield from self._own_ids(told)
-        yield from self._versions(told)
+        yield from self._own_ids(emit)
+        yield from self._versions(emit)
 
-    def _own_ids(self, told: Testimony) -> Iterator[Fact]:
+    def _own_ids(self, emit: FactWriter) -> Iterator[Fact]:
         """A life has one id from the first line that says so: the file is read or written once."""
-        first: dict[tuple[int, str], Logged] = {}
+        first: dict[tuple[int, str], FoldEvent] = {}
         for event in self.own:
             if event.node is not None:
-                first.setdefault((life_at(told.lives, event.at), event.node), event)
+                first.setdefault((incarnation_at(emit.incarnations, event.at), event.node), event)
         for (number, node), event in sorted(first.items()):
-            last = max(told.lives[number].last_seen, event.at)
-            yield told.saw(facts.OWN_ID, event, node=node, until=last, until_by=last + SECOND, address=event.address)
+            last = max(emit.incarnations[number].last_seen, event.at)
+            yield OwnId(
+                *emit.during(node, event.at, event.by, event.event_id, last, last + SECOND), address=event.address
+            )
 
-    def _versions(self, told: Testimony) -> Iterator[Fact]:
+    def _versions(self, emit: FactWriter) -> Iterator[Fact]:
         """A life has one version, from its first sign of it on."""
-        first: dict[tuple[int, bool], Logged] = {}
+        first: dict[tuple[int, bool], FoldEvent] = {}
         for old, event in self.old:
-            first.setdefault((life_at(told.lives, event.at), old), event)
+            first.setdefault((incarnation_at(emit.incarnations, event.at), old), event)
         for (number, old), event in sorted(first.items()):
-            last = max(told.lives[number].last_seen, event.at)
-            yield told.saw(
-                facts.OLD_IDENTITY, event, node=None, until=last, until_by=last + SECOND, flag=old, role=BROKER
+            last = max(emit.incarnations[number].last_seen, event.at)
+            yield IdentityVersion(
+                *emit.during(None, event.at, event.by, event.event_id, last, last + SECOND),
+                process=BROKER,
+                by_address=old,
             )
 
     # -- one function a line ----------------------------------------------------------------------------------
 
-    def _step(self, result: str, event: Logged, node: str | None = None, code: str | None = None) -> None:
+    def _step(self, result: str, event: FoldEvent, node: str | None = None, code: str | None = None) -> None:
         self.steps.append(Step(result, event, event, node, code))
 
-    def _on_state(self, event: Logged) -> None:
+    def _on_state(self, event: FoldEvent) -> None:
         if event.value == "INITIAL":
             self._temp = None
 
-    def _on_temp(self, event: Logged) -> None:
+    def _on_temp(self, event: FoldEvent) -> None:
         self._temp = event
         self._new(event)
         self._step(PROPOSED, event, event.node, event.register_code)
 
-    def _on_owned(self, event: Logged) -> None:
+    def _on_owned(self, event: FoldEvent) -> None:
         code = self._temp.register_code if self._temp is not None and self._temp.node == event.node else None
         self._own(event)
         self._step(OWNED, event, event.node, code)
 
-    def _on_apply_failed(self, event: Logged) -> None:
+    def _on_apply_failed(self, event: FoldEvent) -> None:
         if event.code == _ID_INVALID:
             self._of_temp(REFUSED, event)
         else:
             self._on_next_failed(event)
 
-    def _on_reset(self, event: Logged) -> None:
+    def _on_reset(self, event: FoldEvent) -> None:
         self._of_temp(RESET, event)
         self._temp = None
 
-    def _of_temp(self, result: str, event: Logged) -> None:
+    def _of_temp(self, result: str, event: FoldEvent) -> None:
         temp = self._temp
         self._step(result, event, temp.node if temp else None, temp.register_code if temp else None)
 
-    def _on_registered(self, event: Logged) -> None:
+    def _on_registered(self, event: FoldEvent) -> None:
         self._new(event)
         self._step(REGISTERED, event)
 
-    def _on_register_failed(self, event: Logged) -> None:
+    def _on_register_failed(self, event: FoldEvent) -> None:
         if event.code == _NOT_REGISTERED:
             self._repeat(FORGOTTEN, event)
 
-    def _on_next_failed(self, event: Logged) -> None:
+    def _on_next_failed(self, event: FoldEvent) -> None:
         if event.code == _NOT_SUPPORTED:
             self._repeat(NOT_SUPPORTED, event)
 
-    def _on_of_another(self, event: Logged) -> None:
+    def _on_of_another(self, event: FoldEvent) -> None:
         self._repeat(OF_ANOTHER, event)
 
-    def _repeat(self, result: str, event: Logged) -> None:
+    def _repeat(self, result: str, event: FoldEvent) -> None:
         if self.steps and self.steps[-1].result == result:
             self.steps[-1].last = event
             self.steps[-1].count += 1
         else:
             self._step(result, event)
 
-    def _own(self, event: Logged) -> None:
+    def _own(self, event: FoldEvent) -> None:
         self.own.append(event)
 
-    def _new(self, event: Logged) -> None:
+    def _new(self, event: FoldEvent) -> None:
         self.old.append((False, event))
 
-    def _on_synced(self, event: Logged) -> None:
+    def _on_synced(self, event: FoldEvent) -> None:
         """Only 5.1.1 and later print the state that follows."""
         self.old.append((event.value is None, event))
 
 
-_BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
+_BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "BRK_REG_STATE": BrokerLog._on_state,
     "BRK_REG_TEMP": BrokerLog._on_temp,
     "BRK_REG_APPLIED": BrokerLog._on_owned,
@@ -206,10 +204,10 @@ BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 class ControllerLog:
     """The decisions of one controller about identities."""
 
-    decisions: list[Logged] = field(default_factory=list)
-    versions: dict[tuple[str, bool], tuple[Logged, Logged]] = field(default_factory=dict)
+    decisions: list[FoldEvent] = field(default_factory=list)
+    versions: dict[tuple[str, bool], tuple[FoldEvent, FoldEvent]] = field(default_factory=dict)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this controller's log."""
         if event.replica_group is None:
             return
@@ -221,28 +219,26 @@ class ControllerLog:
             # Before 5.1.1 a master is elected by its address.
             self._version(event.replica_group, ":" in event.node, event)
 
-    def _version(self, group: str, old: bool, event: Logged) -> None:
+    def _version(self, group: str, old: bool, event: FoldEvent) -> None:
         first, _ = self.versions.get((group, old), (event, event))
         self.versions[(group, old)] = (first, event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this controller decided about the identities of each broker set."""
         for event in self.decisions:
-            told = witness.about(event.replica_group or "", PROTOCOL, stream, lambda _: None)
-            yield told.saw(
-                facts.DECISION,
-                event,
-                node=event.broker_id,
-                result=event.decision,
+            emit = speaker.about(event.replica_group or "", PROTOCOL, stream, lambda _: None)
+            yield IdentityDecision(
+                *emit.about(event.broker_id, event),
                 address=event.address,
+                decision=event.decision or "",
                 members=event.members,
-                value=event.register_code,
                 raft_index=event.raft_index if event.kind == "JR_EVENT" else None,
+                register_code=event.register_code,
             )
         for (group, old), (first, last) in sorted(self.versions.items()):
-            yield witness.about(group, PROTOCOL, stream, lambda _: None).saw(
-                facts.OLD_IDENTITY, first, node=None, until=last.at, until_by=last.by, flag=old, role=CONTROLLER
-            )
+            emit = speaker.about(group, PROTOCOL, stream, lambda _: None)
+            during = emit.during(None, first.at, first.by, first.event_id, last.at, last.by)
+            yield IdentityVersion(*during, process=CONTROLLER, by_address=old)
 
 
 CONTROLLER_KINDS = frozenset({"CTL_EVENT", "JR_EVENT"})

@@ -17,16 +17,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core.fold.fact_writer import BROKER, CONTROLLER
+from election_core.fold.identity import BROKER, CONTROLLER
 from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
 from election_core.judge.wording import seconds
-from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
 from election_core.protocols.broker_identity.log import (
     ADDRESS_CHANGED,
     FORGOTTEN,
@@ -104,42 +104,42 @@ def _lines(*found: Fact | None) -> tuple[str, ...]:
 # -- facts in order ---------------------------------------------------------------------------------------------
 
 
-def _decisions(group: Group) -> list[Fact]:
+def _decisions(group: Group) -> list[IdentityDecision]:
     """The controllers' decisions, each once: JRaft controllers print each on every node, and again at a start."""
-    once: dict[object, Fact] = {}
-    for fact in group.of(facts.DECISION):
-        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, fact.result)
+    once: dict[object, IdentityDecision] = {}
+    for fact in group.of(IdentityDecision):
+        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, fact.decision)
         once.setdefault(key, fact)
     return list(once.values())
 
 
-def _applied(decided: list[Fact]) -> dict[str, list[Fact]]:
+def _applied(decided: list[IdentityDecision]) -> dict[str, list[IdentityDecision]]:
     """Accepted allocations of each id; a repeated request with the same code is no second one."""
-    found: dict[str, dict[str | None, Fact]] = {}
+    found: dict[str, dict[str | None, IdentityDecision]] = {}
     for fact in decided:
-        if fact.result == ID_APPLIED and fact.node is not None:
-            found.setdefault(fact.node, {}).setdefault(fact.value, fact)
+        if fact.decision == ID_APPLIED and fact.node is not None:
+            found.setdefault(fact.node, {}).setdefault(fact.register_code, fact)
     return {node: list(by_code.values()) for node, by_code in found.items()}
 
 
-def _steps(group: Group, *results: str) -> dict[str, list[Fact]]:
+def _steps(group: Group, *steps: str) -> dict[str, list[IdentityStep]]:
     """Steps of each broker in program order."""
-    found: dict[str, list[Fact]] = {}
-    for fact in group.of(facts.IDENTITY_STEP):
-        if fact.result in results:
+    found: dict[str, list[IdentityStep]] = {}
+    for fact in group.of(IdentityStep):
+        if fact.step in steps:
             found.setdefault(fact.source_node, []).append(fact)
     return found
 
 
-def _cleaned(decided: list[Fact], node: str | None) -> bool:
+def _cleaned(decided: list[IdentityDecision], node: str | None) -> bool:
     """Whether an operator removed the id, or the whole set (no ids named)."""
-    return any(fact.result == IDS_CLEANED and (not fact.members or node in fact.members) for fact in decided)
+    return any(fact.decision == IDS_CLEANED and (not fact.members or node in fact.members) for fact in decided)
 
 
 # -- identity lost ----------------------------------------------------------------------------------------------
 
 
-def _lost_files(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _lost_files(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
     """``BROKER_IDENTITY_RESET``: a broker that owned an id owns another one later."""
     applied = _applied(decided)
     for source, owned in sorted(_steps(group, OWNED).items()):
@@ -160,14 +160,14 @@ def _lost_files(group: Group, decided: list[Fact]) -> Iterator[Finding]:
             )
 
 
-def _same_address(group: Group, decided: list[Fact], known: set[str]) -> Iterator[Finding]:
+def _same_address(group: Group, decided: list[IdentityDecision], known: set[str]) -> Iterator[Finding]:
     """The same by the controllers' word alone: a second id for an address whose first id was not seen elsewhere."""
-    by_address: dict[str, dict[str, Fact]] = {}
+    by_address: dict[str, dict[str, IdentityDecision]] = {}
     for node, accepted in _applied(decided).items():
         for fact in accepted:
             if fact.address is not None and node.isdigit():
                 by_address.setdefault(fact.address, {}).setdefault(node, fact)
-    moved = {fact.node for fact in decided if fact.result == ADDRESS_CHANGED}
+    moved = {fact.node for fact in decided if fact.decision == ADDRESS_CHANGED}
     for address, ids in sorted(by_address.items()):
         for before, after in pairwise(sorted(ids, key=int)):
             # An address may be given to another container; then the first broker is heard of under a new one.
@@ -185,13 +185,13 @@ def _same_address(group: Group, decided: list[Fact], known: set[str]) -> Iterato
             )
 
 
-def _lost_answers(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _lost_answers(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
     """An allocation that the controllers accepted and the broker gave up: its answer was lost."""
     applied = _applied(decided)
     for source, resets in sorted(_steps(group, RESET).items()):
         for reset in resets:
-            accepted = [fact for fact in applied.get(reset.node or "", []) if fact.value == reset.value]
-            if reset.node is None or reset.value is None or not accepted:
+            accepted = [fact for fact in applied.get(reset.node or "", []) if fact.register_code == reset.register_code]
+            if reset.node is None or reset.register_code is None or not accepted:
                 continue
             yield _finding(
                 group,
@@ -210,7 +210,7 @@ def _forgotten(group: Group) -> Iterator[Finding]:
     registered = _steps(group, REGISTERED)
     for source, refusals in sorted(_steps(group, FORGOTTEN).items()):
         for refused in refusals:
-            end = refused.until or refused.since
+            end = refused.since if refused.until is None else refused.until
             later = any(fact.since >= refused.since for fact in registered.get(source, []))
             if later or end - refused.since < _FOR_GOOD:
                 continue
@@ -229,7 +229,7 @@ def _forgotten(group: Group) -> Iterator[Finding]:
 
 
 def _id_at(group: Group, source: str, time: int) -> str | None:
-    own = [fact for fact in group.of(facts.OWN_ID) if fact.source_node == source and fact.since <= time]
+    own = [fact for fact in group.of(OwnId) if fact.source_node == source and fact.since <= time]
     return own[-1].node if own else None
 
 
@@ -238,8 +238,8 @@ def _id_at(group: Group, source: str, time: int) -> str | None:
 
 def _two_at_once(group: Group) -> Iterator[Finding]:
     """``BROKER_ID_CONFLICT``: two machines that call themselves by one id at once. A copied identity."""
-    by_id: dict[str, list[Fact]] = {}
-    for fact in group.of(facts.OWN_ID):
+    by_id: dict[str, list[OwnId]] = {}
+    for fact in group.of(OwnId):
         by_id.setdefault(fact.node or "", []).append(fact)
     seen: set[tuple[str, ...]] = set()
     for node, spoken in sorted(by_id.items()):
@@ -274,13 +274,13 @@ def _together(group: Group, one: Fact, other: Fact) -> int:
     )
 
 
-def _owned_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _owned_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
     """Two brokers that were both told by the controllers that one id is theirs, with codes of their own."""
-    owners: dict[str, dict[str, Fact]] = {}
+    owners: dict[str, dict[str, IdentityStep]] = {}
     for owned in _steps(group, OWNED).values():
         for fact in owned:
-            if fact.node is not None and fact.value is not None:
-                owners.setdefault(fact.node, {}).setdefault(fact.value, fact)
+            if fact.node is not None and fact.register_code is not None:
+                owners.setdefault(fact.node, {}).setdefault(fact.register_code, fact)
     for node, by_code in sorted(owners.items()):
         if len(by_code) < 2 or _cleaned(decided, node):
             continue
@@ -291,13 +291,13 @@ def _owned_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
             CRITICAL,
             PROVEN,
             (node,),
-            f"Id {node} was allocated twice: to {both[0].source_node} with the code {both[0].value} and to "
-            f"{both[1].source_node} with {both[1].value}.",
+            f"Id {node} was allocated twice: to {both[0].source_node} with the code {both[0].register_code} and to "
+            f"{both[1].source_node} with {both[1].register_code}.",
             Proof(both[1].since, None, _lines(*both)),
         )
 
 
-def _accepted_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _accepted_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
     """One id that one controller gave to two brokers. A DLedger controller prints what it proposes: the first proposal
     may have been lost on its way; a JRaft controller prints what is committed. A broker that tries again after a lost
     answer has the same address and another code."""
@@ -306,7 +306,7 @@ def _accepted_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
             committed = one.raft_index is not None and other.raft_index is not None
             if one.address == other.address or not (committed or one.source_node == other.source_node):
                 continue
-            if None in (one.value, other.value) or _cleaned(decided, node):
+            if None in (one.register_code, other.register_code) or _cleaned(decided, node):
                 continue
             yield _finding(
                 group,
@@ -314,18 +314,18 @@ def _accepted_twice(group: Group, decided: list[Fact]) -> Iterator[Finding]:
                 CRITICAL if committed else WARNING,
                 PROVEN if committed else POSSIBLE,
                 (node,),
-                f"The controllers gave id {node} to the code {one.value} and to {other.value}: two brokers may believe "
-                "that it is theirs.",
+                f"The controllers gave id {node} to the code {one.register_code} and to {other.register_code}: two "
+                "brokers may believe that it is theirs.",
                 Proof(other.since, None, _lines(one, other)),
             )
             break
 
 
-def _back_and_forth(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _back_and_forth(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
     """One id whose address returns to a former one: two machines that register in turns, or one that moved back."""
-    addresses: dict[str, list[Fact]] = {}
+    addresses: dict[str, list[IdentityDecision]] = {}
     for fact in decided:
-        if fact.result in (ID_APPLIED, ADDRESS_CHANGED) and fact.node is not None and fact.address is not None:
+        if fact.decision in (ID_APPLIED, ADDRESS_CHANGED) and fact.node is not None and fact.address is not None:
             known = addresses.setdefault(fact.node, [])
             if not known or known[-1].address != fact.address:
                 known.append(fact)
@@ -345,7 +345,7 @@ def _back_and_forth(group: Group, decided: list[Fact]) -> Iterator[Finding]:
         )
 
 
-def _returns(changes: tuple[Fact, Fact, Fact]) -> bool:
+def _returns(changes: tuple[IdentityDecision, IdentityDecision, IdentityDecision]) -> bool:
     """Decisions of two controllers have no common order but their clocks', so one controller must have made them."""
     return changes[0].address == changes[2].address and changes[1].source_node == changes[2].source_node
 
@@ -368,23 +368,23 @@ def _of_another(group: Group) -> Iterator[Finding]:
 # -- refused codes, versions ------------------------------------------------------------------------------------
 
 
-def _refused(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _refused(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:
     """``REGISTER_CODE_MISMATCH``: an id that was applied for belongs to another register code."""
     applied = _applied(decided)
     for source, refusals in sorted(_steps(group, REFUSED).items()):
         for refused in refusals:
             if refused.node is None:
                 continue
-            holders = [fact for fact in applied.get(refused.node, []) if fact.value != refused.value]
-            owner = f" It is held with {holders[0].value}." if holders else ""
+            holders = [fact for fact in applied.get(refused.node, []) if fact.register_code != refused.register_code]
+            owner = f" It is held with {holders[0].register_code}." if holders else ""
             yield _finding(
                 group,
                 "REGISTER_CODE_MISMATCH",
                 INFO,
                 PROVEN,
                 (refused.node,),
-                f"{source} applied for id {refused.node} with the code {refused.value} and was refused: the id has "
-                f"another code.{owner} It starts over with the next id.",
+                f"{source} applied for id {refused.node} with the code {refused.register_code} and was refused: the id "
+                f"has another code.{owner} It starts over with the next id.",
                 Proof(refused.since, None, _lines(refused, *holders[:1])),
             )
 
@@ -402,12 +402,14 @@ def _versions(group: Group) -> Iterator[Finding]:
             "broker cannot come online.",
             Proof(found[0].since, None, _lines(found[0])),
         )
-    said = list(group.of(facts.OLD_IDENTITY))
-    for broker in (fact for fact in said if fact.role == BROKER):
-        for controller in (fact for fact in said if fact.role == CONTROLLER and fact.flag != broker.flag):
+    said = list(group.of(IdentityVersion))
+    for broker in (fact for fact in said if fact.process == BROKER):
+        for controller in (
+            fact for fact in said if fact.process == CONTROLLER and fact.by_address != broker.by_address
+        ):
             if not _at_once(group, broker, controller):
                 continue
-            old, new = ("broker", "controllers") if broker.flag else ("controllers", "broker")
+            old, new = ("broker", "controllers") if broker.by_address else ("controllers", "broker")
             then = "no master can be elected, and the broker cannot come online again after a restart"
             yield _finding(
                 group,
@@ -416,7 +418,7 @@ def _versions(group: Group) -> Iterator[Finding]:
                 POSSIBLE,
                 (broker.source_node,),
                 f"{broker.source_node}: the {old} knew brokers by their address (5.1.0 or older), the {new} by "
-                f"persistent ids (5.1.1 or later): {then if broker.flag else 'the broker cannot come online'}.",
+                f"persistent ids (5.1.1 or later): {then if broker.by_address else 'the broker cannot come online'}.",
                 Proof(max(broker.since, controller.since), None, _lines(broker, controller)),
             )
 
@@ -434,23 +436,23 @@ def _at_once(group: Group, one: Fact, other: Fact) -> bool:
 
 def _coverage(
     group: Group,
-    decided: list[Fact],
+    decided: list[IdentityDecision],
     resets: list[Finding],
     conflicts: list[Finding],
     refused: list[Finding],
     versions: list[Finding],
 ) -> Iterator[RuleCoverage]:
     applied = _applied(decided)
-    owned = {fact.node for fact in group.of(facts.OWN_ID)}
+    owned = {fact.node for fact in group.of(OwnId)}
     unseen = len(set(applied) - owned)
     disputed = {node for finding in conflicts for node in finding.nodes}
     reset = {node for finding in resets for node in finding.nodes[:1]}
     why = "the controllers gave an id to a broker whose own log does not say it"
     yield coverage(group, "BROKER_ID_CONFLICT", len(owned - disputed), len(conflicts), unseen, why)
     yield coverage(group, "BROKER_IDENTITY_RESET", len(owned - reset), len(resets), unseen, why)
-    codes = {(node, fact.value) for node, accepted in applied.items() for fact in accepted}
+    codes = {(node, fact.register_code) for node, accepted in applied.items() for fact in accepted}
     steps = [fact for own in _steps(group, OWNED).values() for fact in own]
-    matched = sum(1 for fact in steps if (fact.node, fact.value) in codes)
+    matched = sum(1 for fact in steps if (fact.node, fact.register_code) in codes)
     yield coverage(
         group,
         "REGISTER_CODE_MISMATCH",
@@ -459,8 +461,8 @@ def _coverage(
         len(steps) - matched,
         "the request with its code, or the controllers' answer to it, is not in the logs",
     )
-    kinds = {(fact.role, fact.flag) for fact in group.of(facts.OLD_IDENTITY)}
-    both = {role for role, _ in kinds} == {BROKER, CONTROLLER}
+    kinds = {(fact.process, fact.by_address) for fact in group.of(IdentityVersion)}
+    both = {process for process, _ in kinds} == {BROKER, CONTROLLER}
     yield coverage(
         group,
         "INCOMPATIBLE_VERSIONS",

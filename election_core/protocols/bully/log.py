@@ -7,28 +7,28 @@ in time it leads, and says so (COORDINATOR). A node that hears of a lower leader
 
 from collections.abc import Mapping
 
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.protocols.highest_id.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
 from election_core.protocols.highest_id.ranks import rank
 
 PROTOCOL = "bully"
 
 
-def _on_election_sent(own: NodeLog, event: Logged) -> None:
+def _on_election_sent(own: NodeLog, event: FoldEvent) -> None:
     own.sends(event, ELECTION)
     own.asks(event, event.peer)
 
 
-def _on_election_received(own: NodeLog, event: Logged) -> None:
+def _on_election_received(own: NodeLog, event: FoldEvent) -> None:
     own.hears(event, ELECTION)
 
 
-def _on_coordinator_sent(own: NodeLog, event: Logged) -> None:
+def _on_coordinator_sent(own: NodeLog, event: FoldEvent) -> None:
     own.sends(event, RESULT, event.node)
     own.leads(event)
 
 
-def _on_coordinator_received(own: NodeLog, event: Logged) -> None:
+def _on_coordinator_received(own: NodeLog, event: FoldEvent) -> None:
     own.hears(event, RESULT, event.peer)
     if event.peer is not None and event.node is not None and rank(event.peer) < rank(event.node):
         own.refuses(event)
@@ -36,7 +36,7 @@ def _on_coordinator_received(own: NodeLog, event: Logged) -> None:
         own.follows(event, event.peer)
 
 
-def _on_nothing(own: NodeLog, event: Logged) -> None:
+def _on_nothing(own: NodeLog, event: FoldEvent) -> None:
     """The move changes no role."""
 
 

@@ -6,7 +6,7 @@ Sources: RocketMQ ``ReplicasInfoManager``, ``AutoSwitchHAService``, ``AutoSwitch
 from collections.abc import Callable
 
 from election_core.fold.checks import CONFORMS, Verdict, either, undecidable
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.protocols.controller.tables import (
     ALL,
     EpochEntries,
@@ -29,7 +29,7 @@ _NOBODY = frozenset({None, "-1"})
 """The id of a request that the controllers made themselves."""
 
 
-def requested_election(event: Logged) -> Verdict | None:
+def requested_election(event: FoldEvent) -> Verdict | None:
     """An election against its request, which JRaft controllers print (``ReplicasInfoManager#electMaster``).
 
     The first requester wins; a broker that an operator named wins or nobody does; only the controllers' own requests
@@ -50,12 +50,12 @@ def requested_election(event: Logged) -> Verdict | None:
 _POLICY = "what the policy compares (live brokers, epochs, offsets, priorities) is not printed"
 
 
-def set_refused(event: Logged) -> Verdict | None:
+def set_refused(event: FoldEvent) -> Verdict | None:
     """A wanted SyncStateSet is refused only for what differs (``ReplicasInfoManager#alterSyncStateSet``)."""
     return either(WRONG_SET_CHANGE, _DIFFERS[event.kind](event))
 
 
-_DIFFERS: dict[str, Callable[[Logged], bool]] = {
+_DIFFERS: dict[str, Callable[[FoldEvent], bool]] = {
     "CTL_SSS_NOT_MASTER": lambda event: event.peer != event.node,
     "CTL_SSS_MASTER_EPOCH": lambda event: event.term != event.from_term,
     "CTL_SSS_EPOCH": lambda event: str(event.sync_state_set_epoch) != event.value,
@@ -63,14 +63,14 @@ _DIFFERS: dict[str, Callable[[Logged], bool]] = {
 SET_REFUSALS = frozenset(_DIFFERS)
 
 
-def first_set(event: Logged, own_id: str | None) -> Verdict:
+def first_set(event: FoldEvent, own_id: str | None) -> Verdict:
     """A new master starts with a SyncStateSet of itself alone (``ReplicasInfoManager#electMaster``)."""
     if own_id is not None and event.members == (own_id,):
         return Verdict(WRONG_SET_CHANGE, CONFORMS)
     return undecidable(WRONG_SET_CHANGE, "the line of the new master's first set may be missing")
 
 
-def caught_up(event: Logged) -> Verdict | None:
+def caught_up(event: FoldEvent) -> Verdict | None:
     """A slave is caught up at the confirm offset and inside the newest epoch.
 
     Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet``.
@@ -81,14 +81,14 @@ def caught_up(event: Logged) -> Verdict | None:
     return either(REPLICATION_RULE, has_caught_up(reached, event.confirm_offset, event.start_offset))
 
 
-def set_wanted(event: Logged, caught: Logged) -> Verdict | None:
+def set_wanted(event: FoldEvent, caught: FoldEvent) -> Verdict | None:
     """The set that a master wants once a slave has caught up contains that slave; written by the same thread."""
     if caught.thread != event.thread or event.members is None or event.at - caught.at > 1_000_000:
         return None
     return either(REPLICATION_RULE, caught.peer in event.members)
 
 
-def epoch_refused(event: Logged) -> Verdict | None:
+def epoch_refused(event: FoldEvent) -> Verdict | None:
     """An epoch is left out only if it, or its start, is not beyond the last one (``EpochFileCache#appendEntry``)."""
     entries = event.epoch_entries
     if not entries or event.max_term is None or event.start_offset is None:
@@ -97,7 +97,7 @@ def epoch_refused(event: Logged) -> Verdict | None:
     return either(REPLICATION_RULE, not is_beyond(epoch, start, event.max_term, event.start_offset))
 
 
-def cut_point(event: Logged, master: EpochEntries | None, own: EpochEntries | None) -> Verdict:
+def cut_point(event: FoldEvent, master: EpochEntries | None, own: EpochEntries | None) -> Verdict:
     """A slave cuts its log where it parts from its master's (``AutoSwitchHAClient#doTruncate``)."""
     if master is None or own is None:
         return undecidable(REPLICATION_RULE, "the epochs of both logs are not printed")
@@ -107,7 +107,7 @@ def cut_point(event: Logged, master: EpochEntries | None, own: EpochEntries | No
     return either(REPLICATION_RULE, event.start_offset == expected)
 
 
-def epoch_ahead(event: Logged) -> Verdict | None:
+def epoch_ahead(event: FoldEvent) -> Verdict | None:
     """A store refuses a role only of an epoch below its own last one (``AutoSwitchHAService#changeToMaster``).
 
     That it had to is a regression: the controllers gave an epoch that they had given before.
@@ -117,7 +117,7 @@ def epoch_ahead(event: Logged) -> Verdict | None:
     return either(REPLICATION_RULE, event.term < event.max_term)
 
 
-def acknowledgements(event: Logged, all_ack: Logged | None) -> Verdict | None:
+def acknowledgements(event: FoldEvent, all_ack: FoldEvent | None) -> Verdict | None:
     """With allAckInSyncStateSet every member of the set must acknowledge, else a fixed number (``CommitLog``)."""
     if event.count is None:
         return None

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
-from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING
-from election_core.model.facts import Fact
 from election_core.model.rows import Finding
 from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED, WRONG_ELECTION, WRONG_SET_CHANGE
+from election_core.protocols.controller.facts import ControllerRuleBroken, Decision, EpochAhead, SetRefused
 from election_core.protocols.controller.log import IDS_CLEANED, POLL, SET_CHANGED
 from election_core.protocols.controller.tables import (
     ALTER_FAILED,
@@ -35,18 +35,18 @@ class SetVersion:
     master_epoch: int | None
     master: str | None
     members: tuple[str, ...]
-    decision: Fact
+    decision: Decision
 
 
-def cleaned(group: Group) -> list[Fact]:
+def cleaned(group: Group) -> list[Decision]:
     """When an operator removed the whole broker set from the controllers, after which its epochs begin anew."""
-    return [fact for fact in group.of(facts.DECISION) if fact.result == IDS_CLEANED and fact.members is None]
+    return [fact for fact in group.of(Decision) if fact.decision == IDS_CLEANED and fact.members is None]
 
 
 # -- elections -------------------------------------------------------------------------------------------------
 
 
-def wrong_elections(group: Group, decided: Iterable[Fact], split: list[Finding]) -> Iterator[Finding]:
+def wrong_elections(group: Group, decided: Iterable[Decision], split: list[Finding]) -> Iterator[Finding]:
     """``WRONG_ELECTION`` among committed elections: an epoch for two brokers, or the recorded master elected again."""
     if cleaned(group):
         return
@@ -67,16 +67,16 @@ def wrong_elections(group: Group, decided: Iterable[Fact], split: list[Finding])
             yield _wrong(group, WRONG_ELECTION, ("again", epoch, node), WARNING, both, what)
 
 
-def _winners(decided: Iterable[Fact]) -> dict[int, dict[str, Fact]]:
+def _winners(decided: Iterable[Decision]) -> dict[int, dict[str, Decision]]:
     """``epoch -> winner -> committed election``."""
-    winners: dict[int, dict[str, Fact]] = {}
+    winners: dict[int, dict[str, Decision]] = {}
     for fact in decided:
-        if fact.result == ELECTED and fact.flag and fact.term is not None and fact.node is not None:
+        if fact.decision == ELECTED and fact.committed and fact.term is not None and fact.node is not None:
             winners.setdefault(fact.term, {}).setdefault(fact.node, fact)
     return winners
 
 
-def elections_told(group: Group, decided: Iterable[Fact]) -> Iterator[Told]:
+def elections_told(group: Group, decided: Iterable[Decision]) -> Iterator[RuleTally]:
     """The verdicts about elections, one for each that can be compared."""
     decided = list(decided)
     winners = _winners(decided)
@@ -93,7 +93,7 @@ def _wrong(
     rule: str,
     what: tuple[object, ...],
     severity: str,
-    proof: Iterable[Fact],
+    proof: Iterable[Decision | SetRefused | EpochAhead | ControllerRuleBroken],
     summary: str,
     implied_by: str | None = None,
 ) -> Finding:
@@ -114,7 +114,7 @@ def _wrong(
     )
 
 
-def sets_before(decided: Iterable[Fact], sets: Iterable[SetVersion]) -> dict[Fact, SetVersion]:
+def sets_before(decided: Iterable[Decision], sets: Iterable[SetVersion]) -> dict[Decision, SetVersion]:
     """The set that was on record when a decision was made, for each for which the logs show it.
 
     The epoch of a set names it, unless the controllers lost a part of their record and count on from an earlier one:
@@ -124,16 +124,16 @@ def sets_before(decided: Iterable[Fact], sets: Iterable[SetVersion]) -> dict[Fac
     if not record_lost(decided):
         by_epoch = {version.epoch: version for version in sets}
         return {fact: by_epoch[at] for fact in decided if (at := (fact.set_epoch or 0) - 1) in by_epoch}
-    found: dict[Fact, SetVersion] = {}
+    found: dict[Decision, SetVersion] = {}
     for own in by_source(decided).values():
         for last, fact in pairwise(own):
-            members = (last.node,) if last.result == ELECTED and last.node else last.members
+            members = (last.node,) if last.decision == ELECTED and last.node else last.members
             if members is not None and (last.set_epoch or 0) + 1 == fact.set_epoch:
                 found[fact] = SetVersion(last.set_epoch or 0, last.term, last.node, tuple(sorted(members)), last)
     return found
 
 
-def record_lost(decided: Iterable[Fact]) -> bool:
+def record_lost(decided: Iterable[Decision]) -> bool:
     """Whether a controller printed a set epoch that is not beyond the one before. JRaft controllers print again."""
     return any(
         last.raft_index is None and (fact.set_epoch or 0) <= (last.set_epoch or 0)
@@ -142,9 +142,9 @@ def record_lost(decided: Iterable[Fact]) -> bool:
     )
 
 
-def by_source(decided: Iterable[Fact]) -> dict[str, list[Fact]]:
+def by_source(decided: Iterable[Decision]) -> dict[str, list[Decision]]:
     """The decisions of each controller, as it printed them."""
-    found: dict[str, list[Fact]] = {}
+    found: dict[str, list[Decision]] = {}
     for fact in sorted(decided, key=lambda fact: (fact.source_node, fact.ordinal)):
         found.setdefault(fact.source_node, []).append(fact)
     return found
@@ -153,23 +153,23 @@ def by_source(decided: Iterable[Fact]) -> dict[str, list[Fact]]:
 # -- JRaft: the same entry, the same decision ---------------------------------------------------------------------
 
 
-def said(fact: Fact) -> tuple[object, ...]:
+def decision_key(fact: Decision) -> tuple[object, ...]:
     """What a decision says; the epoch of an election without winner is not printed."""
-    term = None if fact.result == NOBODY_ELECTED else fact.term
-    return (fact.result, fact.node, term, fact.set_epoch, fact.members)
+    term = None if fact.decision == NOBODY_ELECTED else fact.term
+    return (fact.decision, fact.node, term, fact.set_epoch, fact.members)
 
 
-def _by_index(group: Group) -> dict[int, list[Fact]] | None:
+def _by_index(group: Group) -> dict[int, list[Decision]] | None:
     """``index in the Raft log -> decisions``; ``None`` where one controller itself printed two at one index.
 
     Then its log was removed in between, and indexes of before and after are not the same.
     """
-    by_index: dict[int, list[Fact]] = {}
+    by_index: dict[int, list[Decision]] = {}
     own: dict[tuple[str, int], tuple[object, ...]] = {}
-    for fact in group.of(facts.DECISION):
+    for fact in group.of(Decision):
         if fact.raft_index is None:
             continue
-        if own.setdefault((fact.source_node, fact.raft_index), said(fact)) != said(fact):
+        if own.setdefault((fact.source_node, fact.raft_index), decision_key(fact)) != decision_key(fact):
             return None
         by_index.setdefault(fact.raft_index, []).append(fact)
     return by_index
@@ -178,13 +178,13 @@ def _by_index(group: Group) -> dict[int, list[Fact]] | None:
 def disagreements(group: Group) -> Iterator[Finding]:
     """``CONTROLLERS_DISAGREE``: two controllers applied one entry of their log and decided differently."""
     for index, same in sorted((_by_index(group) or {}).items()):
-        if len({said(fact) for fact in same}) > 1:
+        if len({decision_key(fact) for fact in same}) > 1:
             sources = " and ".join(sorted({fact.source_node for fact in same}))
             what = f"At entry {index} of their log {sources} came to different decisions"
             yield _wrong(group, CONTROLLERS_DISAGREE, (index,), CRITICAL, same, what)
 
 
-def disagreements_told(group: Group) -> Iterator[Told]:
+def disagreements_told(group: Group) -> Iterator[RuleTally]:
     """How many entries were compared."""
     by_index = _by_index(group)
     if by_index is not None and not by_index:
@@ -201,7 +201,7 @@ def disagreements_told(group: Group) -> Iterator[Told]:
 # -- SyncStateSets -----------------------------------------------------------------------------------------------
 
 
-def wrong_sets(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
+def wrong_sets(group: Group, decided: Iterable[Decision], sets: list[SetVersion]) -> Iterator[Finding]:
     """``WRONG_SET_CHANGE``: one epoch for two sets, a set changed into itself, a master refused as none."""
     if not cleaned(group):
         yield from _sets_of_one_epoch(group, decided)
@@ -209,19 +209,19 @@ def wrong_sets(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) ->
         yield from _masters_refused(group, decided, sets)
 
 
-def sets_twice(group: Group, decided: Iterable[Fact]) -> dict[int, dict[tuple[str, ...], Fact]]:
+def sets_twice(group: Group, decided: Iterable[Decision]) -> dict[int, dict[tuple[str, ...], Decision]]:
     """``epoch -> members -> decision`` of the epochs for which more than one set is recorded."""
     if cleaned(group):
         return {}
-    by_epoch: dict[int, dict[tuple[str, ...], Fact]] = {}
+    by_epoch: dict[int, dict[tuple[str, ...], Decision]] = {}
     for fact in decided:
-        members = (fact.node,) if fact.result == ELECTED and fact.node else fact.members
-        if fact.flag and fact.set_epoch is not None and members is not None:
+        members = (fact.node,) if fact.decision == ELECTED and fact.node else fact.members
+        if fact.committed and fact.set_epoch is not None and members is not None:
             by_epoch.setdefault(fact.set_epoch, {}).setdefault(members, fact)
     return {epoch: by_members for epoch, by_members in by_epoch.items() if len(by_members) > 1}
 
 
-def _sets_of_one_epoch(group: Group, decided: Iterable[Fact]) -> Iterator[Finding]:
+def _sets_of_one_epoch(group: Group, decided: Iterable[Decision]) -> Iterator[Finding]:
     for epoch, by_members in sorted(sets_twice(group, decided).items()):
         shown = " and ".join(f"{{{', '.join(members)}}}" for members in sorted(by_members))
         what = f"The controllers recorded SyncStateSet {epoch} as {shown}"
@@ -238,16 +238,18 @@ def _unchanged(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
 
 def _is_next(before: SetVersion, version: SetVersion) -> bool:
     """Whether a set was changed, by a committed decision, right after another one."""
-    changed = version.decision.result == SET_CHANGED
-    return changed and version.epoch == before.epoch + 1 and bool(version.decision.flag and before.decision.flag)
+    changed = version.decision.decision == SET_CHANGED
+    return (
+        changed and version.epoch == before.epoch + 1 and bool(version.decision.committed and before.decision.committed)
+    )
 
 
-def _masters_refused(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
+def _masters_refused(group: Group, decided: Iterable[Decision], sets: list[SetVersion]) -> Iterator[Finding]:
     if record_lost(decided):
         return
-    for fact in group.of(facts.SET_REFUSED):
+    for fact in group.of(SetRefused):
         between = _record_around(group, sets, fact)
-        if fact.count in (INVALID_MASTER, FENCED_MASTER_EPOCH) and between is not None:
+        if fact.code in (INVALID_MASTER, FENCED_MASTER_EPOCH) and between is not None:
             yield group.finding(
                 WRONG_SET_CHANGE,
                 ("refused", fact.source_node, fact.since_event),
@@ -257,13 +259,13 @@ def _masters_refused(group: Group, decided: Iterable[Fact], sets: list[SetVersio
                 terms=(fact.term,) if fact.term is not None else (),
                 start_time=fact.since,
                 end_time=fact.since,
-                summary=f"{fact.node or fact.source_node} was refused as a master of another epoch (code {fact.count}) "
+                summary=f"{fact.node or fact.source_node} was refused as a master of another epoch (code {fact.code}) "
                 f"while it was the recorded master of epoch {fact.term}.",
                 evidence=tuple(e for e in (between[0].since_event, fact.since_event, between[1].since_event) if e),
             )
 
 
-def _record_around(group: Group, sets: list[SetVersion], refused: Fact) -> tuple[Fact, Fact] | None:
+def _record_around(group: Group, sets: list[SetVersion], refused: SetRefused) -> tuple[Decision, Decision] | None:
     """Two changes of the set by the very master, one certainly before a refusal of it and one certainly after.
 
     The refusal's line says the epoch of the moment in which it is written, which may be later than the request: the
@@ -278,7 +280,7 @@ def _record_around(group: Group, sets: list[SetVersion], refused: Fact) -> tuple
     return (before[-1], after[0]) if before and after else None
 
 
-def sets_told(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> Iterator[Told]:
+def sets_told(group: Group, decided: Iterable[Decision], sets: list[SetVersion]) -> Iterator[RuleTally]:
     """The verdicts about set changes, and about refusals by what was recorded."""
     decided = list(decided)
     wrong = list(wrong_sets(group, decided, sets))
@@ -287,8 +289,8 @@ def sets_told(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> 
     right = sum(1 for before, version in pairwise(sets) if _is_next(before, version)) - len(wrong)
     if right > 0:
         yield WRONG_SET_CHANGE, CONFORMS, None, right
-    for fact in group.of(facts.SET_REFUSED):
-        if fact.count is None or _record_around(group, sets, fact) is not None:
+    for fact in group.of(SetRefused):
+        if fact.code is None or _record_around(group, sets, fact) is not None:
             continue
         if _rightly_refused(fact, decided, sets):
             yield WRONG_SET_CHANGE, CONFORMS, None, 1
@@ -297,13 +299,13 @@ def sets_told(group: Group, decided: Iterable[Fact], sets: list[SetVersion]) -> 
             yield WRONG_SET_CHANGE, UNDECIDABLE, why, 1
 
 
-def _rightly_refused(fact: Fact, decided: Iterable[Fact], sets: list[SetVersion]) -> bool:
+def _rightly_refused(fact: SetRefused, decided: Iterable[Decision], sets: list[SetVersion]) -> bool:
     """Whether the reason of a refusal is in the record, at whatever time."""
-    if fact.count in (INVALID_MASTER, FENCED_MASTER_EPOCH):
-        return any((one.term or 0) > (fact.term or 0) for one in decided if one.result in (ELECTED, NOBODY_ELECTED))
-    if fact.count == FENCED_SET_EPOCH:
+    if fact.code in (INVALID_MASTER, FENCED_MASTER_EPOCH):
+        return any((one.term or 0) > (fact.term or 0) for one in decided if one.decision in (ELECTED, NOBODY_ELECTED))
+    if fact.code == FENCED_SET_EPOCH:
         return any(version.epoch > (fact.set_epoch or 0) for version in sets)
-    if fact.count == ALTER_FAILED:
+    if fact.code == ALTER_FAILED:
         wanted = tuple(sorted(fact.members or ()))
         return any(version.members == wanted for version in sets)
     return False
@@ -333,24 +335,24 @@ _LOSES_DATA = frozenset({"HA_CLIENT_CUT_AT"})
 def broken_lines(group: Group) -> Iterator[Finding]:
     """Rules that a single line breaks, each once; JRaft controllers print a line on every node, and again."""
     seen: set[tuple[object, ...]] = set()
-    for fact in group.of(facts.VIOLATION):
-        kind = fact.value or ""
+    for fact in group.of(ControllerRuleBroken):
+        kind = fact.line
         what = (kind, fact.term, fact.peer) if kind == "JR_ELECT" else (kind, fact.since_event)
         if what in seen:
             continue
         seen.add(what)
         name = fact.node or fact.source_node
-        words = _BROKEN[NOBODY_ELECTED if fact.result == NOBODY_ELECTED else kind].format(
+        words = _BROKEN[NOBODY_ELECTED if fact.decision == NOBODY_ELECTED else kind].format(
             name=name,
             term=fact.term,
             peer=fact.peer,
-            asked=fact.address or "nobody",
+            asked=fact.broker_id or "nobody",
             start=fact.start_offset,
             end=fact.end_offset,
             count=fact.count,
         )
         severity = CRITICAL if kind in _LOSES_DATA else WARNING
-        yield _wrong(group, fact.cause or "", what, severity, (fact,), words)
+        yield _wrong(group, fact.rule, what, severity, (fact,), words)
 
 
 def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
@@ -359,12 +361,16 @@ def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
     The controllers gave out an epoch that they had given before: their state was lost, or an operator removed the set.
     """
     seen: set[tuple[str, int | None]] = set()
-    for fact in group.of(facts.EPOCH_AHEAD):
+    for fact in group.of(EpochAhead):
         name = fact.node or fact.source_node
-        if (name, fact.term) in seen or (fact.term or 0) >= (fact.end_offset or 0):
+        if (name, fact.term) in seen or not _is_ahead(fact):
             continue
         seen.add((name, fact.term))
         why = ", after an operator had removed the broker set from the controllers" if cleaned(group) else ""
-        what = f"The store of {name} knows epoch {fact.end_offset} and refused a role of epoch {fact.term}{why}"
+        what = f"The store of {name} knows epoch {fact.known_epoch} and refused a role of epoch {fact.term}{why}"
         severity = WARNING if why else CRITICAL
         yield _wrong(group, "EPOCH_REGRESSION", ("ahead", name, fact.term), severity, (fact,), what, implied_by)
+
+
+def _is_ahead(fact: EpochAhead) -> bool:
+    return fact.known_epoch is not None and (fact.term is None or fact.known_epoch > fact.term)

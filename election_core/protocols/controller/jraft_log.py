@@ -8,11 +8,12 @@ which term on its own machine, which is what a leader's own word is needed for. 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import CONTROLLER_GROUP, Witness
-from election_core.fold.process_runs import Life
+from election_core.fold.fact_writer import Speaker
+from election_core.fold.identity import CONTROLLER_GROUP
+from election_core.fold.process_runs import Incarnation
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.protocols.raft.log import PROTOCOL
 
 
@@ -23,42 +24,43 @@ class JraftLog:
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this controller's log."""
         if event.node is not None and event.kind in _NAMES_SELF:
             self.node = event.node
         _HANDLERS[event.kind](self, event)
 
-    def role_spans(self, lives: list[Life]) -> Iterator[Span]:
+    def role_spans(self, incarnations: list[Incarnation]) -> Iterator[Span]:
         """Role spans; until its first line a JRaft node's role is not known."""
-        return spans(self.steps, lives, UNKNOWN)
+        return spans(self.steps, incarnations, UNKNOWN)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about the controllers' own group."""
-        told = witness.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
-        yield from told.roles(self.role_spans(told.lives))
-        yield from told.life()
+        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
+        yield from emit.roles(self.role_spans(emit.incarnations))
+        yield from emit.alive()
+        yield from emit.silences()
 
-    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str) -> None:
+    def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
 
-    def _on_leader(self, event: Logged) -> None:
+    def _on_leader(self, event: FoldEvent) -> None:
         self._step(event, LEADER, event.term, event.node, "elected")
 
-    def _on_leader_end(self, event: Logged) -> None:
+    def _on_leader_end(self, event: FoldEvent) -> None:
         self._step(event, CANDIDATE, self.steps[-1].term if self.steps else None, None, "stepped_down")
 
-    def _on_follow(self, event: Logged) -> None:
+    def _on_follow(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
 
-    def _on_unfollow(self, event: Logged) -> None:
+    def _on_unfollow(self, event: FoldEvent) -> None:
         self._step(event, CANDIDATE, event.term, None, "leader_lost")
 
-    def _on_self(self, event: Logged) -> None:
+    def _on_self(self, event: FoldEvent) -> None:
         """The line only names this node."""
 
 
-_HANDLERS: dict[str, Callable[[JraftLog, Logged], None]] = {
+_HANDLERS: dict[str, Callable[[JraftLog, FoldEvent], None]] = {
     "JR_NODE_LEADER": JraftLog._on_leader,
     "JR_NODE_LEADER_END": JraftLog._on_leader_end,
     "JR_FOLLOW": JraftLog._on_follow,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from election_core.fold.checks import Checked, Verdict
-from election_core.fold.fact_writer import BROKER, Noted, Testimony, Witness
-from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.fact_writer import FactWriter, Noted, Speaker
+from election_core.fold.identity import BROKER
+from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.facts import Fact, LastHeard, LogCut, MemberAddress, TermWentBack
+from election_core.model.fold_event import FoldEvent
 from election_core.protocols.controller.checks import (
     ELECTED,
     NOBODY_ELECTED,
@@ -33,12 +33,17 @@ from election_core.protocols.controller.checks import (
     set_refused,
     set_wanted,
 )
+from election_core.protocols.controller.facts import (
+    AllAck,
+    ControllerRuleBroken,
+    Decision,
+    EpochAhead,
+    RegisterCode,
+    SetRefused,
+)
 from election_core.protocols.controller.tables import ALL, EpochEntries
 
 PROTOCOL = "controller"
-
-LEADING = "leading"
-"""Marks a decision that the controller printed while it led the controllers' group."""
 
 SET_CHANGED = "SET_CHANGED"
 ID_APPLIED = "ID_APPLIED"
@@ -83,90 +88,85 @@ class BrokerLog:
     """The state machine of one broker's logs (``broker.log`` and ``store.log``)."""
 
     steps: list[Step] = field(default_factory=list)
-    members: dict[tuple[str, str], Logged] = field(default_factory=dict)
+    members: dict[tuple[str, str], FoldEvent] = field(default_factory=dict)
     replication: list[Step] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
-    codes: dict[str, Logged] = field(default_factory=dict)
-    refused: list[Logged] = field(default_factory=list)
+    codes: dict[str, FoldEvent] = field(default_factory=dict)
+    refused: list[FoldEvent] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    ahead: list[Logged] = field(default_factory=list)
+    ahead: list[FoldEvent] = field(default_factory=list)
     began: list[Step] = field(default_factory=list)
-    timeouts: list[Logged] = field(default_factory=list)
-    first_sets: list[Logged] = field(default_factory=list)
+    timeouts: list[FoldEvent] = field(default_factory=list)
+    first_sets: list[FoldEvent] = field(default_factory=list)
     _new_master: bool = False
-    _caught_up: Logged | None = None
+    _caught_up: FoldEvent | None = None
     _master_epochs: EpochEntries | None = None
     _own_epochs: EpochEntries | None = None
-    _local_end: Logged | None = None
-    _common: Logged | None = None
+    _local_end: FoldEvent | None = None
+    _common: FoldEvent | None = None
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of one of this broker's logs; lines of one stream come in program order."""
         _BROKER_HANDLERS[event.kind](self, event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about its broker set."""
-        identity = witness.identity
-        if witness.broker_set is None or not (self.steps or self.replication or identity.ids):
+        identity = speaker.identity
+        if speaker.broker_set is None or not (self.steps or self.replication or identity.ids):
             return
-        lives = witness.lives[BROKER]
-        told = witness.about(witness.broker_set, PROTOCOL, stream, lambda time: witness.broker_id_at(time, lives))
-        yield from told.roles(self.role_spans(told))
-        yield from told.life()
+        incarnations = speaker.incarnations[BROKER]
+        emit = speaker.about(
+            speaker.broker_set, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations)
+        )
+        yield from emit.roles(self.role_spans(emit))
+        yield from emit.alive()
+        yield from emit.silences()
         for (node, address), event in sorted(self.members.items()):
-            yield told.saw(facts.MEMBER, event, node=node, address=address)
+            yield MemberAddress(*emit.about(node, event), address=address)
         for cut in self.cuts:
-            yield told.saw(
-                facts.CUT,
-                cut,
+            yield LogCut(
+                *emit.at(cut),
                 term=cut.epoch,
-                start_offset=cut.common,
-                end_offset=cut.log_end,
-                flag=cut.done,
+                peer=None,
+                cut_to=cut.common,
+                log_end=cut.log_end,
+                done=cut.done,
                 evidence=cut.evidence,
             )
         for code, event in sorted(self.codes.items()):
-            yield from _code_fact(told, code, event, accepted=False)
-        for before, step in self._epochs_back(told.lives):
-            yield told.fact(
-                facts.TERM_WENT_BACK,
-                step.at,
-                step.by,
-                step.event_id,
-                node=step.node or told.node_at(step.at),
-                term=step.term,
-                end_offset=before,
-            )
+            yield from _code_fact(emit, code, event, accepted=False)
+        for before, after, step in self._epochs_back(emit.incarnations):
+            speaking = step.node or emit.node_at(step.at)
+            yield TermWentBack(*emit.during(speaking, step.at, step.by, step.event_id), before=before, after=after)
         for refused in self.refused:
-            yield told.saw(
-                facts.SET_REFUSED,
-                refused,
+            yield SetRefused(
+                *emit.at(refused),
                 term=refused.term,
                 members=refused.members,
                 set_epoch=refused.sync_state_set_epoch,
-                count=refused.code,
+                code=refused.code,
             )
-        yield from self._checks(told, identity.settings.get("allAckInSyncStateSet"))
+        yield from self._checks(emit, identity.settings.get("allAckInSyncStateSet"))
 
-    def _checks(self, told: Testimony, all_ack: Logged | None) -> Iterator[Fact]:
+    def _checks(self, emit: FactWriter, all_ack: FoldEvent | None) -> Iterator[Fact]:
         for event in self.ahead:
-            yield told.saw(facts.EPOCH_AHEAD, event, term=event.term, end_offset=event.max_term)
+            yield EpochAhead(*emit.at(event), term=event.term, known_epoch=event.max_term)
         for event in self.timeouts:
             self.checked.note(acknowledgements(event, all_ack), event)
         for event in self.first_sets:
-            self.checked.note(first_set(event, told.node_at(event.at)), event)
-        yield from self.checked.tallied(told, None)
-        yield from _broken_rules(told, self.checked)
+            self.checked.note(first_set(event, emit.node_at(event.at)), event)
+        yield from self.checked.tallied(emit, None)
+        yield from _broken_rules(emit, self.checked)
         shown = all_ack or next((event for event in self.timeouts if event.count == ALL), None)
         if shown is not None:
-            yield told.saw(facts.ALL_ACK, shown, flag=shown is not all_ack or shown.value == "true")
+            yield AllAck(*emit.at(shown), configured=shown is not all_ack or shown.value == "true")
 
-    def role_spans(self, told: Testimony) -> Iterator[Span]:
+    def role_spans(self, emit: FactWriter) -> Iterator[Span]:
         """Role spans; a broker has no role until the controllers' word reaches it."""
-        named = sorted(self._with_ids(self._all_steps(told.lives), told), key=lambda step: step.at)
-        return spans(merged_in_lives(named, told.lives), told.lives, UNKNOWN)
+        named = sorted(self._with_ids(self._all_steps(emit.incarnations), emit), key=lambda step: step.at)
+        return spans(merged_in_lives(named, emit.incarnations), emit.incarnations, UNKNOWN)
 
-    def _epochs_back(self, lives: list[Life]) -> Iterator[tuple[int, Step]]:
+    def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[int, int, Step]]:
         """Role changes of ``broker.log`` to a smaller epoch within one life.
 
         A broker takes a role only with a larger epoch (``ReplicasManager#changeToMaster``); the epoch is not
@@ -174,38 +174,42 @@ class BrokerLog:
         """
         largest: dict[int, int] = {}
         for step in self.steps:
-            life = life_at(lives, step.at)
-            if step.term is not None and step.term < largest.get(life, 0):
-                yield largest[life], step
-            largest[life] = max(largest.get(life, 0), step.term or 0)
+            life = incarnation_at(incarnations, step.at)
+            if step.term is None:
+                continue
+            if step.term < largest.get(life, 0):
+                yield largest[life], step.term, step
+            largest[life] = max(largest.get(life, 0), step.term)
         for before, step in pairwise(self.began):
-            same_life = life_at(lives, before.at) == life_at(lives, step.at)
-            if same_life and before.term == step.term and before.role != step.role:
-                yield step.term or 0, step
+            same_life = incarnation_at(incarnations, before.at) == incarnation_at(incarnations, step.at)
+            if same_life and before.term == step.term is not None and before.role != step.role:
+                yield step.term, step.term, step
 
-    def _all_steps(self, lives: list[Life]) -> list[Step]:
+    def _all_steps(self, incarnations: list[Incarnation]) -> list[Step]:
         """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
-        said = {(life_at(lives, step.at), step.role, step.term) for step in self.steps}
+        said = {(incarnation_at(incarnations, step.at), step.role, step.term) for step in self.steps}
         return self.steps + [
-            step for step in self.replication if (life_at(lives, step.at), step.role, step.term) not in said
+            step
+            for step in self.replication
+            if (incarnation_at(incarnations, step.at), step.role, step.term) not in said
         ]
 
-    def _with_ids(self, steps: list[Step], told: Testimony) -> Iterator[Step]:
+    def _with_ids(self, steps: list[Step], emit: FactWriter) -> Iterator[Step]:
         for step in steps:
-            node = step.node or told.node_at(step.at)
+            node = step.node or emit.node_at(step.at)
             leader = node if step.role == LEADER else step.leader
             yield replace(step, node=node, leader=leader)
 
     # -- roles ------------------------------------------------------------------------------------------
 
-    def _on_master_begin(self, event: Logged) -> None:
+    def _on_master_begin(self, event: FoldEvent) -> None:
         self._new_master = True
         self.steps.append(
             Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected", address=event.address)
         )
         self.began.append(self.steps[-1])
 
-    def _on_slave_begin(self, event: Logged) -> None:
+    def _on_slave_begin(self, event: FoldEvent) -> None:
         self._note_member(event.peer, event.peer_address, event)
         self.steps.append(
             Step(event.at, event.by, FOLLOWER, event.term, event.peer, event.event_id, "told", node=event.node)
@@ -213,7 +217,7 @@ class BrokerLog:
         self.began.append(self.steps[-1])
         self._new_master = False
 
-    def _on_role_done(self, event: Logged) -> None:
+    def _on_role_done(self, event: FoldEvent) -> None:
         """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
         self._note_member(event.node, event.address, event)
         role = LEADER if event.role in _MASTER_ROLES else FOLLOWER
@@ -236,70 +240,70 @@ class BrokerLog:
             )
         )
 
-    def _on_ha_master(self, event: Logged) -> None:
+    def _on_ha_master(self, event: FoldEvent) -> None:
         self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
 
-    def _on_ha_slave(self, event: Logged) -> None:
+    def _on_ha_slave(self, event: FoldEvent) -> None:
         self.replication.append(Step(event.at, event.by, FOLLOWER, event.term, None, event.event_id, "told"))
 
-    def _on_set_refused(self, event: Logged) -> None:
+    def _on_set_refused(self, event: FoldEvent) -> None:
         self.refused.append(event)
 
-    def _on_set_changed(self, event: Logged) -> None:
+    def _on_set_changed(self, event: FoldEvent) -> None:
         if self._new_master:
             self._new_master = False
             self.first_sets.append(event)
 
     # -- identity ---------------------------------------------------------------------------------------
 
-    def _note_member(self, node: str | None, address: str | None, event: Logged) -> None:
+    def _note_member(self, node: str | None, address: str | None, event: FoldEvent) -> None:
         if node is not None and address is not None:
             self.members.setdefault((node, address), event)
 
-    def _on_identity(self, event: Logged) -> None:
+    def _on_identity(self, event: FoldEvent) -> None:
         if event.register_code is not None:
             self.codes.setdefault(event.register_code, event)
 
     # -- replication ------------------------------------------------------------------------------------
 
-    def _on_master_epochs(self, event: Logged) -> None:
+    def _on_master_epochs(self, event: FoldEvent) -> None:
         self._master_epochs, self._own_epochs = event.epoch_entries, None
 
-    def _on_local_epochs(self, event: Logged) -> None:
+    def _on_local_epochs(self, event: FoldEvent) -> None:
         self._own_epochs = event.epoch_entries
         self._local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 
-    def _on_common_point(self, event: Logged) -> None:
+    def _on_common_point(self, event: FoldEvent) -> None:
         self._common = event
         self.checked.note(cut_point(event, self._master_epochs, self._own_epochs), event)
         self._master_epochs = self._own_epochs = None
 
-    def _on_caught_up(self, event: Logged) -> None:
+    def _on_caught_up(self, event: FoldEvent) -> None:
         self._caught_up = event
         self.checked.note(caught_up(event), event)
 
-    def _on_set_wanted(self, event: Logged) -> None:
+    def _on_set_wanted(self, event: FoldEvent) -> None:
         if self._caught_up is not None:
             self.checked.note(set_wanted(event, self._caught_up), event)
             self._caught_up = None
 
-    def _on_epoch_refused(self, event: Logged) -> None:
+    def _on_epoch_refused(self, event: FoldEvent) -> None:
         self.checked.note(epoch_refused(event), event)
 
-    def _on_epoch_ahead(self, event: Logged) -> None:
+    def _on_epoch_ahead(self, event: FoldEvent) -> None:
         self.checked.note(epoch_ahead(event), event)
         self.ahead.append(event)
 
-    def _on_ack_timeout(self, event: Logged) -> None:
+    def _on_ack_timeout(self, event: FoldEvent) -> None:
         self.timeouts.append(event)
 
-    def _on_cut(self, event: Logged) -> None:
+    def _on_cut(self, event: FoldEvent) -> None:
         self._compare(event, done=True)
 
-    def _on_cut_failed(self, event: Logged) -> None:
+    def _on_cut_failed(self, event: FoldEvent) -> None:
         self._compare(event, done=False)
 
-    def _compare(self, event: Logged, *, done: bool) -> None:
+    def _compare(self, event: FoldEvent, *, done: bool) -> None:
         local, self._local_end = self._local_end, None
         common = event.start_offset
         if common is None and self._common is not None:
@@ -312,7 +316,7 @@ class BrokerLog:
             self.cuts.append(Cut(event.at, event.by, end, common, epoch, done, evidence))
 
 
-_BROKER_HANDLERS: dict[str, Callable[[BrokerLog, Logged], None]] = {
+_BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "BRK_MASTER_BEGIN": BrokerLog._on_master_begin,
     "BRK_SLAVE_BEGIN": BrokerLog._on_slave_begin,
     "BRK_ROLE_DONE": BrokerLog._on_role_done,
@@ -341,16 +345,16 @@ BROKER_KINDS = frozenset(_BROKER_HANDLERS)
 """The events that the fold of a broker's logs reads."""
 
 
-def merged_in_lives(steps: list[Step], lives: list[Life]) -> list[Step]:
+def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[Step]:
     """Steps without repetitions inside each life of the process."""
     kept: list[Step] = []
-    for number in sorted({life_at(lives, step.at) for step in steps}):
-        kept += merged([step for step in steps if life_at(lives, step.at) == number])
+    for number in sorted({incarnation_at(incarnations, step.at) for step in steps}):
+        kept += merged([step for step in steps if incarnation_at(incarnations, step.at) == number])
     return kept
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Made:
     """One decision of the controllers about a broker set.
 
     ``committed`` is true when this log shows that it was applied, false when it shows that no confirmation came
@@ -374,7 +378,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostBroker:
     """A controller heard a broker for the last time in ``[at, by]``."""
 
     group: str
@@ -388,48 +392,45 @@ class Lost:
 class ControllerLog:
     """The state machine of one controller's decisions (``controller.log`` or ``namesrv.log``)."""
 
-    decisions: list[Decision] = field(default_factory=list)
-    members: dict[tuple[str, str, str], Logged] = field(default_factory=dict)
-    lost: list[Lost] = field(default_factory=list)
+    decisions: list[Made] = field(default_factory=list)
+    members: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
+    lost: list[LostBroker] = field(default_factory=list)
     checked: dict[str, Checked] = field(default_factory=dict)
-    refusals: list[Logged] = field(default_factory=list)
+    refusals: list[FoldEvent] = field(default_factory=list)
     _epochs: dict[str, int] = field(default_factory=dict)
     _waiting: int | None = None
     _leading: bool = False
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this controller's log."""
         _CONTROLLER_HANDLERS[event.kind](self, event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this controller proves about broker sets."""
         for ordinal, made in enumerate(self.decisions):
-            told = self._about(made.group, witness, stream)
-            yield told.saw(
-                facts.DECISION,
-                made,
-                node=made.node,
+            emit = self._about(made.group, speaker, stream)
+            yield Decision(
+                *emit.about(made.node, made, ordinal=ordinal),
                 term=made.term,
-                result=made.decision,
+                address=made.address,
+                decision=made.decision,
                 members=made.members,
                 set_epoch=made.set_epoch,
                 raft_index=made.raft_index,
-                flag=made.committed,
-                address=made.address,
-                value=LEADING if made.leading else None,
-                ordinal=ordinal,
+                committed=made.committed,
+                leading=made.leading,
             )
             if made.register_code is not None:
-                yield from _code_fact(told, made.register_code, made, accepted=True)
+                yield from _code_fact(emit, made.register_code, made, accepted=True)
         for lost in self.lost:
-            yield self._about(lost.group, witness, stream).saw(facts.LAST_HEARD, lost, node=lost.node)
+            yield LastHeard(*self._about(lost.group, speaker, stream).about(lost.node, lost))
         for (group, node, address), event in sorted(self.members.items()):
-            yield self._about(group, witness, stream).saw(facts.MEMBER, event, node=node, address=address)
+            yield MemberAddress(*self._about(group, speaker, stream).about(node, event), address=address)
         self._attribute_refusals()
         for group, checked in sorted(self.checked.items()):
-            told = self._about(group, witness, stream)
-            yield from checked.tallied(told, None)
-            yield from _broken_rules(told, checked)
+            emit = self._about(group, speaker, stream)
+            yield from checked.tallied(emit, None)
+            yield from _broken_rules(emit, checked)
 
     def _attribute_refusals(self) -> None:
         """The lines of refusals do not name the broker set: they are its own where the log knows no other one."""
@@ -438,20 +439,20 @@ class ControllerLog:
             for event in self.refusals:
                 self._check(next(iter(groups)), set_refused(event), event)
 
-    def _check(self, group: str, verdict: Verdict | None, event: Logged) -> None:
+    def _check(self, group: str, verdict: Verdict | None, event: FoldEvent) -> None:
         self.checked.setdefault(group, Checked()).note(verdict, event)
 
-    def _about(self, group: str, witness: Witness, stream: str) -> Testimony:
-        return witness.about(group, PROTOCOL, stream, lambda _: None)
+    def _about(self, group: str, speaker: Speaker, stream: str) -> FactWriter:
+        return speaker.about(group, PROTOCOL, stream, lambda _: None)
 
-    def _on_event(self, event: Logged) -> None:
+    def _on_event(self, event: FoldEvent) -> None:
         self._decide(event, committed=None)
 
-    def _on_applied_event(self, event: Logged) -> None:
+    def _on_applied_event(self, event: FoldEvent) -> None:
         """A JRaft controller prints its decision after the commit."""
         self._decide(event, committed=True)
 
-    def _decide(self, event: Logged, *, committed: bool | None) -> None:
+    def _decide(self, event: FoldEvent, *, committed: bool | None) -> None:
         self._waiting = None
         group = event.replica_group
         if group is None or event.decision is None:
@@ -466,7 +467,7 @@ class ControllerLog:
             self.members.setdefault((group, node, event.address), event)
         self._waiting = len(self.decisions) if committed is None else None
         self.decisions.append(
-            Decision(
+            Made(
                 group,
                 event.decision,
                 event.at,
@@ -484,7 +485,7 @@ class ControllerLog:
             )
         )
 
-    def _epoch(self, group: str, event: Logged) -> int | None:
+    def _epoch(self, group: str, event: FoldEvent) -> int | None:
         """The masterEpoch of an election; one without a winner does not print the epoch that it used up."""
         if event.decision == ELECTED:
             if event.term is not None:
@@ -495,32 +496,34 @@ class ControllerLog:
             return self._epochs[group]
         return None
 
-    def _on_elect(self, event: Logged) -> None:
+    def _on_elect(self, event: FoldEvent) -> None:
         """A JRaft controller prints the request with what came of it."""
         if event.replica_group is not None:
             self._check(event.replica_group, requested_election(event), event)
 
-    def _on_refusal(self, event: Logged) -> None:
+    def _on_refusal(self, event: FoldEvent) -> None:
         self.refusals.append(event)
 
-    def _on_applied(self, event: Logged) -> None:
+    def _on_applied(self, event: FoldEvent) -> None:
         self._confirm(True)
 
-    def _on_leader(self, event: Logged) -> None:
+    def _on_leader(self, event: FoldEvent) -> None:
         self._leading = True
 
-    def _on_leader_end(self, event: Logged) -> None:
+    def _on_leader_end(self, event: FoldEvent) -> None:
         self._leading = False
 
-    def _on_lost(self, event: Logged) -> None:
+    def _on_lost(self, event: FoldEvent) -> None:
         """A broker's heartbeats ran out (the scan comes every 5 s, heartbeats every second), or its channel closed."""
         if event.replica_group is None or event.broker_id is None:
             return
         timeout_us = (event.duration_ms or 0) * 1000
         early, late = (timeout_us + POLL, timeout_us - SECOND) if timeout_us else (0, 0)
-        self.lost.append(Lost(event.replica_group, event.broker_id, event.at - early, event.by - late, event.event_id))
+        self.lost.append(
+            LostBroker(event.replica_group, event.broker_id, event.at - early, event.by - late, event.event_id)
+        )
 
-    def _on_not_committed(self, event: Logged) -> None:
+    def _on_not_committed(self, event: FoldEvent) -> None:
         self._confirm(False)
 
     def _confirm(self, committed: bool) -> None:
@@ -529,31 +532,30 @@ class ControllerLog:
             self._waiting = None
 
 
-def _broken_rules(told: Testimony, checked: Checked) -> Iterator[Fact]:
+def _broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
     for verdict, event in checked.violations:
-        yield told.saw(
-            facts.VIOLATION,
-            event,
-            cause=verdict.rule,
-            value=event.kind,
-            result=event.decision or event.result,
+        yield ControllerRuleBroken(
+            *emit.at(event),
             term=event.term,
             peer=event.node if event.kind == "JR_ELECT" else event.peer,
-            address=event.broker_id,
+            broker_id=event.broker_id,
+            decision=event.decision or event.result,
+            rule=verdict.rule,
             start_offset=event.start_offset,
             end_offset=event.max_offset,
             count=event.count,
+            line=event.kind,
         )
 
 
-def _code_fact(told: Testimony, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
+def _code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
     """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
     made_at = code.rpartition(";")[2]
     if made_at.isdigit() and len(made_at) <= 15:
-        yield told.saw(facts.REGISTER_CODE, noted, node=None, address=code, count=int(made_at), flag=accepted)
+        yield RegisterCode(*emit.about(None, noted), register_code=code, made_ms=int(made_at), accepted=accepted)
 
 
-_CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, Logged], None]] = {
+_CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, FoldEvent], None]] = {
     "CTL_EVENT": ControllerLog._on_event,
     "JR_EVENT": ControllerLog._on_applied_event,
     "JR_ELECT": ControllerLog._on_elect,

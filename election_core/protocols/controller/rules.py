@@ -8,29 +8,28 @@ Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, `
 ``ReplicasManager#changeToMaster``, ``AutoSwitchHAClient#doTruncate``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from election_core.fold.checks import summed, told_by
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import FOLLOWER, LEADER, STOPPED
 from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Message, Moment
-from election_core.judge.coverage import coverage
+from election_core.judge.coverage import coverage, summed, tallies_of
 from election_core.judge.group import Group, Tenure, group_of, since
 from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_core.judge.role_rows import role_intervals, terms_by_hearsay
 from election_core.judge.same_term import same_term
 from election_core.judge.wording import between, seconds
-from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, LastHeard, LogCut, MemberAddress, Role, TermWentBack
 from election_core.model.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
-from election_core.protocols.controller import decision_rules as judging
+from election_core.protocols.controller import decision_rules
 from election_core.protocols.controller.checks import ACK_RULE, ELECTED, NOBODY_ELECTED, REPLICATION_RULE
 from election_core.protocols.controller.decision_rules import SetVersion, cleaned
-from election_core.protocols.controller.log import LEADING, POLL, PROTOCOL, SET_CHANGED
+from election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision, RegisterCode, SetRefused
+from election_core.protocols.controller.log import POLL, PROTOCOL, SET_CHANGED
 from election_core.protocols.controller.tables import ALTER_FAILED
 
 _IN_A_ROW = 20 * SECOND
@@ -61,10 +60,10 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from _coverage(group, decided, sets)
 
 
-def _went_back(group: Group, decided: list[Fact]) -> bool:
+def _went_back(group: Group, decided: list[Decision]) -> bool:
     """Whether epochs went back, so that they do not tell which of two masters was the earlier one."""
-    controllers = judging.record_lost(decided) or any(_controllers_back(group, decided))
-    return controllers or any(True for _ in group.of(facts.TERM_WENT_BACK))
+    controllers = decision_rules.record_lost(decided) or any(_controllers_back(group, decided))
+    return controllers or any(True for _ in group.of(TermWentBack))
 
 
 def _ordered_by_clocks(group: Group) -> bool:
@@ -80,24 +79,24 @@ def _named(own: list[Fact]) -> list[Fact]:
     """Facts of a broker whose own log does not say its id get it from whoever knows its address."""
     ids: dict[str, set[str]] = {}
     for fact in own:
-        if fact.kind == facts.MEMBER and fact.address is not None and fact.node is not None:
+        if isinstance(fact, MemberAddress) and fact.node is not None:
             ids.setdefault(fact.address, set()).add(fact.node)
     known: dict[str, str] = {}
     for fact in own:
-        if fact.kind == facts.ROLE and fact.node is None and fact.address is not None:
+        if isinstance(fact, Role) and fact.node is None and fact.address is not None:
             candidates = ids.get(fact.address, set())
             if len(candidates) == 1:
                 known[fact.source_node] = next(iter(candidates))
-    return [
-        replace(
-            fact,
-            node=known[fact.source_node],
-            peer=known[fact.source_node] if fact.role == LEADER else fact.peer,
-        )
-        if fact.node is None and fact.source_node in known and fact.kind not in (facts.DECISION, facts.REGISTER_CODE)
-        else fact
-        for fact in own
-    ]
+    return [_with_name(fact, known) for fact in own]
+
+
+def _with_name(fact: Fact, known: Mapping[str, str]) -> Fact:
+    name = known.get(fact.source_node) if fact.node is None else None
+    if name is None or isinstance(fact, Decision | RegisterCode):
+        return fact
+    if isinstance(fact, Role) and fact.role == LEADER:
+        return replace(fact, node=name, leader=name)
+    return replace(fact, node=name)
 
 
 def messages(own: Iterable[Fact]) -> Iterator[Message]:
@@ -111,54 +110,58 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
     elected: dict[int, Moment] = {}
     sources: dict[str, set[str]] = {}
     for fact in own:
-        if fact.kind == facts.DECISION and fact.result == ELECTED and fact.value == LEADING and fact.term is not None:
-            elected[fact.term] = min(elected.get(fact.term, since(fact)), since(fact))
-        elif fact.kind == facts.REGISTER_CODE and not fact.flag and fact.address is not None:
-            sources.setdefault(fact.address, set()).add(fact.source_node)
+        if isinstance(fact, Decision):
+            if fact.decision == ELECTED and fact.leading and fact.term is not None:
+                elected[fact.term] = min(elected.get(fact.term, since(fact)), since(fact))
+        elif isinstance(fact, RegisterCode) and not fact.accepted:
+            sources.setdefault(fact.register_code, set()).add(fact.source_node)
     for fact in own:
         cause: Moment | None = None
-        if fact.kind == facts.ROLE and fact.role in (LEADER, FOLLOWER) and fact.cause in ("elected", "told"):
-            cause = elected.get(fact.term or 0)
-        elif fact.kind == facts.REGISTER_CODE and fact.flag and fact.count is not None:
-            makers = sources.get(fact.address or "", set())
+        if isinstance(fact, Role) and fact.role in (LEADER, FOLLOWER) and fact.cause in ("elected", "told"):
+            cause = elected.get(fact.term) if fact.term is not None else None
+        elif isinstance(fact, RegisterCode) and fact.accepted:
+            makers = sources.get(fact.register_code, set())
             if len(makers) == 1:
-                cause = Moment(fact.count * 1000, fact.count * 1000 + 999, next(iter(makers)), fact.since_event)
+                made = fact.made_ms * 1000
+                cause = Moment(made, made + 999, next(iter(makers)), fact.since_event)
         if cause is not None:
             yield Message(cause, since(fact))
 
 
-def decisions(group: Group) -> list[Fact]:
+def decisions(group: Group) -> list[Decision]:
     """Elections and set changes that took effect, each once, in the order in which the controllers made them.
 
     JRaft controllers print each decision on every node, and again when they re-read their log: the index in the
     Raft log tells them apart. A decision that was not confirmed counts when a broker acted on it.
     """
     adopted = {tenure.term for tenure in group.tenures}
-    once: dict[object, Fact] = {}
-    for fact in group.of(facts.DECISION):
-        if fact.result not in (ELECTED, NOBODY_ELECTED, SET_CHANGED):
+    once: dict[object, Decision] = {}
+    for fact in group.of(Decision):
+        if fact.decision not in (ELECTED, NOBODY_ELECTED, SET_CHANGED):
             continue
-        if fact.flag is False and fact.term not in adopted:
+        if fact.committed is False and fact.term not in adopted:
             continue
-        key: object = fact.since_event if fact.raft_index is None else (fact.raft_index, *judging.said(fact))
+        key: object = (
+            fact.since_event if fact.raft_index is None else (fact.raft_index, *decision_rules.decision_key(fact))
+        )
         once.setdefault(key, fact)
     return list(once.values())
 
 
-def set_versions(decided: list[Fact]) -> list[SetVersion]:
+def set_versions(decided: list[Decision]) -> list[SetVersion]:
     """The SyncStateSets by their epoch; an election makes the winner the only member."""
     versions: dict[int, SetVersion] = {}
-    master: Fact | None = None
+    master: Decision | None = None
     last = 0
-    lost = judging.record_lost(decided)
+    lost = decision_rules.record_lost(decided)
     for epoch, fact in _numbered(decided, lost=lost):
-        if fact.result == ELECTED:
+        if fact.decision == ELECTED:
             master = fact
         elif epoch != last + 1 and (lost or epoch != last):
             # What is missing in between may have been an election.
             master = None
         last = epoch
-        members = (fact.node,) if fact.result == ELECTED and fact.node else fact.members
+        members = (fact.node,) if fact.decision == ELECTED and fact.node else fact.members
         if members is None or epoch in versions:
             continue
         versions[epoch] = SetVersion(
@@ -171,31 +174,33 @@ def set_versions(decided: list[Fact]) -> list[SetVersion]:
     return [versions[epoch] for epoch in sorted(versions)]
 
 
-def _numbered(decided: list[Fact], *, lost: bool) -> list[tuple[int, Fact]]:
+def _numbered(decided: list[Decision], *, lost: bool) -> list[tuple[int, Decision]]:
     """Set changes with their epochs, which order them; after a lost record only each controller's own order does."""
     numbered = [(fact.set_epoch, fact) for fact in decided if fact.set_epoch is not None]
     if not lost:
         return sorted(numbered, key=_by_set_epoch)
-    return [(fact.set_epoch or 0, fact) for own in judging.by_source(f for _, f in numbered).values() for fact in own]
+    return [
+        (fact.set_epoch or 0, fact) for own in decision_rules.by_source(f for _, f in numbered).values() for fact in own
+    ]
 
 
-def _by_set_epoch(numbered: tuple[int, Fact]) -> tuple[int, bool, str]:
+def _by_set_epoch(numbered: tuple[int, Decision]) -> tuple[int, bool, str]:
     """By epoch; of two decisions with one epoch the confirmed one is the fact, the other a lost proposal.
 
     Two confirmed ones break a rule; which of them stands here must not depend on clocks.
     """
     epoch, fact = numbered
-    return (epoch, fact.flag is not True, repr(judging.said(fact)))
+    return (epoch, fact.committed is not True, repr(decision_rules.decision_key(fact)))
 
 
 # -- rows ------------------------------------------------------------------------------------------------------
 
 
-def _elections_of(decided: Iterable[Fact]) -> list[Fact]:
-    return [fact for fact in decided if fact.result in (ELECTED, NOBODY_ELECTED)]
+def _elections_of(decided: Iterable[Decision]) -> list[Decision]:
+    return [fact for fact in decided if fact.decision in (ELECTED, NOBODY_ELECTED)]
 
 
-def terms(group: Group, decided: list[Fact]) -> Iterator[Term]:
+def terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
     """One row for each master epoch: from the brokers' own word, else from the decision."""
     held: dict[tuple[int, str], list[Tenure]] = {}
     for tenure in group.tenures:
@@ -214,18 +219,18 @@ def terms(group: Group, decided: list[Fact]) -> Iterator[Term]:
             replica_group=group.replica_group,
             protocol=group.protocol,
             term=fact.term,
-            leader=fact.node if fact.result == ELECTED else None,
+            leader=fact.node if fact.decision == ELECTED else None,
             start_time=fact.since,
             end_time=after,
             cause=_cause(group, fact.term, fact),
-            certainty=PROVEN if fact.flag else POSSIBLE,
+            certainty=PROVEN if fact.committed else POSSIBLE,
             start_event_id=fact.since_event,
             end_event_id=None,
         )
     yield from terms_by_hearsay(group, seen)
 
 
-def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Fact]) -> Term:
+def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Decision]) -> Term:
     first = min(tenures, key=lambda t: t.begin)
     last = max(tenures, key=lambda t: (t.open, t.end))
     decision = next((fact for fact in elected if fact.term == epoch), None)
@@ -244,7 +249,7 @@ def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], ele
     )
 
 
-def _cause(group: Group, epoch: int, decision: Fact | None) -> str:
+def _cause(group: Group, epoch: int, decision: Decision | None) -> str:
     """Why an election began, from how the master before it ended."""
     earlier = [tenure for tenure in group.tenures if tenure.term < epoch]
     if not earlier:
@@ -277,7 +282,7 @@ def _silent_at(group: Group, tenure: Tenure, moment: Moment) -> bool:
     )
 
 
-def elections(decided: list[Fact], group: Group, sets: list[SetVersion]) -> Iterator[Election]:
+def elections(decided: list[Decision], group: Group, sets: list[SetVersion]) -> Iterator[Election]:
     """One row for each election by the controllers, with or without a winner."""
     by_epoch = {version.epoch: version for version in sets}
     for fact in _elections_of(decided):
@@ -301,8 +306,8 @@ def elections(decided: list[Fact], group: Group, sets: list[SetVersion]) -> Iter
         )
 
 
-def _outcome(fact: Fact, before: SetVersion | None) -> str:
-    if fact.result == NOBODY_ELECTED:
+def _outcome(fact: Decision, before: SetVersion | None) -> str:
+    if fact.decision == NOBODY_ELECTED:
         return "no_candidate"
     if before is not None and fact.node not in before.members:
         return "won_unclean"
@@ -330,7 +335,7 @@ def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateS
 # -- findings ---------------------------------------------------------------------------------------------------
 
 
-def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[Finding]:
+def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> Iterator[Finding]:
     split = _same_epoch(group)
     bound = _without_alone(group, decided, sets)
     yield from split
@@ -349,11 +354,11 @@ def _findings(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
     yield from _data_loss(group, causes, bound)
     yield from _set_without_master(group, sets)
     yield from _epochs_back(group, decided, split)
-    disagreements = list(judging.disagreements(group))
+    disagreements = list(decision_rules.disagreements(group))
     yield from disagreements
-    yield from judging.wrong_elections(group, decided, [*disagreements, *split])
-    yield from judging.wrong_sets(group, decided, sets)
-    yield from judging.broken_lines(group)
+    yield from decision_rules.wrong_elections(group, decided, [*disagreements, *split])
+    yield from decision_rules.wrong_sets(group, decided, sets)
+    yield from decision_rules.broken_lines(group)
     yield from _stale_sets(group)
     yield from _no_master_recorded(group, decided)
 
@@ -374,37 +379,40 @@ def _begun_anew(group: Group, found: Finding) -> bool:
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
     """When controllers heard of a broker for the last time."""
-    for fact in group.of(facts.LAST_HEARD):
+    for fact in group.of(LastHeard):
         if fact.node is not None:
             yield fact.node, since(fact)
 
 
-def _cuts_of(group: Group, source: str, after: Moment) -> list[Fact]:
+def _cuts_of(group: Group, source: str, after: Moment) -> list[LogCut]:
     """How much a broker cut off its log (or failed to) after a moment; empty cuts are left out."""
     return [
         cut
-        for cut in group.of(facts.CUT)
-        if cut.source_node == source
-        and (cut.end_offset or 0) > (cut.start_offset or 0)
-        and group.clocks.elapsed(after, since(cut))[1] > 0
+        for cut in group.of(LogCut)
+        if cut.source_node == source and _cut_off(cut) > 0 and group.clocks.elapsed(after, since(cut))[1] > 0
     ]
 
 
-def _lost(cuts: list[Fact]) -> int:
-    return max(((cut.end_offset or 0) - (cut.start_offset or 0) for cut in cuts), default=0)
+def _cut_off(cut: LogCut) -> int:
+    """By how many bytes a log was cut, as far as both ends are known."""
+    return 0 if cut.log_end is None or cut.cut_to is None else cut.log_end - cut.cut_to
 
 
-def _without_alone(group: Group, decided: list[Fact], sets: list[SetVersion]) -> frozenset[str]:
+def _lost(cuts: list[LogCut]) -> int:
+    return max((_cut_off(cut) for cut in cuts), default=0)
+
+
+def _without_alone(group: Group, decided: list[Decision], sets: list[SetVersion]) -> frozenset[str]:
     """The brokers that cannot acknowledge alone what another master lacks: their log shows allAckInSyncStateSet=true.
 
     That holds where every master came from the set of the one before, and holds what that one had acknowledged: not
     after an unclean election, when the controllers lost a part of their record, or where replication broke a rule.
     """
-    broken = any(fact.cause in (REPLICATION_RULE, ACK_RULE) for fact in group.of(facts.VIOLATION))
-    lost = any(_controllers_back(group, decided)) or judging.sets_twice(group, decided)
+    broken = any(fact.rule in (REPLICATION_RULE, ACK_RULE) for fact in group.of(ControllerRuleBroken))
+    lost = any(_controllers_back(group, decided)) or decision_rules.sets_twice(group, decided)
     if broken or lost or unclean_elections(decided, sets):
         return frozenset()
-    return frozenset(fact.source_node for fact in group.of(facts.ALL_ACK) if fact.flag)
+    return frozenset(fact.source_node for fact in group.of(AllAck) if fact.configured)
 
 
 def _overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Finding | None:
@@ -431,8 +439,8 @@ def _overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> F
         overlap_min_ms=overlap.least // 1000,
         overlap_max_ms=overlap.most // 1000,
         bytes_lost=_lost(cuts) or None,
-        offset_before=cuts[0].end_offset if cuts else None,
-        offset_after=cuts[0].start_offset if cuts else None,
+        offset_before=cuts[0].log_end if cuts else None,
+        offset_after=cuts[0].cut_to if cuts else None,
     )
 
 
@@ -440,17 +448,17 @@ def _is_alarm(group: Group, overlap: Overlap, bound: frozenset[str]) -> bool:
     return _consequence(overlap, _cuts_of(group, overlap.stale.source, overlap.newer.begin), bound)[0] != INFO
 
 
-def _consequence(overlap: Overlap, cuts: list[Fact], bound: frozenset[str]) -> tuple[str, str]:
+def _consequence(overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> tuple[str, str]:
     """Severity of an overlap and the words for it: what did the stale master do meanwhile?
 
     ``bound`` are the brokers that cannot acknowledge alone.
     """
     name = overlap.stale.name
-    failed = [cut for cut in cuts if not cut.flag]
+    failed = [cut for cut in cuts if not cut.done]
     if failed and not overlap.frozen:
         return CRITICAL, (
             f"{name} took writes that the other never had and could not cut them off its log, which ended at "
-            f"{failed[0].end_offset}: the logs of both differ"
+            f"{failed[0].log_end}: the logs of both differ"
         )
     wrote = f"{name} took {_lost(cuts)} bytes of messages that were cut off when it rejoined"
     if overlap.stale.source in bound and not failed:
@@ -472,32 +480,32 @@ def _consequence(overlap: Overlap, cuts: list[Fact], bound: frozenset[str]) -> t
     return WARNING, "whether the stale one took writes meanwhile the logs do not say"
 
 
-def unclean_elections(decided: list[Fact], sets: list[SetVersion]) -> list[tuple[Fact, SetVersion]]:
+def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[tuple[Decision, SetVersion]]:
     """Elections whose winner was not in the SyncStateSet before; the set's epoch proves the order."""
-    before = judging.sets_before(decided, sets)
+    before = decision_rules.sets_before(decided, sets)
     return [
         (fact, before[fact])
         for fact in _elections_of(decided)
-        if fact.result == ELECTED and fact in before and fact.node not in before[fact].members
+        if fact.decision == ELECTED and fact in before and fact.node not in before[fact].members
     ]
 
 
-def _cuts_after(group: Group, unclean: tuple[Fact, SetVersion]) -> list[Fact]:
+def _cuts_after(group: Group, unclean: tuple[Decision, SetVersion]) -> list[LogCut]:
     """What members of the set before cut off their logs after an unclean election."""
     fact, before = unclean
     sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
     return [cut for source in sorted(sources) for cut in _cuts_of(group, source, since(fact))]
 
 
-def _unclean_finding(group: Group, unclean: tuple[Fact, SetVersion]) -> Finding:
+def _unclean_finding(group: Group, unclean: tuple[Decision, SetVersion]) -> Finding:
     fact, before = unclean
     cuts = _cuts_after(group, unclean)
     lost = _lost(cuts)
     if lost:
         severity = CRITICAL
         why = (
-            f"the log of the former master ended at {cuts[0].end_offset} and was cut back to "
-            f"{cuts[0].start_offset}: {lost} bytes of messages are gone"
+            f"the log of the former master ended at {cuts[0].log_end} and was cut back to "
+            f"{cuts[0].cut_to}: {lost} bytes of messages are gone"
         )
     elif _nothing_to_lose(group, fact, before):
         severity, why = WARNING, "nothing was lost: the former master's log held nothing more"
@@ -526,8 +534,8 @@ def _unclean_finding(group: Group, unclean: tuple[Fact, SetVersion]) -> Finding:
             )
         ),
         bytes_lost=lost or None,
-        offset_before=cuts[0].end_offset if cuts else None,
-        offset_after=cuts[0].start_offset if cuts else None,
+        offset_before=cuts[0].log_end if cuts else None,
+        offset_after=cuts[0].cut_to if cuts else None,
     )
 
 
@@ -537,21 +545,21 @@ def _name_of(group: Group, node: str | None) -> str:
     return found or node or "?"
 
 
-def _nothing_to_lose(group: Group, fact: Fact, before: SetVersion) -> bool:
+def _nothing_to_lose(group: Group, fact: Decision, before: SetVersion) -> bool:
     """Whether every former member compared its log with the new master's and had nothing to cut."""
     sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
     compared = [
         cut
-        for cut in group.of(facts.CUT)
-        if cut.source_node in sources and cut.flag and group.clocks.elapsed(since(fact), since(cut))[1] > 0
+        for cut in group.of(LogCut)
+        if cut.source_node in sources and cut.done and group.clocks.elapsed(since(fact), since(cut))[1] > 0
     ]
-    return bool(compared) and all(cut.end_offset == cut.start_offset for cut in compared)
+    return bool(compared) and all(cut.log_end == cut.cut_to for cut in compared)
 
 
 def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound: frozenset[str]) -> Iterator[Finding]:
     """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log."""
-    for cut in group.of(facts.CUT):
-        lost = (cut.end_offset or 0) - (cut.start_offset or 0)
+    for cut in group.of(LogCut):
+        lost = _cut_off(cut)
         led = [t for t in group.tenures if t.source == cut.source_node and t.begin.at <= cut.since]
         if lost <= 0 or not led:
             continue
@@ -559,7 +567,7 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], boun
         severity, whether = _whether_acknowledged(alone=cut.source_node not in bound)
         if implied is not None and implied.severity == INFO and severity != INFO:
             implied = None  # what is an alarm itself does not hide behind what is none
-        done = "cut them off" if cut.flag else "could not cut them off"
+        done = "cut them off" if cut.done else "could not cut them off"
         yield group.finding(
             "POSSIBLE_DATA_LOSS",
             (cut.source_node, cut.since_event),
@@ -570,12 +578,12 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], boun
             start_time=cut.since,
             end_time=cut.since,
             summary=f"{led[-1].name}, master of epoch {led[-1].term} before, held {lost} bytes of "
-            f"messages ({cut.start_offset} to {cut.end_offset}) that the new master never had, and {done}. {whether}",
+            f"messages ({cut.cut_to} to {cut.log_end}) that the new master never had, and {done}. {whether}",
             evidence=cut.evidence,
             implied_by=implied.finding_id if implied else None,
             bytes_lost=lost,
-            offset_before=cut.end_offset,
-            offset_after=cut.start_offset,
+            offset_before=cut.log_end,
+            offset_after=cut.cut_to,
         )
 
 
@@ -610,7 +618,7 @@ def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Findin
         )
 
 
-def _epochs_back(group: Group, decided: list[Fact], split: list[Finding]) -> Iterator[Finding]:
+def _epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> Iterator[Finding]:
     """``EPOCH_REGRESSION``: a broker took a smaller epoch in one life, or the controllers' masterEpoch went back.
 
     Controllers lose an epoch only with their state. JRaft controllers print old decisions again when they read their
@@ -621,27 +629,28 @@ def _epochs_back(group: Group, decided: list[Fact], split: list[Finding]) -> Ite
         first = first or found
         yield found
     cause = first.finding_id if first else None
-    for fact in group.of(facts.TERM_WENT_BACK):
+    for fact in group.of(TermWentBack):
         name = fact.node or fact.source_node
-        twice = next((found.finding_id for found in split if fact.term in found.terms), None)
-        implied = twice if fact.term == fact.end_offset else cause
-        yield _epoch_back(group, fact, f"Broker {name}", fact.end_offset or 0, name, implied)
-    yield from judging.epochs_ahead(group, cause)
+        twice = next((found.finding_id for found in split if fact.after in found.terms), None)
+        implied = twice if fact.after == fact.before else cause
+        yield _epoch_back(group, fact, f"Broker {name}", (fact.before, fact.after), name, implied)
+    yield from decision_rules.epochs_ahead(group, cause)
 
 
-def _controllers_back(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _controllers_back(group: Group, decided: list[Decision]) -> Iterator[Finding]:
     """Epochs in the order in which each controller printed them.
 
     The epoch that an election without winner uses up is not printed: it is counted, and may be counted wrongly.
     """
-    printed = [fact for fact in decided if fact.result == ELECTED and fact.term and fact.raft_index is None]
-    for source, own in judging.by_source(printed).items():
-        for before, fact in pairwise(own):
-            if (fact.term or 0) < (before.term or 0) and not _anew_between(group, before, fact):
-                yield _epoch_back(group, fact, f"The controllers (on {source})", before.term or 0, "")
+    printed = [fact for fact in decided if fact.decision == ELECTED and fact.raft_index is None]
+    for source, own in decision_rules.by_source(printed).items():
+        numbered = [(fact, fact.term) for fact in own if fact.term is not None]
+        for (before, earlier), (fact, later) in pairwise(numbered):
+            if later < earlier and not _anew_between(group, before, fact):
+                yield _epoch_back(group, fact, f"The controllers (on {source})", (earlier, later), "")
 
 
-def _anew_between(group: Group, before: Fact, after: Fact) -> bool:
+def _anew_between(group: Group, before: Decision, after: Decision) -> bool:
     """Whether an operator may have removed the broker set between two decisions of one controller."""
     return any(
         before.ordinal < fact.ordinal < after.ordinal
@@ -652,18 +661,21 @@ def _anew_between(group: Group, before: Fact, after: Fact) -> bool:
     )
 
 
-def _epoch_back(group: Group, fact: Fact, who: str, before: int, name: str, implied_by: str | None = None) -> Finding:
+def _epoch_back(
+    group: Group, fact: Fact, who: str, epochs: tuple[int, int], name: str, implied_by: str | None = None
+) -> Finding:
+    before, after = epochs
     return group.finding(
         "EPOCH_REGRESSION",
-        (who, before, fact.term),
+        (who, before, after),
         severity=CRITICAL,
         certainty=PROVEN,
         nodes=(name,) if name else (),
-        terms=tuple(term for term in (before, fact.term) if term is not None),
+        terms=(before, after),
         start_time=fact.since,
         end_time=fact.since,
-        summary=f"{who} went back from master epoch {before} to {fact.term}."
-        if before != fact.term
+        summary=f"{who} went back from master epoch {before} to {after}."
+        if before != after
         else f"{who} took two roles of master epoch {before} in one life.",
         evidence=(fact.since_event,) if fact.since_event else (),
         implied_by=implied_by,
@@ -682,7 +694,7 @@ def _stale_sets(group: Group) -> Iterator[Finding]:
         least, most = group.clocks.elapsed(since(first), since(last))
         if least <= POLL:
             continue
-        codes = sorted({str(fact.count) for fact in tries if fact.count is not None})
+        codes = sorted({str(fact.code) for fact in tries if fact.code is not None})
         answers = f"refused with code {', '.join(codes)}" if codes else "not answered"
         name = first.node or source
         yield group.finding(
@@ -703,13 +715,13 @@ def _stale_sets(group: Group) -> Iterator[Finding]:
         )
 
 
-def _refused_in_a_row(group: Group) -> list[list[Fact]]:
+def _refused_in_a_row(group: Group) -> list[list[SetRefused]]:
     """Reports of one master in one epoch that failed one after the other.
 
     Code 2013 is left out: it mostly says that the set is the recorded one already.
     """
-    rows: list[list[Fact]] = []
-    failed = [fact for fact in group.of(facts.SET_REFUSED) if fact.count != ALTER_FAILED]
+    rows: list[list[SetRefused]] = []
+    failed = [fact for fact in group.of(SetRefused) if fact.code != ALTER_FAILED]
     for fact in sorted(failed, key=lambda f: (f.source_node, f.term or 0, f.since)):
         last = rows[-1][-1] if rows else None
         together = last is not None and (last.source_node, last.term) == (fact.source_node, fact.term)
@@ -720,12 +732,12 @@ def _refused_in_a_row(group: Group) -> list[list[Fact]]:
     return rows
 
 
-def _no_master_recorded(group: Group, decided: list[Fact]) -> Iterator[Finding]:
+def _no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Finding]:
     """``LEADERLESS`` for the controllers only: they recorded no master while a broker went on as master."""
     elected = _elections_of(decided)
-    nobody: Fact | None = None
+    nobody: Decision | None = None
     for fact in elected:
-        if fact.result == NOBODY_ELECTED:
+        if fact.decision == NOBODY_ELECTED:
             nobody = nobody or fact
             continue
         if nobody is not None and _serving(group, since(nobody), since(fact)):
@@ -747,7 +759,7 @@ def _known(end: Moment) -> bool:
     return end.by - end.at <= 2 * SECOND
 
 
-def _unrecorded(group: Group, nobody: Fact, fact: Fact) -> Finding:
+def _unrecorded(group: Group, nobody: Decision, fact: Decision) -> Finding:
     least, most = group.clocks.elapsed(since(nobody), since(fact))
     return group.finding(
         "LEADERLESS",
@@ -769,7 +781,7 @@ def _unrecorded(group: Group, nobody: Fact, fact: Fact) -> Finding:
     )
 
 
-def _unplanned(group: Group, decided: list[Fact]) -> list[Moment]:
+def _unplanned(group: Group, decided: list[Decision]) -> list[Moment]:
     """Elections after the first that did not follow a clean stop of the master."""
     return [
         since(fact)
@@ -781,15 +793,15 @@ def _unplanned(group: Group, decided: list[Fact]) -> list[Moment]:
 # -- coverage --------------------------------------------------------------------------------------------------
 
 
-def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
+def _coverage(group: Group, decided: list[Decision], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
     led = {tenure.term for tenure in group.tenures}
     double = {term for found in _same_epoch(group) for term in found.terms}
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(led - double), len(double))
     bound = _without_alone(group, decided, sets)
     yield overlap_coverage(group, lambda overlap: _is_alarm(group, overlap, bound))
-    won = [fact for fact in _elections_of(decided) if fact.result == ELECTED]
+    won = [fact for fact in _elections_of(decided) if fact.decision == ELECTED]
     later = [fact for fact in won if (fact.set_epoch or 0) > 1]
-    before = judging.sets_before(decided, sets)
+    before = decision_rules.sets_before(decided, sets)
     decidable = [fact for fact in later if fact in before]
     unclean = len(unclean_elections(decided, sets))
     yield coverage(
@@ -803,12 +815,12 @@ def _coverage(group: Group, decided: list[Fact], sets: list[SetVersion]) -> Iter
     stale = sum(1 for _ in _stale_sets(group))
     yield coverage(group, "SYNC_STATE_SET_STALE", len(_refused_in_a_row(group)) - stale, stale)
     lost = sum(1 for _ in _data_loss(group, {}, bound))
-    yield coverage(group, "POSSIBLE_DATA_LOSS", sum(1 for _ in group.of(facts.CUT)) - lost, lost)
+    yield coverage(group, "POSSIBLE_DATA_LOSS", sum(1 for _ in group.of(LogCut)) - lost, lost)
     verdicts = [
-        *told_by(group),
-        *judging.elections_told(group, decided),
-        *judging.sets_told(group, decided, sets),
-        *judging.disagreements_told(group),
+        *tallies_of(group),
+        *decision_rules.elections_told(group, decided),
+        *decision_rules.sets_told(group, decided, sets),
+        *decision_rules.disagreements_told(group),
     ]
     yield from summed(group, verdicts)
     back = sum(1 for _ in _epochs_back(group, decided, []))

@@ -12,15 +12,14 @@ from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import FOLLOWER, LEADER
 from election_core.judge.clock import Message, Moment
 from election_core.judge.group import since
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Fact, Role, TermRaised, TermWentBack, VoteGranted
 from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
 
 AT_ONCE = 2 * SECOND
 """A leader that was elected so soon after it had raised its term cannot have won that term before: it would have
 lost its quorum first, which takes more than ``maxHeartBeatLeak`` heartbeats, or a failed round of 2 s."""
 
-Raises = dict[tuple[str, int], Moment]
+Raises = dict[tuple[str | None, int | None], Moment]
 """Node and term -> when the node's own log first says that it raised itself to the term."""
 
 
@@ -34,10 +33,10 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
     led = _led(own, raised)
     begins = _begins(own)
     for fact in own:
-        if fact.kind == facts.ROLE and fact.role == FOLLOWER and fact.cause == "heartbeat":
-            cause = led.get((fact.peer or "", fact.term or 0))
-        elif fact.kind == facts.GRANT:
-            cause = raised.get((fact.peer or "", fact.term or 0))
+        if isinstance(fact, Role) and fact.role == FOLLOWER and fact.cause == "heartbeat":
+            cause = led.get((fact.leader, fact.term))
+        elif isinstance(fact, VoteGranted):
+            cause = raised.get((fact.voter, fact.term))
         else:
             continue
         if cause is not None and not _of_an_earlier_life(fact, cause, begins):
@@ -48,7 +47,7 @@ def _begins(own: list[Fact]) -> dict[str, list[int]]:
     """When the lives of each DLedger member's process began, by its own clock, in order."""
     begun: dict[str, set[int]] = {}
     for fact in own:
-        if fact.kind == facts.ALIVE and fact.protocol == PROTOCOL:
+        if isinstance(fact, Alive) and fact.protocol == PROTOCOL:
             begun.setdefault(fact.source_node, set()).add(fact.since)
     return {source: sorted(times) for source, times in begun.items()}
 
@@ -65,13 +64,13 @@ def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]
 
 def raises(own: list[Fact]) -> Raises:
     """Raises that no other raise of the same node to the same term can have come before."""
-    raised: Raises = {}
+    raised: dict[tuple[str, int], Moment] = {}
     for fact in own:
-        if fact.kind == facts.TERM_RAISED and fact.node is not None and fact.term is not None:
+        if isinstance(fact, TermRaised) and fact.node is not None:
             key = (fact.node, fact.term)
             raised[key] = min(raised.get(key, since(fact)), since(fact))
     forgot = _forgotten(own)
-    return {(node, term): moment for (node, term), moment in raised.items() if term > forgot.get(node, -1)}
+    return {key: moment for key, moment in raised.items() if key[1] > forgot.get(key[0], -1)}
 
 
 def _forgotten(own: list[Fact]) -> dict[str, int]:
@@ -80,11 +79,11 @@ def _forgotten(own: list[Fact]) -> dict[str, int]:
     voted: dict[tuple[str, int], str | None] = {}
     for fact in own:
         node, term = fact.node, None
-        if fact.kind == facts.TERM_WENT_BACK:
-            term = fact.end_offset
-        elif fact.kind == facts.GRANT and fact.term is not None:
-            node = fact.peer
-            if voted.setdefault((node or "", fact.term), fact.node) != fact.node:
+        if isinstance(fact, TermWentBack):
+            term = fact.before
+        elif isinstance(fact, VoteGranted):
+            node = fact.voter
+            if voted.setdefault((node, fact.term), fact.node) != fact.node:
                 term = fact.term
         if node is not None and term is not None:
             forgot[node] = max(forgot.get(node, -1), term)
@@ -98,13 +97,13 @@ def _led(own: list[Fact], raised: Raises) -> Raises:
     """
     led = dict(raised)
     for fact in own:
-        if fact.kind != facts.ROLE or fact.role != LEADER or fact.cause not in ("elected", TRANSFER):
+        if not isinstance(fact, Role) or fact.role != LEADER or fact.cause not in ("elected", TRANSFER):
             continue
-        key = (fact.node or "", fact.term or 0)
+        key = (fact.node, fact.term)
         if fact.protocol != PROTOCOL or _at_once(raised.get(key), fact):
             led[key] = since(fact)
     return led
 
 
-def _at_once(raised: Moment | None, elected: Fact) -> bool:
+def _at_once(raised: Moment | None, elected: Role) -> bool:
     return raised is not None and raised.source == elected.source_node and 0 <= elected.since - raised.at <= AT_ONCE

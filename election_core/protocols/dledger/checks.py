@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 
 LEADER_WITHOUT_QUORUM = "LEADER_WITHOUT_QUORUM"
@@ -44,7 +44,7 @@ class Answers:
         return self.valid - self.bigger_ledger
 
 
-def answers_of(parsed: Logged, replies: Sequence[Logged], owed: int) -> Answers | None:
+def answers_of(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> Answers | None:
     """The answers to a round, where every member's is printed; ``None`` where one is missing.
 
     ``replies`` are the answers printed since the last round ended, ``owed`` how many of that round's were still to
@@ -62,19 +62,19 @@ def answers_of(parsed: Logged, replies: Sequence[Logged], owed: int) -> Answers 
     )
 
 
-def still_owed(parsed: Logged, replies: Sequence[Logged], owed: int) -> int:
+def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> int:
     """How many answers have been asked for and not been printed when a round ends."""
     return max(owed + (parsed.member_count or 0) - len(replies), 0)
 
 
-def _began(parsed: Logged) -> int:
+def _began(parsed: FoldEvent) -> int:
     return parsed.at - (parsed.duration_ms or 0) * _MILLISECOND
 
 
 _BIGGER_LEDGER = frozenset({"REJECT_EXPIRED_LEDGER_TERM", "REJECT_SMALL_LEDGER_END_INDEX"})
 
 
-def round_result(event: Logged, answers: Answers | None) -> Iterator[Verdict]:
+def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]:
     """The seven outcomes of a voting round (``DLedgerLeaderElector#maintainAsCandidate``, in its own order)."""
     if event.term is None or not event.member_count:
         return
@@ -93,33 +93,33 @@ def round_result(event: Logged, answers: Answers | None) -> Iterator[Verdict]:
         yield Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
 
 
-def _larger_term(event: Logged) -> bool:
+def _larger_term(event: FoldEvent) -> bool:
     return (event.max_term or 0) > (event.term or 0)
 
 
-def _lost(event: Logged) -> bool:
+def _lost(event: FoldEvent) -> bool:
     """Whether somebody has a leader or a larger term: tested before any vote is counted."""
     return bool(event.has_leader) or _larger_term(event)
 
 
-def _ended_early(event: Logged) -> bool:
+def _ended_early(event: FoldEvent) -> bool:
     """Whether the round did not wait for its time to be over: then all that it waited for was counted."""
     return (event.duration_ms or 0) * _MILLISECOND < _SHORTEST_WAIT
 
 
-def _too_few(event: Logged, quorum: int, answers: Answers | None) -> bool:
+def _too_few(event: FoldEvent, quorum: int, answers: Answers | None) -> bool:
     """Whether so few answers were valid, or of members that are not ahead, that no other result was possible."""
     return answers is not None and answers.level < quorum and _ended_early(event)
 
 
-def _revote_immediately(event: Logged, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
+def _revote_immediately(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
     """Enough voters only have to raise their term."""
     if waiting < quorum or (_too_few(event, quorum, answers) and not _lost(event)):
         return Verdict(WRONG_ROUND_RESULT, VIOLATES)
     return Verdict(WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
 
 
-def _wait_to_vote_next(event: Logged, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
+def _wait_to_vote_next(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
     """A larger term was heard, or nobody could win."""
     if _larger_term(event):
         return Verdict(WRONG_ROUND_RESULT, CONFORMS)
@@ -130,7 +130,7 @@ def _wait_to_vote_next(event: Logged, waiting: int, quorum: int, answers: Answer
     return Verdict(WRONG_ROUND_RESULT, *((CONFORMS,) if waiting < quorum else (UNDECIDABLE, LATE_ANSWER)))
 
 
-def _wait_to_revote(event: Logged, quorum: int, answers: Answers | None) -> Verdict:
+def _wait_to_revote(event: FoldEvent, quorum: int, answers: Answers | None) -> Verdict:
     """Somebody has a leader, too few answered, or too many have the longer log."""
     if _larger_term(event):
         return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
@@ -169,7 +169,7 @@ _NOT_FOR_THIS_NODE = frozenset({400, 401})
 """UNKNOWN_GROUP, UNKNOWN_MEMBER: refused by the server, before anybody looked at the vote."""
 
 
-def vote_reply(event: Logged, current_term: int | None) -> Verdict | None:
+def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
     """One answer as the candidate printed it, against the candidate's own term then.
 
     Source: ``DLedgerLeaderElector#handleVote``. The answer's term is the voter's, after its checks; with
@@ -187,7 +187,7 @@ def vote_reply(event: Logged, current_term: int | None) -> Verdict | None:
     return None if current_term is None else _against_own_term(event, current_term, own)
 
 
-def _against_own_term(event: Logged, current_term: int, own: bool) -> Verdict | None:
+def _against_own_term(event: FoldEvent, current_term: int, own: bool) -> Verdict | None:
     term = event.term or 0
     if event.result in _ABOVE_THE_TERM:
         if own or term > current_term:
@@ -204,7 +204,7 @@ def _against_own_term(event: Logged, current_term: int, own: bool) -> Verdict | 
     return Verdict(WRONG_VOTE_RESULT, CONFORMS)
 
 
-def is_doubtful(event: Logged, current_term: int | None) -> bool:
+def is_doubtful(event: FoldEvent, current_term: int | None) -> bool:
     """Whether an answer may not fit the candidate's own term, which the next own line will tell."""
     if event.peer is None or event.term is None or current_term is None:
         return False
@@ -213,7 +213,7 @@ def is_doubtful(event: Logged, current_term: int | None) -> bool:
     return event.result in _IN_THE_TERM and event.term > current_term
 
 
-def is_impossible(answer: Logged, later_term: int) -> bool:
+def is_impossible(answer: FoldEvent, later_term: int) -> bool:
     """Whether an answer breaks the rules, given the candidate's own term on a later line of the same life.
 
     Terms only grow, so the candidate asked in a term no larger than ``later_term``. A vote is given or refused in the
@@ -226,7 +226,7 @@ def is_impossible(answer: Logged, later_term: int) -> bool:
 # -- roles and terms ---------------------------------------------------------------------------------------------
 
 
-def role_change(event: Logged) -> Verdict | None:
+def role_change(event: FoldEvent) -> Verdict | None:
     """A role is taken in the node's own term; candidate also for a larger one, which it has yet to take.
 
     Source: ``DLedgerLeaderElector#changeRoleToLeader``, ``#changeRoleToCandidate``, ``MemberState#changeToFollower``.
@@ -247,7 +247,7 @@ _ALLOWED = {
 ROLE_CHANGES = frozenset(_ALLOWED)
 
 
-def term_raised(event: Logged, heard: int) -> Verdict | None:
+def term_raised(event: FoldEvent, heard: int) -> Verdict | None:
     """A candidate raises its term to the largest one that it heard of, else by one (``MemberState#nextTerm``).
 
     ``heard`` is the largest term for which a line of this life made the node candidate.
@@ -261,7 +261,7 @@ def term_raised(event: Logged, heard: int) -> Verdict | None:
     return Verdict(TERM_RULE, UNDECIDABLE, "the line that named the larger term is missing")
 
 
-def next_round(before: Logged, event: Logged, interval_ms: int) -> Verdict | None:
+def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict | None:
     """After WAIT_TO_VOTE_NEXT the next round is held in a larger term (``maintainAsCandidate``).
 
     Not after a leader was followed and lost again, which takes two heartbeat intervals at least.
@@ -287,7 +287,7 @@ _UNAMBIGUOUS = 600 * 1_000_000
 """A printed time of an unknown zone is right modulo a quarter of an hour (see ``log.last_heartbeat``)."""
 
 
-def follower_timeout(event: Logged, last_heard: int | None, line_before: int | None) -> Verdict | None:
+def follower_timeout(event: FoldEvent, last_heard: int | None, line_before: int | None) -> Verdict | None:
     """A follower gives its leader up only after maxHeartBeatLeak (default 3) intervals without heartbeat.
 
     Source: ``DLedgerLeaderElector#maintainAsFollower``: it looks only after two intervals, then compares with the
@@ -309,7 +309,7 @@ def follower_timeout(event: Logged, last_heard: int | None, line_before: int | N
     return Verdict(HEARTBEAT_RULE, VIOLATES)
 
 
-def leader_gives_up(parsed: Logged, last_quorum: int | None, event: Logged) -> Verdict | None:
+def leader_gives_up(parsed: FoldEvent, last_quorum: int | None, event: FoldEvent) -> Verdict | None:
     """A leader becomes candidate after a round of heartbeats without quorum, for one of three reasons.
 
     Source: ``DLedgerLeaderElector#sendHeartbeats``: a member has a larger term, a member knows another leader, or the
@@ -332,7 +332,7 @@ def leader_gives_up(parsed: Logged, last_quorum: int | None, event: Logged) -> V
 # -- leadership transfer and the broker above ------------------------------------------------------------------------
 
 
-def transfer_refused(event: Logged) -> Verdict | None:
+def transfer_refused(event: FoldEvent) -> Verdict | None:
     """A transfer is refused for its term only where the terms differ (``handleLeadershipTransfer``, 407 and 403)."""
     if event.term is None or event.from_term is None:
         return None
@@ -342,7 +342,7 @@ def transfer_refused(event: Logged) -> Verdict | None:
 _SUCCESS, _EXPIRED_TERM, _TAKE_LEADERSHIP_FAILED, _INTERNAL_ERROR = 200, 403, 418, 500
 
 
-def take_over(event: Logged) -> Verdict | None:
+def take_over(event: FoldEvent) -> Verdict | None:
     """How a take-over ended, by the role that the transferee took and its term.
 
     Source: ``DLedgerLeaderElector.TakeLeadershipTask#check``; ``from_term`` is the term of the request, whose
@@ -360,7 +360,7 @@ def take_over(event: Logged) -> Verdict | None:
     return either(TRANSFER_RULE, event.code == code)
 
 
-def broker_role(event: Logged) -> Verdict | None:
+def broker_role(event: FoldEvent) -> Verdict | None:
     """The role of a broker's store after it followed a change of its member's role.
 
     Source: RocketMQ ``DLedgerRoleChangeHandler``: a leader's broker becomes master once everything is committed and
@@ -373,7 +373,7 @@ def broker_role(event: Logged) -> Verdict | None:
     return either(BROKER_ROLE_RULE, (event.value_before != "SLAVE") == (event.role == "LEADER"))
 
 
-def broker_id(event: Logged, member: str | None) -> Verdict | None:
+def broker_id(event: FoldEvent, member: str | None) -> Verdict | None:
     """The id of a slave is the number after its member's: ``n0`` gives 1 (``DLedgerCommitLog#getId``)."""
     if member is None or event.broker_id is None or not member[1:].isdigit():
         return None

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from election_core.fold.checks import Checked, either, undecidable
-from election_core.fold.fact_writer import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, Testimony, Witness, process_of
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
 from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import REORDERED, SECOND, Life, life_at
+from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.facts import Candidacy, Fact, LastHeard, LogCut, TermRaised, TermWentBack, VoteGranted
+from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 from election_core.protocols.dledger.checks import (
     ALREADY_VOTED,
@@ -44,6 +44,14 @@ from election_core.protocols.dledger.checks import (
     term_raised,
     transfer_refused,
     vote_reply,
+)
+from election_core.protocols.dledger.facts import (
+    Committed,
+    LeaderKeptRole,
+    StrangerMet,
+    TwoLeaders,
+    VoteRefused,
+    VotingRuleBroken,
 )
 
 PROTOCOL = "dledger"
@@ -77,7 +85,7 @@ class Campaign:
     """The rounds of one candidate in one term, from its first answer to what ended them."""
 
     node: str | None
-    term: int
+    term: int | None
     at: int
     by: int
     event_id: str
@@ -91,6 +99,11 @@ class Campaign:
     ended_by: int | None = None
     last_event: str | None = None
     outcome: str = "open"
+
+    @property
+    def end(self) -> tuple[int | None, int | None, str | None]:
+        """When what ended it was logged, and by which line."""
+        return self.ended_at, self.ended_by, self.last_event
 
     @property
     def how_ended(self) -> str:
@@ -125,33 +138,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class TermRaised:
-    """A node raised its own term."""
-
-    from_term: int | None
-    term: int
-    at: int
-    by: int
-    event_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class TwoLeaders:
-    """A node that follows (or is) one leader of a term heard a heartbeat of another leader of that term.
-
-    ``other`` is ``None`` where a leader was only told so by a member.
-    """
-
-    term: int
-    known: str | None
-    other: str | None
-    at: int
-    by: int
-    event_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class LastHeard:
+class HeardLast:
     """A follower that timed out heard its leader last in ``[at, by]``; DLedger's next heartbeat was due at ``by``."""
 
     leader: str
@@ -175,27 +162,46 @@ class Progress:
     event_id: str
 
 
-def vote_facts(told: Testimony, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
+def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
     """Votes and campaigns as one node's log tells them."""
     for grant in grants:
-        more = {"node": grant.candidate, "peer": grant.voter, "term": grant.term}
-        yield told.saw(facts.GRANT, grant, evidence=(grant.event_id,), **more)
+        yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
     for campaign in campaigns:
-        yield told.saw(
-            facts.CAMPAIGN,
-            campaign,
-            node=campaign.node,
-            until=campaign.ended_at,
-            until_by=campaign.ended_by,
-            until_event=campaign.last_event,
+        yield Candidacy(
+            *emit.during(campaign.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
             term=campaign.term,
-            result=campaign.how_ended,
+            outcome=campaign.how_ended,
             cause=campaign.cause,
-            members=tuple(sorted(campaign.voters)),
+            voters=tuple(sorted(campaign.voters)),
             granted=max(campaign.granted, len(campaign.voters)),
             needed=campaign.needed,
-            count=campaign.rounds,
+            rounds=campaign.rounds,
         )
+
+
+@dataclass(slots=True)
+class Running:
+    """What one process of the node is in the middle of. A start makes it anew, so that nothing is carried over.
+
+    ``owed`` are answers of the round before that may still come; ``None``: the log begins in the middle of a process.
+    """
+
+    owed: int | None = None
+    role_seen_at: int | None = None
+    current_term: int | None = None
+    heard_term: int = 0
+    heard_at: int = 0
+    led_until: dict[int | None, int] = field(default_factory=dict)
+    failed_rounds: int = 0
+    failed_round: FoldEvent | None = None
+    doubtful: list[FoldEvent] = field(default_factory=list)
+    replies: list[FoldEvent] = field(default_factory=list)
+    last_round: FoldEvent | None = None
+    open: Campaign | None = None
+    cause: str | None = None
+    transfer_at: int | None = None
+    preferred_at: int | None = None
+    last_status: tuple[int, int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -209,37 +215,22 @@ class DledgerLog:
     campaigns: list[Campaign] = field(default_factory=list)
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     refusals: dict[tuple[int, str, str], Refusal] = field(default_factory=dict)
-    strangers: dict[tuple[str, str | None], Logged] = field(default_factory=dict)
-    raised: list[TermRaised] = field(default_factory=list)
-    two_leaders: list[TwoLeaders] = field(default_factory=list)
-    truncated: list[Logged] = field(default_factory=list)
-    heard: list[LastHeard] = field(default_factory=list)
+    strangers: dict[tuple[str, str | None], FoldEvent] = field(default_factory=dict)
+    raised: list[tuple[int, FoldEvent]] = field(default_factory=list)
+    two_leaders: list[tuple[int, str | None, str | None, FoldEvent]] = field(default_factory=list)
+    truncated: list[FoldEvent] = field(default_factory=list)
+    heard: list[HeardLast] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, Logged]] = field(default_factory=list)
-    kept: list[tuple[int, int, Logged]] = field(default_factory=list)
-    _current_term: int | None = None
+    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     _largest_term: int | None = None
-    _of_broker: list[Logged] = field(default_factory=list)
-    _heard_term: int = 0
-    _heard_at: int = 0
+    _now: Running = field(default_factory=Running)
+    _of_broker: list[FoldEvent] = field(default_factory=list)
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
-    _led_until: dict[int | None, int] = field(default_factory=dict)
-    _failed_rounds: int = 0
-    _failed_round: Logged | None = None
-    _doubtful: list[Logged] = field(default_factory=list)
-    _replies: list[Logged] = field(default_factory=list)
-    _owed: int | None = None
-    _last_round: Logged | None = None
     progress: list[Progress] = field(default_factory=list)
-    _open: Campaign | None = None
-    _cause: str | None = None
-    _transfer_at: int | None = None
-    _role_seen_at: int | None = None
-    _preferred_at: int | None = None
     _last_at: int | None = None
-    _last_status: tuple[int, int | None, int] | None = None
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
         if event.kind in BROKER_KINDS:
             self._of_broker.append(event)
@@ -258,176 +249,173 @@ class DledgerLog:
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)
         if event.kind not in _OF_OTHER_THREADS:
-            self._failed_round = event if event.kind == "DL_HB_PARSED" else None
+            self._now.failed_round = event if event.kind == "DL_HB_PARSED" else None
         self._last_at = event.at
 
-    def role_spans(self, lives: list[Life]) -> Iterator[Span]:
+    def role_spans(self, incarnations: list[Incarnation]) -> Iterator[Span]:
         """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor)."""
-        return spans(self.steps, lives, CANDIDATE)
+        return spans(self.steps, incarnations, CANDIDATE)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about its DLedger group."""
         if not self.steps and not self.campaigns:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
         self._of_broker.clear()
-        lives = witness.lives.get(process_of(stream), [])
-        told = witness.about(
-            self._group(witness, stream), PROTOCOL, stream, lambda time: self._name_in(life_at(lives, time), lives)
+        incarnations = speaker.incarnations.get(process_of(stream), [])
+        emit = speaker.about(
+            self._group(speaker, stream),
+            PROTOCOL,
+            stream,
+            lambda time: self._name_in(incarnation_at(incarnations, time), incarnations),
         )
-        yield from told.roles(self.role_spans(told.lives))
-        yield from told.life()
-        yield from self._vote_facts(told)
-        for meeting in self.two_leaders:
-            yield told.saw(facts.TWO_LEADERS, meeting, term=meeting.term, peer=meeting.other, result=meeting.known)
+        yield from emit.roles(self.role_spans(emit.incarnations))
+        yield from emit.alive()
+        yield from emit.silences()
+        yield from self._vote_facts(emit)
+        for term, known, other, event in self.two_leaders:
+            yield TwoLeaders(*emit.at(event), term=term, other=other, known=known)
         for progress in self.progress:
-            yield told.fact(
-                facts.COMMITTED,
-                progress.after,
-                progress.by,
-                progress.event_id,
-                node=self.node,
+            yield Committed(
+                *emit.during(self.node, progress.after, progress.by, progress.event_id),
                 term=progress.term,
-                start_offset=progress.from_index,
-                end_offset=progress.to_index,
+                from_index=progress.from_index,
+                to_index=progress.to_index,
             )
-        yield from self._rule_facts(told)
+        yield from self._rule_facts(emit)
         for heard in self.heard:
-            yield told.saw(facts.LAST_HEARD, heard, node=heard.leader)
+            yield LastHeard(*emit.about(heard.leader, heard))
         for cut in self.truncated:
-            yield told.saw(
-                facts.CUT,
-                cut,
+            yield LogCut(
+                *emit.at(cut),
+                term=None,
                 peer=cut.peer,
-                start_offset=cut.start_offset,
-                end_offset=cut.max_offset,
-                flag=True,
+                cut_to=cut.start_offset,
+                log_end=cut.max_offset,
+                done=True,
                 evidence=(cut.event_id,),
             )
 
-    def _name_in(self, life: int, lives: list[Life]) -> str | None:
+    def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
-        said = [name for at, name in self.names if life_at(lives, at) <= life]
+        said = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
         return said[-1] if said else self.names[0][1] if self.names else self.node
 
-    def _group(self, witness: Witness, stream: str) -> str:
+    def _group(self, speaker: Speaker, stream: str) -> str:
         """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""
         if process_of(stream) != BROKER:
             return CONTROLLER_GROUP
-        identity = witness.identity
-        return self.group or identity.setting("dLegerGroup") or witness.broker_set or UNIDENTIFIED
+        identity = speaker.identity
+        return self.group or identity.setting("dLegerGroup") or speaker.broker_set or UNIDENTIFIED
 
-    def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
-        yield from self.checked.tallied(told, self.node)
+    def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
-            yield told.saw(
-                facts.VIOLATION,
-                event,
-                cause=verdict.rule,
-                result=event.result or event.kind,
+            yield VotingRuleBroken(
+                *emit.at(event),
+                role=event.role,
                 term=event.term,
                 peer=event.peer,
+                answer=event.result or event.kind,
+                rule=verdict.rule,
                 granted=event.accepted,
                 needed=majority(event.member_count) if event.member_count else None,
-                count=event.not_ready,
-                value=event.kind,
-                role=event.role,
-                end_offset=event.from_term,
+                term_before=event.from_term,
+                not_ready=event.not_ready,
+                line=event.kind,
             )
         for (why, stranger), event in sorted(self.strangers.items(), key=lambda item: (item[0][0], item[0][1] or "")):
-            yield told.saw(facts.STRANGER, event, peer=stranger, cause=why)
-        for before, event in self.went_back:
-            yield told.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+            yield StrangerMet(*emit.at(event), peer=stranger, why=why)
+        for before, after, event in self.went_back:
+            yield TermWentBack(*emit.at(event), before=before, after=after)
         for rounds, without_ms, event in self.kept:
-            yield told.saw(facts.KEPT_ROLE, event, term=event.term, count=rounds, granted=without_ms)
+            yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
-    def _vote_facts(self, told: Testimony) -> Iterator[Fact]:
-        yield from vote_facts(told, self.grants.values(), self.campaigns)
+    def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        yield from vote_facts(emit, self.grants.values(), self.campaigns)
         for refusal in self.refusals.values():
-            yield told.saw(
-                facts.VOTE_REFUSED,
-                refusal,
-                node=refusal.candidate,
-                peer=refusal.voter,
+            yield VoteRefused(
+                *emit.about(refusal.candidate, refusal),
                 term=refusal.term,
-                result=refusal.result,
+                voter=refusal.voter,
+                answer=refusal.result,
                 count=refusal.count,
             )
-        for raised in self.raised:
-            yield told.saw(facts.TERM_RAISED, raised, term=raised.term)
+        for term, event in self.raised:
+            yield TermRaised(*emit.at(event), term=term)
 
     # -- roles ------------------------------------------------------------------------------------------
 
-    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str | None) -> None:
+    def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str | None) -> None:
         if self._is_leader():
-            self._led_until[self.steps[-1].term] = event.by
+            self._now.led_until[self.steps[-1].term] = event.by
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
-        self._role_seen_at = event.at
+        self._now.role_seen_at = event.at
 
-    def _on_to_candidate(self, event: Logged) -> None:
+    def _on_to_candidate(self, event: FoldEvent) -> None:
         if event.from_term is not None and event.term is not None and event.from_term > event.term:
             cause = "larger_term"
         else:
-            cause = self._cause or "unknown"
+            cause = self._now.cause or "unknown"
         if self._transferring(event) and self._is_leader():
             cause = PREFERRED if self._preferring(event) else TRANSFER
-        if self._failed_round is not None and self._is_leader():
-            quorum_at = last_heartbeat(self._failed_round.last_heartbeat_local, self._failed_round.by)
-            self.checked.note(leader_gives_up(self._failed_round, quorum_at, event), event)
+        if self._now.failed_round is not None and self._is_leader():
+            quorum_at = last_heartbeat(self._now.failed_round.last_heartbeat_local, self._now.failed_round.by)
+            self.checked.note(leader_gives_up(self._now.failed_round, quorum_at, event), event)
         self._step(event, CANDIDATE, event.term, None, cause)
-        self._cause = cause if cause != "larger_term" else self._cause
-        self._failed_rounds = 0
+        self._now.cause = cause if cause != "larger_term" else self._now.cause
+        self._now.failed_rounds = 0
         self._hear(event, event.from_term)
 
-    def _on_larger_term(self, event: Logged) -> None:
+    def _on_larger_term(self, event: FoldEvent) -> None:
         """A leader with a quorum heard of a larger term (DLedger 0.3.2 and later): it becomes candidate for it."""
         self._hear(event, event.max_term)
 
-    def _hear(self, event: Logged, term: int | None) -> None:
+    def _hear(self, event: FoldEvent, term: int | None) -> None:
         if term is not None:
-            self._heard_term, self._heard_at = max(self._heard(event.at), term), event.at
+            self._now.heard_term, self._now.heard_at = max(self._heard(event.at), term), event.at
 
     def _heard(self, now: int) -> int:
         """The largest term for which the node became candidate just now."""
-        return self._heard_term if now - self._heard_at <= HEARD_LASTS else 0
+        return self._now.heard_term if now - self._now.heard_at <= HEARD_LASTS else 0
 
-    def _on_to_leader(self, event: Logged) -> None:
+    def _on_to_leader(self, event: FoldEvent) -> None:
         cause = TRANSFER if self._transferring(event) else "elected"
         self._step(event, LEADER, event.term, event.node or self.node, cause)
         self._close_campaign(event, "won")
-        self._cause = None
-        self._failed_rounds = 0
+        self._now.cause = None
+        self._now.failed_rounds = 0
 
-    def _on_to_follower(self, event: Logged) -> None:
+    def _on_to_follower(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         self._close_campaign(event, "lost")
-        self._cause = None
-        self._last_round = None  # a follower forgets what its last round led to
-        self._failed_rounds = 0
+        self._now.cause = None
+        self._now.last_round = None  # a follower forgets what its last round led to
+        self._now.failed_rounds = 0
 
-    def _on_heartbeat_timeout(self, event: Logged) -> None:
-        self._cause = "heartbeat_timeout"
+    def _on_heartbeat_timeout(self, event: FoldEvent) -> None:
+        self._now.cause = "heartbeat_timeout"
         last = last_heartbeat(event.last_heartbeat_local, event.by)
         self.checked.note(follower_timeout(event, last, self._last_at), event)
         self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
             interval_us = (event.duration_ms or 0) * 1000
-            self.heard.append(LastHeard(event.peer, last, last + interval_us, event.event_id))
+            self.heard.append(HeardLast(event.peer, last, last + interval_us, event.event_id))
 
-    def _on_heartbeats_parsed(self, event: Logged) -> None:
+    def _on_heartbeats_parsed(self, event: FoldEvent) -> None:
         self._note_unseen_leadership(event)
         self._note_failed_round(event)
         if event.has_leader and event.term is not None:
-            self.two_leaders.append(TwoLeaders(event.term, event.node, None, event.at, event.by, event.event_id))
-        self._cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
+            self.two_leaders.append((event.term, event.node, None, event))
+        self._now.cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
 
-    def _note_unseen_leadership(self, event: Logged) -> None:
+    def _note_unseen_leadership(self, event: FoldEvent) -> None:
         """A round of heartbeats is a leader's: where none is known that can have begun it, its line was lost."""
         began = event.at - (event.duration_ms or 0) * 1000
         if event.term is None or not self.steps or self._leads(event.term):
             return
-        if self._led_until.get(event.term, 0) >= began:
+        if self._now.led_until.get(event.term, 0) >= began:
             return
         last = self.steps[-1]
         since = max(min(began, self._last_at or began), last.at)
@@ -435,7 +423,7 @@ class DledgerLog:
         if last.by >= began:  # it took this role while the round was open
             self.steps.append(replace(last, at=event.at, by=event.by, cause="status"))
 
-    def _note_failed_round(self, event: Logged) -> None:
+    def _note_failed_round(self, event: FoldEvent) -> None:
         """Count rounds of heartbeats after which a leader had to give up and did not.
 
         Source: ``DLedgerLeaderElector#sendHeartbeats``: with no quorum for more than maxHeartBeatLeak intervals the
@@ -444,67 +432,67 @@ class DledgerLog:
         last = last_heartbeat(event.last_heartbeat_local, event.by)
         quorum = majority(event.member_count) if event.member_count else None
         if last is None or quorum is None or (event.accepted or 0) + (event.not_ready or 0) >= quorum:
-            self._failed_rounds = 0
+            self._now.failed_rounds = 0
             return
         without_us = event.at - last
-        self._failed_rounds = self._failed_rounds + 1 if without_us > KEEPS_ROLE else 0
-        if self._failed_rounds >= 3 and without_us > MUST_BE_GONE:
-            self.kept.append((self._failed_rounds, without_us // 1000, event))
+        self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > KEEPS_ROLE else 0
+        if self._now.failed_rounds >= 3 and without_us > MUST_BE_GONE:
+            self.kept.append((self._now.failed_rounds, without_us // 1000, event))
 
-    def _on_two_leaders(self, event: Logged) -> None:
+    def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:
-            self.two_leaders.append(TwoLeaders(event.term, event.value, event.peer, event.at, event.by, event.event_id))
+            self.two_leaders.append((event.term, event.value, event.peer, event))
 
-    def _on_transfer(self, event: Logged) -> None:
-        self._transfer_at = event.at
+    def _on_transfer(self, event: FoldEvent) -> None:
+        self._now.transfer_at = event.at
 
-    def _on_preferred(self, event: Logged) -> None:
-        self._preferred_at = event.at
+    def _on_preferred(self, event: FoldEvent) -> None:
+        self._now.preferred_at = event.at
 
-    def _preferring(self, event: Logged) -> bool:
+    def _preferring(self, event: FoldEvent) -> bool:
         """Whether this leader itself chose whom to hand over to."""
-        return self._preferred_at is not None and event.at - self._preferred_at <= TRANSFER_LASTS
+        return self._now.preferred_at is not None and event.at - self._now.preferred_at <= TRANSFER_LASTS
 
-    def _transferring(self, event: Logged) -> bool:
+    def _transferring(self, event: FoldEvent) -> bool:
         """Whether a leadership transfer is under way: asked of a leader, or just ended at the transferee."""
-        return self._transfer_at is not None and event.at - self._transfer_at <= TRANSFER_LASTS
+        return self._now.transfer_at is not None and event.at - self._now.transfer_at <= TRANSFER_LASTS
 
-    def _on_term_up(self, event: Logged) -> None:
+    def _on_term_up(self, event: FoldEvent) -> None:
         if event.term is None:
             return
-        if event.from_term is not None and event.from_term < (self._largest_term or 0):
-            self._went_back(event, event.from_term)
+        if event.from_term is not None:
+            self._note_smaller(event, event.from_term)
         self.checked.note(term_raised(event, self._heard(event.at)), event)
-        self.raised.append(TermRaised(event.from_term, event.term, event.at, event.by, event.event_id))
+        self.raised.append((event.term, event))
         self._close_campaign(event, "no_winner")
         if self.steps and self.steps[-1].role == CANDIDATE:
             self._step(event, CANDIDATE, event.term, None, "term_raised")
 
-    def _on_status(self, event: Logged) -> None:
+    def _on_status(self, event: FoldEvent) -> None:
         role = ROLE_OF.get(event.role or "")
         if role is None:
             return
         self._note_progress(event, role)
         known = self.steps[-1] if self.steps else None
         if known is not None and (known.role, known.term) == (role, event.term):
-            self._role_seen_at = event.at
+            self._now.role_seen_at = event.at
             return
         if known is not None and -REORDERED <= event.at - known.at < STATUS_SETTLES:
             return
         # The change came after the last line that shows the role before; others may have come after the change.
-        since = self._role_seen_at if self._role_seen_at is not None and known is not None else event.at
+        since = self._now.role_seen_at if self._now.role_seen_at is not None and known is not None else event.at
         seen = replace(event, at=min(since, event.at))
         leader = (event.node or self.node) if role == LEADER else None
         self._step(seen, role, event.term, leader, "status")
-        self._role_seen_at = event.at
+        self._now.role_seen_at = event.at
 
-    def _note_progress(self, event: Logged, role: str) -> None:
+    def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
-        before = self._last_status
-        self._last_status = None
+        before = self._now.last_status
+        self._now.last_status = None
         if role != LEADER or event.term is None or event.committed is None:
             return
-        self._last_status = (event.term, event.committed, event.at)
+        self._now.last_status = (event.term, event.committed, event.at)
         if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
             return
         grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
@@ -515,47 +503,49 @@ class DledgerLog:
 
     # -- votes ------------------------------------------------------------------------------------------
 
-    def _campaign(self, event: Logged, term: int) -> Campaign:
-        if self._open is None or self._open.term != term:
+    def _campaign(self, event: FoldEvent, term: int) -> Campaign:
+        if self._now.open is None or self._now.open.term != term:
             self._close_campaign(event, "no_winner")
-            self._open = Campaign(event.node or self.node, term, event.at, event.by, event.event_id, self._cause)
-            self.campaigns.append(self._open)
-        return self._open
+            self._now.open = Campaign(
+                event.node or self.node, term, event.at, event.by, event.event_id, self._now.cause
+            )
+            self.campaigns.append(self._now.open)
+        return self._now.open
 
-    def _close_campaign(self, event: Logged, outcome: str) -> None:
-        if self._open is None:
+    def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
+        if self._now.open is None:
             return
-        self._open.ended_at, self._open.ended_by = event.at, event.by
-        self._open.last_event = event.event_id
-        self._open.outcome = outcome
-        self._open = None
+        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
+        self._now.open.last_event = event.event_id
+        self._now.open.outcome = outcome
+        self._now.open = None
 
-    def _note_term(self, event: Logged, term: int) -> None:
+    def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the node's own term, which never gets smaller, also not after a restart (file ``currterm``)."""
         self._judge_doubtful(term)
-        if term < (self._largest_term or 0):
-            self._went_back(event, term)
-        self._current_term = term
-        self._largest_term = max(self._largest_term or 0, term)
+        self._note_smaller(event, term)
+        self._now.current_term = term
+        self._largest_term = term if self._largest_term is None else max(self._largest_term, term)
 
     def _judge_doubtful(self, own_term: int) -> None:
         """Answers that did not fit the last known term are judged by the next own term."""
-        for answer in self._doubtful:
+        for answer in self._now.doubtful:
             wrong = is_impossible(answer, own_term)
             why = "the candidate's own term is not printed"
             verdict = either(WRONG_VOTE_RESULT, False) if wrong else undecidable(WRONG_VOTE_RESULT, why)
             self.checked.note(verdict, answer)
-        self._doubtful.clear()
+        self._now.doubtful.clear()
 
-    def _went_back(self, event: Logged, term: int) -> None:
-        self.went_back.append((self._largest_term or 0, replace(event, term=term)))
-        self._largest_term = term
+    def _note_smaller(self, event: FoldEvent, term: int) -> None:
+        if self._largest_term is not None and term < self._largest_term:
+            self.went_back.append((self._largest_term, term, event))
+            self._largest_term = term
 
-    def _on_vote_reply(self, event: Logged) -> None:
-        self._replies.append(event)
-        self.checked.note(vote_reply(event, self._current_term), event)
-        if is_doubtful(event, self._current_term):
-            self._doubtful.append(event)
+    def _on_vote_reply(self, event: FoldEvent) -> None:
+        self._now.replies.append(event)
+        self.checked.note(vote_reply(event, self._now.current_term), event)
+        if is_doubtful(event, self._now.current_term):
+            self._now.doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
             return
         if event.result == "REJECT_UNKNOWN_LEADER" and event.peer != event.node:
@@ -569,12 +559,12 @@ class DledgerLog:
             self._note_term(event, event.term)
         if key not in self.grants:
             self.grants[key] = Grant(event.peer, event.node, event.term, event.at, event.by, event.event_id)
-        if self._open is not None and self._open.term == event.term:
-            self._open.voters.add(event.peer)
+        if self._now.open is not None and self._now.open.term == event.term:
+            self._now.open.voters.add(event.peer)
         elif event.peer == event.node and not self._leads(event.term):
             self._campaign(event, event.term).voters.add(event.peer)
 
-    def _note_refusal(self, key: tuple[int, str, str], event: Logged) -> None:
+    def _note_refusal(self, key: tuple[int, str, str], event: FoldEvent) -> None:
         known = self.refusals.get(key)
         if known is not None:
             self.refusals[key] = replace(known, count=known.count + 1)
@@ -584,7 +574,7 @@ class DledgerLog:
             voter, candidate, term, event.at, event.by, event.event_id, event.result or "", count=1
         )
 
-    def _on_stranger(self, event: Logged) -> None:
+    def _on_stranger(self, event: FoldEvent) -> None:
         """A request of a node that is no member, or bears this node's own id."""
         why = OWN_ID_ELSEWHERE if event.kind in _OWN_ID_KINDS else NOT_A_MEMBER
         self.strangers.setdefault((why, event.peer), event)
@@ -595,7 +585,7 @@ class DledgerLog:
     def _leads(self, term: int) -> bool:
         return self._is_leader() and self.steps[-1].term == term
 
-    def _on_vote_parsed(self, event: Logged) -> None:
+    def _on_vote_parsed(self, event: FoldEvent) -> None:
         if event.term is None:
             return
         self._judge_round(event)
@@ -608,47 +598,36 @@ class DledgerLog:
         campaign.last_result = event.result
         campaign.ended_at, campaign.ended_by, campaign.last_event = event.at, event.by, event.event_id
 
-    def _judge_round(self, event: Logged) -> None:
-        owed = self._owed
-        answers = answers_of(event, self._replies, owed) if owed is not None else None
+    def _judge_round(self, event: FoldEvent) -> None:
+        owed = self._now.owed
+        answers = answers_of(event, self._now.replies, owed) if owed is not None else None
         for verdict in round_result(event, answers):
             self.checked.note(verdict, event)
-        if self._last_round is not None:
-            self.checked.note(next_round(self._last_round, event, self._interval_ms), event)
-        self._last_round = event
-        self._failed_rounds = 0
-        self._owed = still_owed(event, self._replies, owed) if owed is not None else None
-        self._replies.clear()
+        if self._now.last_round is not None:
+            self.checked.note(next_round(self._now.last_round, event, self._interval_ms), event)
+        self._now.last_round = event
+        self._now.failed_rounds = 0
+        self._now.owed = still_owed(event, self._now.replies, owed) if owed is not None else None
+        self._now.replies.clear()
 
-    def _on_transfer_refused(self, event: Logged) -> None:
+    def _on_transfer_refused(self, event: FoldEvent) -> None:
         self.checked.note(transfer_refused(event), event)
 
-    def _on_take_done(self, event: Logged) -> None:
+    def _on_take_done(self, event: FoldEvent) -> None:
         self._on_transfer(event)
         self.checked.note(take_over(event), event)
 
-    def _on_store_truncate(self, event: Logged) -> None:
+    def _on_store_truncate(self, event: FoldEvent) -> None:
         self.truncated.append(event)
 
-    def _on_start(self, event: Logged) -> None:
+    def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self._open is not None:
-            self._open.outcome = "abandoned"
-            self._open = None
-        self._cause = None
-        self._current_term = None  # what the file says, which need not be the last term of the old process
-        self._heard_term = 0
-        self._role_seen_at = event.at
-        self._doubtful.clear()
-        self._replies.clear()
-        self._owed, self._last_round = 0, None
-        self._failed_rounds = 0
-        self._transfer_at = None
-        self._preferred_at = None
-        self._last_status = None
+        if self._now.open is not None:
+            self._now.open.outcome = "abandoned"
+        self._now = Running(owed=0, role_seen_at=event.at)
 
 
-_HANDLERS: dict[str, Callable[[DledgerLog, Logged], None]] = {
+_HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
     "DL_LISTEN": DledgerLog._on_start,
     "DL_TO_CANDIDATE": DledgerLog._on_to_candidate,
     "DL_TO_LEADER": DledgerLog._on_to_leader,

@@ -5,26 +5,35 @@ terms at once are normal behaviour (``DLedgerLeaderElector#sendHeartbeats``, max
 only when the older one commits. Two leaders of one term never are; one node leading one term twice always is fine.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from election_core.fold.checks import summed, told_by
 from election_core.fold.roles import CANDIDATE, FOLLOWER
 from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import coverage
+from election_core.judge.coverage import coverage, summed, tallies_of
 from election_core.judge.group import Group, Tenure, group_of, since
 from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_core.judge.role_rows import role_intervals, terms_by_hearsay
 from election_core.judge.same_term import same_term
 from election_core.judge.wording import between, seconds
-from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import (
+    Alive,
+    Candidacy,
+    ContactLost,
+    Fact,
+    LastHeard,
+    LineBrokeRule,
+    Role,
+    RuleChecked,
+    TermWentBack,
+    VoteGranted,
+)
 from election_core.model.rows import Election, Finding, Row, RuleCoverage, Term
 from election_core.protocols.dledger import votes
-from election_core.protocols.dledger.found import finding
+from election_core.protocols.dledger.facts import Committed, LeaderKeptRole, StrangerMet, TwoLeaders, VotingRuleBroken
 from election_core.protocols.dledger.log import (
     NOT_A_MEMBER,
     OWN_ID_ELSEWHERE,
@@ -40,20 +49,20 @@ __all__ = ["PROTOCOL", "judge", "last_heard", "overlap_findings", "raft_rows"]
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one DLedger group."""
     group = group_of(own, clocks)
-    yield from raft_rows(group)
+    yield from raft_rows(group, voting_rules_broken(group))
     yield from _strangers(group)
     yield _members_coverage(group)
 
 
-def raft_rows(group: Group, broken: Mapping[str, str] | None = None) -> Iterator[Row]:
+def raft_rows(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Row]:
     """The rows of a group whose members vote for a leader of a term.
 
-    ``broken`` says in the protocol's words how a single line breaks a rule, where DLedger's words do not fit.
+    ``broken`` are the lines that break a rule, each with how, for a sentence.
     """
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    yield from _findings(group, broken or {})
+    yield from _findings(group, broken)
     yield from availability(group, last_heard(group), _unplanned(group), "leader", "term")
     yield from _coverage(group)
 
@@ -64,7 +73,7 @@ def raft_rows(group: Group, broken: Mapping[str, str] | None = None) -> Iterator
 def terms(group: Group) -> Iterator[Term]:
     """One row for each leader of each term, and one for each term that had rounds but no leader."""
     led: dict[tuple[int, str], list[Tenure]] = {}
-    won = {(campaign.node, campaign.term): campaign.cause for campaign in group.of(facts.CAMPAIGN) if campaign.cause}
+    won = {(campaign.node, campaign.term): campaign.cause for campaign in group.of(Candidacy) if campaign.cause}
     transfers = _transfers(group)
     for tenure in group.tenures:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
@@ -90,8 +99,8 @@ def terms(group: Group) -> Iterator[Term]:
 
 
 def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
-    lost: dict[int, list[Fact]] = {}
-    for campaign in group.of(facts.CAMPAIGN):
+    lost: dict[int, list[Candidacy]] = {}
+    for campaign in group.of(Candidacy):
         if campaign.term is not None and campaign.term not in led:
             lost.setdefault(campaign.term, []).append(campaign)
     for term, campaigns in sorted(lost.items()):
@@ -102,12 +111,16 @@ def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
             term=term,
             leader=None,
             start_time=campaigns[0].since,
-            end_time=max(c.until or c.since for c in campaigns),
+            end_time=max(_end(campaign) for campaign in campaigns),
             cause=campaigns[0].cause,
             certainty=PROVEN,
             start_event_id=campaigns[0].since_event,
             end_event_id=None,
         )
+
+
+def _end(campaign: Candidacy) -> int:
+    return campaign.since if campaign.until is None else campaign.until
 
 
 def _cause(
@@ -133,7 +146,7 @@ def _transfers(group: Group) -> frozenset[str | None]:
 
 def elections(group: Group) -> Iterator[Election]:
     """One row for each campaign: the rounds of one candidate in one term."""
-    for campaign in group.of(facts.CAMPAIGN):
+    for campaign in group.of(Candidacy):
         yield Election(
             cluster=group.cluster,
             replica_group=group.replica_group,
@@ -141,12 +154,12 @@ def elections(group: Group) -> Iterator[Election]:
             term=campaign.term or 0,
             candidate=campaign.node,
             start_time=campaign.since,
-            end_time=campaign.until or campaign.since,
-            outcome=campaign.result or "open",
-            rounds=campaign.count or 0,
+            end_time=_end(campaign),
+            outcome=campaign.outcome,
+            rounds=campaign.rounds,
             votes_granted=campaign.granted,
             votes_needed=campaign.needed,
-            voters=campaign.members or (),
+            voters=campaign.voters,
             decided_by=None,
             start_event_id=campaign.since_event,
             end_event_id=campaign.until_event,
@@ -156,7 +169,7 @@ def elections(group: Group) -> Iterator[Election]:
 # -- findings ---------------------------------------------------------------------------------------------------
 
 
-def _findings(group: Group, broken: Mapping[str, str]) -> Iterator[Finding]:
+def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
     split = [*same_term(group, "term"), *_split_by_word_of_others(group)]
     double = list(votes.double_votes(group, split))
     back = list(_terms_that_went_back(group, double))
@@ -187,14 +200,18 @@ def _leaders_by_word(group: Group) -> dict[int, dict[str, _Word]]:
     led: dict[int, dict[str, _Word]] = {}
     for tenure in group.tenures:
         led.setdefault(tenure.term, {}).setdefault(tenure.node, _Word(True, tenure.begin, tenure.evidence))
-    for fact in [*group.roles, *group.of(facts.TWO_LEADERS)]:
-        if fact.term is None or (fact.kind == facts.ROLE and (fact.role, fact.cause) != (FOLLOWER, "heartbeat")):
-            continue
-        heard = _Word(False, since(fact), (fact.since_event,) if fact.since_event else ())
-        for leader in (fact.peer, fact.result if fact.kind == facts.TWO_LEADERS else None):
+    for role in group.roles:
+        if role.term is not None and role.leader is not None and (role.role, role.cause) == (FOLLOWER, "heartbeat"):
+            led.setdefault(role.term, {}).setdefault(role.leader, _heard(role))
+    for meeting in group.of(TwoLeaders):
+        for leader in (meeting.other, meeting.known):
             if leader is not None:
-                led.setdefault(fact.term, {}).setdefault(leader, heard)
+                led.setdefault(meeting.term, {}).setdefault(leader, _heard(meeting))
     return led
+
+
+def _heard(fact: Fact) -> _Word:
+    return _Word(False, since(fact), (fact.since_event,) if fact.since_event else ())
 
 
 def _split_by_word_of_others(group: Group) -> Iterator[Finding]:
@@ -210,15 +227,14 @@ def _split_by_word_of_others(group: Group) -> Iterator[Finding]:
 
 def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_Word, _Word]) -> Finding:
     heard = " and ".join(name for name, word in zip(names, words, strict=True) if not word.own)
-    return finding(
-        group,
+    return group.finding(
         "SPLIT_BRAIN_SAME_TERM",
         (term, *names),
         severity=CRITICAL,
         nodes=names,
         terms=(term,),
-        start=min(word.moment.at for word in words),
-        end=max(word.moment.at for word in words),
+        start_time=min(word.moment.at for word in words),
+        end_time=max(word.moment.at for word in words),
         summary=f"{names[0]} and {names[1]} both led term {term}: members heard the heartbeats of {heard}, which only "
         "a leader sends. Whether both led at the same moment these lines do not tell.",
         evidence=[event for word in words for event in word.evidence],
@@ -227,17 +243,16 @@ def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_
 
 def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
     """A member answered a leader's heartbeat with INCONSISTENT_LEADER: it knows another leader of the same term."""
-    denied = [f for f in group.of(facts.TWO_LEADERS) if f.term == term and f.peer is None]
+    denied = [f for f in group.of(TwoLeaders) if f.term == term and f.other is None]
     if denied:
-        yield finding(
-            group,
+        yield group.finding(
             "SPLIT_BRAIN_SAME_TERM",
             (term, leader),
             severity=CRITICAL,
             nodes=(leader,),
             terms=(term,),
-            start=denied[0].since,
-            end=denied[-1].since,
+            start_time=denied[0].since,
+            end_time=denied[-1].since,
             summary=f"{leader} led term {term}, and a member refused its heartbeat because it knew another leader of "
             "that term, whom no log names.",
             evidence=[fact.since_event for fact in denied],
@@ -247,14 +262,14 @@ def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
 def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
     """When members heard of a leader for the last time, by their own timeouts or by its end of a connection."""
     for fact in group.facts:
-        closed = fact.kind == facts.CONTACT_LOST and fact.flag
-        if fact.node is not None and (closed or fact.kind == facts.LAST_HEARD):
+        closed = isinstance(fact, ContactLost) and fact.closed
+        if fact.node is not None and (closed or isinstance(fact, LastHeard)):
             yield fact.node, since(fact)
-    before: dict[str, Fact] = {}
+    before: dict[str, Role] = {}
     for role in group.roles:
         last = before.get(role.source_node)
-        if role.cause == "leader_lost" and last is not None and last.peer is not None:
-            yield last.peer, Moment(last.since, max(last.since, role.since_by), role.source_node, role.since_event)
+        if role.cause == "leader_lost" and last is not None and last.leader is not None:
+            yield last.leader, Moment(last.since, max(last.since, role.since_by), role.source_node, role.since_event)
         before[role.source_node] = role
 
 
@@ -281,7 +296,7 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
     if commit is not None:
         severity = CRITICAL
         why = (
-            f"{stale.name} committed entries {commit.start_offset} to {commit.end_offset} "
+            f"{stale.name} committed entries {commit.from_index} to {commit.to_index} "
             f"after {newer.name} had been elected"
         )
     elif overlap.frozen:
@@ -308,9 +323,9 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
     )
 
 
-def _commit_after(group: Group, overlap: Overlap) -> Fact | None:
+def _commit_after(group: Group, overlap: Overlap) -> Committed | None:
     """The growth of the stale leader's commit index that certainly came after the newer election."""
-    for progress in group.of(facts.COMMITTED):
+    for progress in group.of(Committed):
         if progress.source_node != overlap.stale.source or progress.term != overlap.stale.term:
             continue
         if group.clocks.elapsed(overlap.newer.begin, _after(progress))[0] > 0:
@@ -318,26 +333,25 @@ def _commit_after(group: Group, overlap: Overlap) -> Fact | None:
     return None
 
 
-def _after(progress: Fact) -> Moment:
+def _after(progress: Committed) -> Moment:
     """The earliest moment of a growth: everything after the status line that still showed the old index."""
     return Moment(progress.since, progress.since, progress.source_node, progress.since_event)
 
 
 def _terms_that_went_back(group: Group, double: list[Finding]) -> Iterator[Finding]:
     """``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced."""
-    for fact in group.of(facts.TERM_WENT_BACK):
+    for fact in group.of(TermWentBack):
         name = fact.node or fact.source_node
         implied = next((f.finding_id for f in double if f.nodes[0] == name), None)
-        yield finding(
-            group,
+        yield group.finding(
             "TERM_REGRESSION",
-            (name, fact.term, fact.since),
+            (name, fact.after, fact.since),
             severity=WARNING,
             nodes=(name,),
-            terms=tuple(term for term in (fact.end_offset, fact.term) if term is not None),
-            start=fact.since,
-            end=fact.since,
-            summary=f"{name} had reached term {fact.end_offset} and was in term {fact.term} afterwards: it may vote "
+            terms=(fact.before, fact.after),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} had reached term {fact.before} and was in term {fact.after} afterwards: it may vote "
             "again in terms in which it has voted.",
             evidence=[fact.since_event],
             implied_by=implied,
@@ -353,21 +367,20 @@ _STRANGE = {
 
 def _strangers(group: Group) -> Iterator[Finding]:
     """``MEMBERS_DISAGREE``, once for each node: the first stands for one cause, the others are implied by it."""
-    met: dict[str, list[Fact]] = {}
-    for fact in group.of(facts.STRANGER):
+    met: dict[str, list[StrangerMet]] = {}
+    for fact in group.of(StrangerMet):
         met.setdefault(fact.node or fact.source_node, []).append(fact)
     first: Finding | None = None
     for name, strange in sorted(met.items()):
-        what = "; ".join(_STRANGE[fact.cause or ""].format(peer=fact.peer) for fact in strange)
-        found = finding(
-            group,
+        what = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
+        found = group.finding(
             "MEMBERS_DISAGREE",
             (name,),
             severity=WARNING,
             nodes=tuple(dict.fromkeys((name, *(fact.peer for fact in strange if fact.peer)))),
             terms=(),
-            start=strange[0].since,
-            end=strange[-1].since,
+            start_time=strange[0].since,
+            end_time=strange[-1].since,
             summary=f"{name} {what}. Members with different lists may count two majorities.",
             evidence=[fact.since_event for fact in strange],
             implied_by=first.finding_id if first else None,
@@ -378,84 +391,88 @@ def _strangers(group: Group) -> Iterator[Finding]:
 
 _BROKEN = {
     "LEADER_WITHOUT_QUORUM": "called its round of term {term} passed with {granted} of {needed} votes",
-    "WRONG_VOTE_RESULT": "was answered {result} by {peer} in term {term}, which the rules of voting do not allow",
+    "WRONG_VOTE_RESULT": "was answered {answer} by {peer} in term {term}, which the rules of voting do not allow",
     "HEARTBEAT_RULE": "gave its leader up before two heartbeat intervals without a heartbeat had passed",
-    "TRANSFER_RULE": "ended a transfer of leadership in term {term} (asked in term {before}) with an answer that does "
-    "not follow from role and term",
+    "TRANSFER_RULE": "ended a transfer of leadership in term {term} (asked in term {term_before}) with an answer that "
+    "does not follow from role and term",
     "DLB_ROLE_END": "followed its member's change to {role} in term {term} with a store of another role",
     "DLB_SLAVE_BEGIN": "became slave with another broker id than the one after its member's number",
     "PASSED": "called its round of term {term} passed, which does not follow from its answers",
-    "REVOTE_IMMEDIATELY": "asked again at once in term {term}, with {granted} votes and {count} voters that were not "
-    "ready of the {needed} that it needs, or with too few answers that count",
+    "REVOTE_IMMEDIATELY": "asked again at once in term {term}, with {granted} votes and {not_ready} voters that were "
+    "not ready of the {needed} that it needs, or with too few answers that count",
     "WAIT_TO_VOTE_NEXT": "went on to the term after {term}, although too few answers counted for that",
     "WAIT_TO_REVOTE": "held to term {term}, although enough answers counted and nobody had a leader",
-    "DL_TERM_UP": "raised its term from {before} to {term}, not to the largest that it had heard of",
+    "DL_TERM_UP": "raised its term from {term_before} to {term}, not to the largest that it had heard of",
     "DL_VOTE_PARSED": "held one more round in term {term} after a round in which nobody could win",
-    "DL_TO_CANDIDATE": "became candidate of term {before} in the larger term {term}",
-    "DL_TO_CANDIDATE_SKIPPED": "did not become candidate of term {before} in term {term}",
-    "DL_TO_LEADER": "became leader of term {before} in term {term}",
-    "DL_TO_LEADER_SKIPPED": "did not become leader of term {before} in term {term}",
-    "DL_TO_FOLLOWER": "followed a leader of term {before} in term {term}",
+    "DL_TO_CANDIDATE": "became candidate of term {term_before} in the larger term {term}",
+    "DL_TO_CANDIDATE_SKIPPED": "did not become candidate of term {term_before} in term {term}",
+    "DL_TO_LEADER": "became leader of term {term_before} in term {term}",
+    "DL_TO_LEADER_SKIPPED": "did not become leader of term {term_before} in term {term}",
+    "DL_TO_FOLLOWER": "followed a leader of term {term_before} in term {term}",
 }
 """What a line does wrong: by its rule, else by the result that it says, else by the kind of line."""
 
 
-def _broken(fact: Fact) -> str:
-    said = fact.result if fact.cause == "WRONG_ROUND_RESULT" else fact.value
-    return _BROKEN.get(fact.cause or "") or _BROKEN.get(said or "") or f"broke the rule {fact.cause}"
+def _broken(fact: VotingRuleBroken) -> str:
+    by_line = fact.answer if fact.rule == "WRONG_ROUND_RESULT" else fact.line
+    words = _BROKEN.get(fact.rule) or _BROKEN.get(by_line) or "broke the rule {rule}"
+    return words.format(
+        rule=fact.rule,
+        term=fact.term,
+        term_before=fact.term_before,
+        role=fact.role,
+        granted=fact.granted,
+        needed=fact.needed,
+        not_ready=fact.not_ready,
+        answer=fact.answer,
+        peer=fact.peer,
+    )
 
 
 _CRITICAL = frozenset({"LEADER_WITHOUT_QUORUM", "STALE_LOG_VOTE"})
 """Rules whose breach makes two leaders, or loses what was committed."""
 
 
-def _violations(group: Group, broken: Mapping[str, str]) -> Iterator[Finding]:
+def voting_rules_broken(group: Group) -> Iterator[tuple[LineBrokeRule, str]]:
+    """Lines that break a rule of DLedger, each with how, for a sentence."""
+    return ((fact, _broken(fact)) for fact in group.of(VotingRuleBroken))
+
+
+def _violations(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
     """Rules that a single line of a node breaks."""
-    for fact in group.of(facts.VIOLATION):
-        rule, name = fact.cause or "", fact.node or fact.source_node
-        what = (broken.get(rule) or _broken(fact)).format(
-            term=fact.term,
-            before=fact.end_offset,
-            role=fact.role,
-            granted=fact.granted,
-            needed=fact.needed,
-            count=fact.count,
-            result=fact.result,
-            peer=fact.peer,
-        )
-        yield finding(
-            group,
-            rule,
+    for fact, how in broken:
+        name = fact.node or fact.source_node
+        yield group.finding(
+            fact.rule,
             (name, fact.since_event),
-            severity=CRITICAL if rule in _CRITICAL else WARNING,
+            severity=CRITICAL if fact.rule in _CRITICAL else WARNING,
             nodes=(name,),
             terms=(fact.term,) if fact.term is not None else (),
-            start=fact.since,
-            end=fact.since,
-            summary=f"{name} {what}.",
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} {how}.",
             evidence=[fact.since_event],
         )
 
 
 def _kept_roles(group: Group) -> Iterator[Finding]:
     """``LEADER_KEPT_WITHOUT_QUORUM``: the longest time for each leader and term."""
-    longest: dict[tuple[str, int | None], Fact] = {}
-    for fact in group.of(facts.KEPT_ROLE):
+    longest: dict[tuple[str, int | None], LeaderKeptRole] = {}
+    for fact in group.of(LeaderKeptRole):
         key = (fact.node or fact.source_node, fact.term)
-        if key not in longest or (fact.granted or 0) > (longest[key].granted or 0):
+        if key not in longest or fact.without_quorum_ms > longest[key].without_quorum_ms:
             longest[key] = fact
     for (name, term), fact in sorted(longest.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
-        yield finding(
-            group,
+        yield group.finding(
             "LEADER_KEPT_WITHOUT_QUORUM",
             (name, term),
             severity=WARNING,
             nodes=(name,),
             terms=(term,) if term is not None else (),
-            start=fact.since - (fact.granted or 0) * 1000,
-            end=fact.since,
-            summary=f"{name} stayed leader of term {term} for {seconds((fact.granted or 0) * 1000)} without a quorum "
-            f"of heartbeats, over {fact.count} rounds; it has to give up after 6 s.",
+            start_time=fact.since - fact.without_quorum_ms * 1000,
+            end_time=fact.since,
+            summary=f"{name} stayed leader of term {term} for {seconds(fact.without_quorum_ms * 1000)} without a "
+            f"quorum of heartbeats, over {fact.rounds} rounds; it has to give up after 6 s.",
             evidence=[fact.since_event],
             certainty=DEFINITE,
         )
@@ -471,23 +488,23 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     split = {term for term, sources in by_term.items() if len(sources) > 1}
     split |= {split_brain.terms[0] for split_brain in _split_by_word_of_others(group)}
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term.keys() - split), len(split))
-    yield from summed(group, [*told_by(group), *votes.compared(group)])
+    yield from summed(group, [*tallies_of(group), *votes.compared(group)])
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
     yield coverage(group, "LEADER_KEPT_WITHOUT_QUORUM", len(gave_up - kept), len(kept))
-    back = sum(1 for _ in group.of(facts.TERM_WENT_BACK))
+    back = sum(1 for _ in group.of(TermWentBack))
     in_terms = {role.source_node for role in group.roles if role.term is not None}
     yield coverage(group, "TERM_REGRESSION", max(len(in_terms) - back, 0), back)
-    voters = {(grant.peer, grant.term) for grant in group.of(facts.GRANT)}
+    voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
     doubled = sum(1 for _ in votes.double_votes(group, []))
     yield coverage(group, "DOUBLE_VOTE", len(voters) - doubled, doubled)
-    if not any(fact.cause == "STALE_LOG_VOTE" for fact in group.of(facts.CHECKED)):
+    if not any(fact.rule == "STALE_LOG_VOTE" for fact in group.of(RuleChecked)):
         why = "the ledger ends that candidate and voter compared are not printed"
         yield coverage(group, "STALE_LOG_VOTE", 0, 0, len(voters), why)
     yield overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
 
 
 def _members_coverage(group: Group) -> RuleCoverage:
-    strange = {fact.source_node for fact in group.of(facts.STRANGER)}
-    silent = {fact.source_node for fact in group.of(facts.ALIVE)} - strange
+    strange = {fact.source_node for fact in group.of(StrangerMet)}
+    silent = {fact.source_node for fact in group.of(Alive)} - strange
     return coverage(group, "MEMBERS_DISAGREE", 0, len(strange), len(silent), "lists of members are not printed")

@@ -8,13 +8,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
-from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import TermRaised, VoteGranted
 from election_core.model.rows import Finding
-from election_core.protocols.dledger.found import finding
+from election_core.protocols.dledger.facts import VoteRefused
 
 
 def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
@@ -28,25 +28,24 @@ def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
         candidates = sorted(by_candidate)
         votes = [by_candidate[candidate] for candidate in candidates]
         implied = next((f.finding_id for f in split if term in f.terms), None)
-        yield finding(
-            group,
+        yield group.finding(
             "DOUBLE_VOTE",
             (voter, term),
             severity=CRITICAL,
             nodes=(voter, *candidates),
             terms=(term,),
-            start=min(vote.since for vote in votes),
-            end=max(vote.since for vote in votes),
+            start_time=min(vote.since for vote in votes),
+            end_time=max(vote.since for vote in votes),
             summary=f"{voter} voted in term {term} for {' and for '.join(candidates)}.",
             evidence=[vote.since_event for vote in votes],
             implied_by=implied,
         )
 
 
-def _raised(group: Group) -> dict[str, list[Fact]]:
-    raised: dict[str, list[Fact]] = {}
-    for fact in group.of(facts.TERM_RAISED):
-        if fact.node is not None and fact.term is not None:
+def _raised(group: Group) -> dict[str, list[TermRaised]]:
+    raised: dict[str, list[TermRaised]] = {}
+    for fact in group.of(TermRaised):
+        if fact.node is not None:
             raised.setdefault(fact.node, []).append(fact)
     return raised
 
@@ -54,18 +53,18 @@ def _raised(group: Group) -> dict[str, list[Fact]]:
 class _Reached:
     """When one node first says that it reached which terms; ``raised`` is in order of time."""
 
-    def __init__(self, raised: list[Fact]) -> None:
+    def __init__(self, raised: list[TermRaised]) -> None:
         first: dict[int, int] = {}
         for number, fact in enumerate(raised):
-            first.setdefault(fact.term or 0, number)
+            first.setdefault(fact.term, number)
         self._raised, self._first, self._terms = raised, first, sorted(first)
         self._from = list(accumulate((first[term] for term in reversed(self._terms)), min))[::-1]
 
-    def just(self, term: int) -> Fact | None:
+    def just(self, term: int) -> TermRaised | None:
         """When it reached this term."""
         return self._raised[self._first[term]] if term in self._first else None
 
-    def beyond(self, term: int) -> Fact | None:
+    def beyond(self, term: int) -> TermRaised | None:
         """When it first reached a larger one."""
         number = bisect_right(self._terms, term)
         return self._raised[self._from[number]] if number < len(self._from) else None
@@ -77,24 +76,23 @@ def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
     The voter has to answer REJECT_EXPIRED_VOTE_TERM (``DLedgerLeaderElector#handleVote``).
     """
     reached = {node: _Reached(own) for node, own in _raised(group).items()}
-    for grant in group.of(facts.GRANT):
-        voter, candidate, term = grant.peer or "", grant.node or "", grant.term or 0
-        if voter == candidate or voter not in reached or candidate not in reached:
+    for grant in group.of(VoteGranted):
+        voter, candidate, term = grant.voter, grant.node, grant.term
+        if candidate is None or voter == candidate or voter not in reached or candidate not in reached:
             continue
         first, begin = reached[voter].beyond(term), reached[candidate].just(term)
         if first is None or begin is None:
             continue
         if group.clocks.elapsed(since(first), since(begin))[0] > 0:
-            yield finding(
-                group,
+            yield group.finding(
                 "WRONG_VOTE_RESULT",
                 ("expired", voter, candidate, term),
                 severity=WARNING,
                 certainty=DEFINITE,
                 nodes=(voter, candidate),
-                terms=(term, first.term or 0),
-                start=first.since,
-                end=grant.since,
+                terms=(term, first.term),
+                start_time=first.since,
+                end_time=grant.since,
                 summary=f"{voter} voted for {candidate} in term {term} although it had reached term {first.term} "
                 f"before {candidate} reached {term}.",
                 evidence=[first.since_event, begin.since_event, grant.since_event],
@@ -102,12 +100,12 @@ def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
             )
 
 
-def granted_to(group: Group) -> dict[tuple[str, int], dict[str, Fact]]:
+def granted_to(group: Group) -> dict[tuple[str, int], dict[str, VoteGranted]]:
     """``(voter, term) -> candidate -> grant``."""
-    granted: dict[tuple[str, int], dict[str, Fact]] = {}
-    for grant in group.of(facts.GRANT):
-        if grant.peer is not None and grant.term is not None and grant.node is not None:
-            granted.setdefault((grant.peer, grant.term), {}).setdefault(grant.node, grant)
+    granted: dict[tuple[str, int], dict[str, VoteGranted]] = {}
+    for grant in group.of(VoteGranted):
+        if grant.node is not None:
+            granted.setdefault((grant.voter, grant.term), {}).setdefault(grant.node, grant)
     return granted
 
 
@@ -117,35 +115,34 @@ def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
     A vote of a term is never given back (``MemberState#setCurrVoteFor``), whatever the order of both answers.
     """
     granted = granted_to(group)
-    for fact in group.of(facts.VOTE_REFUSED):
-        voter, candidate, term = fact.peer or "", fact.node or "", fact.term or 0
-        grant = granted.get((voter, term), {}).get(candidate)
-        if grant is not None:
-            yield finding(
-                group,
+    for fact in group.of(VoteRefused):
+        voter, candidate, term = fact.voter, fact.node, fact.term
+        grant = granted.get((voter, term), {}).get(candidate) if candidate is not None else None
+        if candidate is not None and grant is not None:
+            yield group.finding(
                 "WRONG_VOTE_RESULT",
                 ("denied", voter, candidate, term),
                 severity=WARNING,
                 nodes=(voter, candidate),
                 terms=(term,),
-                start=min(grant.since, fact.since),
-                end=max(grant.since, fact.since),
-                summary=f"{voter} voted for {candidate} in term {term} and answered it {fact.result} in the same term.",
+                start_time=min(grant.since, fact.since),
+                end_time=max(grant.since, fact.since),
+                summary=f"{voter} voted for {candidate} in term {term} and answered it {fact.answer} in the same term.",
                 evidence=[grant.since_event, fact.since_event],
                 implied_by=next((f.finding_id for f in back if f.nodes[0] == voter), None),
             )
 
 
-def compared(group: Group) -> Iterator[Told]:
+def compared(group: Group) -> Iterator[RuleTally]:
     """Refusals because of a vote for another: right where another candidate printed that vote."""
     granted = granted_to(group)
-    for fact in group.of(facts.VOTE_REFUSED):
-        candidates = granted.get((fact.peer or "", fact.term or 0), {})
+    for fact in group.of(VoteRefused):
+        candidates = granted.get((fact.voter, fact.term), {})
         if fact.node in candidates:
-            yield "WRONG_VOTE_RESULT", VIOLATES, None, fact.count or 0
+            yield "WRONG_VOTE_RESULT", VIOLATES, None, fact.count
         elif candidates:
-            yield "WRONG_VOTE_RESULT", CONFORMS, None, fact.count or 0
+            yield "WRONG_VOTE_RESULT", CONFORMS, None, fact.count
         else:
-            yield "WRONG_VOTE_RESULT", UNDECIDABLE, "for whom the voter voted is not in the logs", fact.count or 0
+            yield "WRONG_VOTE_RESULT", UNDECIDABLE, "for whom the voter voted is not in the logs", fact.count
     for _ in expired_grants(group, []):
         yield "WRONG_VOTE_RESULT", VIOLATES, None, 1

@@ -11,8 +11,10 @@ from functools import cached_property
 from itertools import combinations
 
 from election_core.fold.process_runs import SECOND, SILENCE
-from election_core.model import facts
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Fact, Role, RuleChecked, Silence
+from election_core.protocols.acting_master.facts import TopicPermission
+from election_core.protocols.dledger.facts import Committed, LeaderKeptRole
+from election_core.protocols.log_quality.facts import LogCopied
 from election_core.protocols.log_quality.log import PROTOCOL
 
 ENOUGH = 3
@@ -21,12 +23,8 @@ started together and told of the same election in the same second."""
 
 _START_UP = SILENCE
 """What a log says that begins in the middle is not the first line about it; a status line comes every few seconds."""
-_COUNTS = {facts.CHECKED, facts.COMMITTED, facts.KEPT_ROLE, facts.PERMISSION, facts.ALIVE, facts.SILENCE}
+_COUNTS = (RuleChecked, Committed, LeaderKeptRole, TopicPermission, Alive, Silence)
 """Facts that sum up a log; they depend on where it begins and ends."""
-_BEGINNING = (
-    *("protocol", "kind", "node", "since", "since_by", "role", "term", "peer", "address", "cause"),
-    *("set_epoch", "raft_index", "consumer_group", "topic", "queue_id"),
-)
 
 
 @dataclass(frozen=True)
@@ -39,17 +37,18 @@ class Shipped:
     @cached_property
     def first(self) -> int:
         """The first sign of life."""
-        return min((fact.since for fact in self.own if fact.kind == facts.ALIVE), default=0)
+        return min((fact.since for fact in self.own if isinstance(fact, Alive)), default=0)
 
     @cached_property
     def last(self) -> int:
         """The last sign of life."""
-        return max((fact.until or fact.since for fact in self.own if fact.kind == facts.ALIVE), default=0)
+        alive = (fact for fact in self.own if isinstance(fact, Alive))
+        return max((fact.since if fact.until is None else fact.until for fact in alive), default=0)
 
     @cached_property
     def member(self) -> frozenset[str]:
         """The names of the member whose log it is."""
-        return frozenset(fact.node for fact in self.own if fact.kind == facts.ROLE and fact.node is not None)
+        return frozenset(fact.node for fact in self.own if isinstance(fact, Role) and fact.node is not None)
 
     def began(self, begin: int, end: int) -> frozenset[tuple[object, ...]]:
         """What began in ``[begin, end)``, by whatever name the log calls its own member."""
@@ -57,12 +56,12 @@ class Shipped:
         return frozenset(
             tuple(None if value in selves else value for value in _key(fact))
             for fact in self.own
-            if fact.kind not in _COUNTS and begin <= fact.since < end
+            if not isinstance(fact, _COUNTS) and begin <= fact.since < end
         )
 
 
 def judged_once(of_group: Iterable[Fact]) -> list[Fact]:
-    """The facts of one group, each log once, and a ``COPIED`` fact for each folder that holds another one's log.
+    """The facts of one group, each log once, and a ``LogCopied`` fact for each folder that holds another one's log.
 
     Where the copy goes on after its original ends, as after a change of the host's name, its later facts are kept
     as the original's: it is one log.
@@ -80,26 +79,30 @@ def judged_once(of_group: Iterable[Fact]) -> list[Fact]:
 
 
 def _copied(original: Shipped, copy: Shipped) -> Fact:
-    first = min((fact for fact in copy.own if fact.kind == facts.ROLE), key=lambda fact: (fact.since, fact.ordinal))
-    return Fact(
+    first = min((fact for fact in copy.own if isinstance(fact, Role)), key=lambda fact: (fact.since, fact.ordinal))
+    return LogCopied(
         cluster=first.cluster,
         replica_group=first.replica_group,
         protocol=PROTOCOL,
-        kind=facts.COPIED,
         node=first.node,
         source_node=copy.source,
         since=copy.first,
         since_by=copy.first + SECOND,
         since_event=first.since_event,
+        until=None,
+        until_by=None,
+        until_event=None,
         bound_ms=first.bound_ms,
-        peer=original.source,
+        ordinal=0,
+        original=original.source,
         evidence=tuple(line for line in (first.since_event,) if line),
     )
 
 
 def _key(fact: Fact) -> tuple[object, ...]:
     """What a fact says and when it began."""
-    return tuple(getattr(fact, name) for name in _BEGINNING)
+    said = (getattr(fact, name) for name in fact.SAID_AT_ONCE)
+    return (fact.protocol, fact.kind, fact.node, fact.since, fact.since_by, *said)
 
 
 def _same_log(one: Shipped, other: Shipped) -> bool:

@@ -7,22 +7,13 @@ server, which is a member of none, and a process whose group nothing tells, only
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import (
-    BROKER,
-    CONTROLLER,
-    ETCD,
-    NAMESERVER,
-    UNIDENTIFIED,
-    ZOOKEEPER,
-    Testimony,
-    Witness,
-    process_of,
-)
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, CONTROLLER, ETCD, NAMESERVER, UNIDENTIFIED, ZOOKEEPER, process_of
 from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
-from election_core.fold.versions import SAID, release_said
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.fold.versions import RELEASE_CLAIMS, release_claim
+from election_core.model.facts import Alive, Fact
+from election_core.model.fold_event import FoldEvent
+from election_core.protocols.log_quality.facts import Claim, ClockSteppedBack, ListedAs, Release, SpeaksFor
 
 PROTOCOL = "sources"
 
@@ -40,7 +31,7 @@ _IDENTITY_SETTINGS = {
     "dLegerSelfId": DLEDGER_MEMBER,
 }
 
-CLAIMS: Mapping[str, Callable[[Logged], tuple[str | None, str | None]]] = {
+CLAIMS: Mapping[str, Callable[[FoldEvent], tuple[str | None, str | None]]] = {
     "CFG_ITEM": lambda event: (_IDENTITY_SETTINGS.get(event.setting or ""), event.value),
     "BRK_BOOT": lambda event: (BROKER_SET, event.replica_group),
     **dict.fromkeys(("DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"), lambda event: (DLEDGER_MEMBER, event.node)),
@@ -49,7 +40,7 @@ CLAIMS: Mapping[str, Callable[[Logged], tuple[str | None, str | None]]] = {
 """Lines in which a process names itself, and by what. An etcd member that is added anew gets another id, and a broker
 under controllers may: those are no contradictions."""
 
-KINDS = frozenset(SAID) | frozenset(CLAIMS)
+KINDS = frozenset(RELEASE_CLAIMS) | frozenset(CLAIMS)
 """The events that this fold reads."""
 
 STREAM_OF = {
@@ -108,8 +99,8 @@ class FileClock:
 class SourcesLog:
     """The fold of one source about itself. Feed ``seen`` and ``on`` in program order, then take ``facts``."""
 
-    releases: dict[tuple[str, str, str], Logged] = field(default_factory=dict)
-    claims: list[tuple[str, str, str, Logged]] = field(default_factory=list)
+    releases: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
+    claims: list[tuple[str, str, str, FoldEvent]] = field(default_factory=list)
     steps: list[ClockStep] = field(default_factory=list)
     _stream: str = ""
     _file: str = ""
@@ -124,10 +115,10 @@ class SourcesLog:
             self.steps.append(step)
         return step is None and time == self._clock.high
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`KINDS`."""
         process = process_of(event.stream)
-        said = release_said(event)
+        said = release_claim(event)
         if said is not None:
             self.releases.setdefault((process, *said), event)
         if event.kind in CLAIMS:
@@ -135,66 +126,70 @@ class SourcesLog:
             if what is not None and value is not None:
                 self._claim(process, what, value, event)
 
-    def _claim(self, process: str, what: str, value: str, event: Logged) -> None:
+    def _claim(self, process: str, what: str, value: str, event: FoldEvent) -> None:
         last = next((claim for claim in reversed(self.claims) if claim[:2] == (process, what)), None)
         if last is None or last[2] != value:
             self.claims.append((process, what, value, event))
 
-    def facts(self, witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
-        """What this source is worth. ``told`` is all that it says otherwise, each fact with its stream."""
-        homes = _homes(told)
+    def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
+        """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream."""
+        homes = _homes(stated)
         for process in STREAM_OF:
-            yield from self._of_process(process, homes.get(process), witness)
-        yield from self._steps(witness, homes, {fact.replica_group for _, fact in told})
-        yield from _members(witness, told)
-        yield from _listed(witness, told)
+            yield from self._of_process(process, homes.get(process), speaker)
+        yield from self._steps(speaker, homes, {fact.replica_group for _, fact in stated})
+        yield from _members(speaker, stated)
+        yield from _listed(speaker, stated)
 
-    def _of_process(self, process: str, home: Fact | None, witness: Witness) -> Iterator[Fact]:
+    def _of_process(self, process: str, home: Alive | None, speaker: Speaker) -> Iterator[Fact]:
         own = [(key[1:], event) for key, event in self.releases.items() if key[0] == process]
-        group = _group_of(process, home, witness)
-        about = _about(witness, process, group, home)
+        group = _group_of(process, home, speaker)
+        emit = _about(speaker, process, group, home)
         for (system, release), event in own:
-            yield about.saw(facts.RELEASE, event, cause=system, value=release, evidence=(event.event_id,))
+            yield Release(*emit.at(event), system=system, release=release, evidence=(event.event_id,))
         if home is not None and not own:
-            yield about.fact(facts.RELEASE, home.since, home.since_by, None, node=home.node)
-        for number, (_, what, value, event) in enumerate(claim for claim in self.claims if claim[0] == process):
-            yield about.saw(
-                facts.CLAIM, event, cause=what, value=value, ordinal=number, evidence=(event.event_id,), role=process
+            yield Release(*emit.during(home.node, home.since, home.since_by, None))
+        for number, (_, name_kind, name, event) in enumerate(claim for claim in self.claims if claim[0] == process):
+            yield Claim(
+                *emit.at(event, ordinal=number),
+                process=process,
+                name_kind=name_kind,
+                name=name,
+                evidence=(event.event_id,),
             )
 
-    def _steps(self, witness: Witness, homes: Mapping[str, Fact], groups: set[str]) -> Iterator[Fact]:
-        """Each step of the clock, in every group that the source speaks of; ``flag``: as its member."""
+    def _steps(self, speaker: Speaker, homes: Mapping[str, Alive], groups: set[str]) -> Iterator[Fact]:
+        """Each step of the clock, in every group that the source speaks of."""
         own = {home.replica_group for home in homes.values()}
         for step in _distinct(self.steps):
-            for group in sorted(groups | own) or [_group_of(process_of(step.stream), None, witness)]:
+            for group in sorted(groups | own) or [_group_of(process_of(step.stream), None, speaker)]:
                 member = group in own or not own
-                yield _about(witness, process_of(step.stream), group, homes.get(process_of(step.stream))).saw(
-                    facts.CLOCK_STEP,
-                    step,
-                    count=step.size // 1000,
-                    value=step.stream,
-                    flag=member,
+                process = process_of(step.stream)
+                yield ClockSteppedBack(
+                    *_about(speaker, process, group, homes.get(process)).at(step),
+                    back_ms=step.size // 1000,
+                    of_member=member,
+                    stream=step.stream,
                     evidence=(step.before, step.event_id),
                 )
 
 
-def _homes(told: Iterable[tuple[str, Fact]]) -> dict[str, Fact]:
+def _homes(stated: Iterable[tuple[str, Fact]]) -> dict[str, Alive]:
     """The first life of each process as a member of its group."""
-    homes: dict[str, Fact] = {}
-    for stream, fact in told:
-        if fact.kind == facts.ALIVE:
+    homes: dict[str, Alive] = {}
+    for stream, fact in stated:
+        if isinstance(fact, Alive):
             homes.setdefault(process_of(stream), fact)
     return homes
 
 
-def _group_of(process: str, home: Fact | None, witness: Witness) -> str:
+def _group_of(process: str, home: Alive | None, speaker: Speaker) -> str:
     if home is not None:
         return home.replica_group
-    return witness.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
+    return speaker.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
 
 
-def _about(witness: Witness, process: str, group: str, home: Fact | None) -> Testimony:
-    return witness.about(group, PROTOCOL, STREAM_OF.get(process, ""), lambda _: home.node if home else None)
+def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> FactWriter:
+    return speaker.about(group, PROTOCOL, STREAM_OF.get(process, ""), lambda _: home.node if home else None)
 
 
 def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
@@ -208,51 +203,43 @@ def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
     return found
 
 
-def _members(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
     """The lives of members as whom the source speaks by a name that only one of its group may bear."""
-    for stream, life in told:
-        if life.kind != facts.ALIVE or life.node is None or life.replica_group == UNIDENTIFIED:
+    for stream, life in stated:
+        if not isinstance(life, Alive) or life.node is None or life.replica_group == UNIDENTIFIED:
             continue
         if life.protocol not in NAMED_BY_OTHERS:
-            yield witness.about(life.replica_group, PROTOCOL, stream, lambda _: None).fact(
-                facts.SPEAKS_FOR,
-                life.since,
-                life.since_by,
-                life.since_event,
-                node=life.node,
-                until=life.until,
-                until_by=life.until_by,
-                until_event=life.until_event,
-                cause=life.protocol,
-                evidence=_shown_by(life, told),
+            emit = speaker.about(life.replica_group, PROTOCOL, stream, lambda _: None)
+            end = (life.until, life.until_by, life.until_event)
+            yield SpeaksFor(
+                *emit.during(life.node, life.since, life.since_by, life.since_event, *end),
+                member_of=life.protocol,
+                evidence=_shown_by(life, stated),
             )
 
 
-def _listed(witness: Witness, told: list[tuple[str, Fact]]) -> Iterator[Fact]:
+def _listed(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
     """Whether the log agrees with the inventory, where both say whom it speaks for."""
-    listed = witness.listed
-    lives = [fact for _, fact in told if fact.kind == facts.ALIVE and fact.replica_group != UNIDENTIFIED]
+    listed = speaker.listed
+    lives = [fact for _, fact in stated if isinstance(fact, Alive) and fact.replica_group != UNIDENTIFIED]
     if not lives or listed.replica_group is None:
         return
     own = [life for life in lives if life.replica_group == listed.replica_group]
     names = {life.node for life in own if life.node is not None}
     agrees = bool(own) and (listed.member is None or not names or listed.member in names)
     shown = next((life for life in own or lives if life.node is not None), (own or lives)[0])
-    yield witness.about(shown.replica_group, PROTOCOL, "", lambda _: None).fact(
-        facts.LISTED,
-        shown.since,
-        shown.since_by,
-        shown.since_event,
-        node=shown.node,
-        result=listed.replica_group,
-        peer=listed.member,
-        flag=agrees,
-        evidence=_shown_by(shown, told),
+    emit = speaker.about(shown.replica_group, PROTOCOL, "", lambda _: None)
+    yield ListedAs(
+        *emit.during(shown.node, shown.since, shown.since_by, shown.since_event),
+        listed_member=listed.member,
+        listed_group=listed.replica_group,
+        agrees=agrees,
+        evidence=_shown_by(shown, stated),
     )
 
 
-def _shown_by(life: Fact, told: list[tuple[str, Fact]]) -> tuple[str, ...]:
+def _shown_by(life: Fact, stated: list[tuple[str, Fact]]) -> tuple[str, ...]:
     """The first line on which what the source says of that group rests."""
     about = (life.replica_group, life.protocol)
-    lines = (fact.since_event for _, fact in told if (fact.replica_group, fact.protocol) == about)
+    lines = (fact.since_event for _, fact in stated if (fact.replica_group, fact.protocol) == about)
     return tuple(line for line in [next((line for line in lines if line), None)] if line)

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from election_core.fold.process_runs import REORDERED, SECOND
-from election_core.fold.versions import Said, range_of
+from election_core.fold.versions import ReleaseClaim, range_of
 from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
 from election_core.judge.wording import seconds
-from election_core.model import facts
 from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row
+from election_core.protocols.log_quality.facts import Claim, ClockSteppedBack, ListedAs, LogCopied, Release, SpeaksFor
 from election_core.protocols.log_quality.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge", "stepped"]
@@ -25,9 +25,13 @@ def stepped(all_facts: Iterable[Fact]) -> dict[str, int]:
     """The sources whose clock was put back further than its bound allows, and how far, in microseconds."""
     found: dict[str, int] = {}
     for fact in all_facts:
-        if fact.protocol == PROTOCOL and fact.kind == facts.CLOCK_STEP and _beyond_bound(fact):
-            found[fact.source_node] = max(found.get(fact.source_node, 0), (fact.count or 0) * 1000)
+        if isinstance(fact, ClockSteppedBack) and _beyond_bound(fact):
+            found[fact.source_node] = max(found.get(fact.source_node, 0), fact.back_ms * 1000)
     return found
+
+
+Evident = ListedAs | Claim | SpeaksFor
+"""Facts from which it follows for whom a log speaks."""
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -47,10 +51,10 @@ def _name(fact: Fact) -> str:
 
 def _unknown_releases(group: Group) -> Iterator[Row]:
     """``UNKNOWN_VERSION``: nodes that say to be a release whose texts and rules were not read."""
-    by_source: dict[str, list[Fact]] = {}
-    for fact in group.of(facts.RELEASE):
+    by_source: dict[str, list[Release]] = {}
+    for fact in group.of(Release):
         by_source.setdefault(fact.source_node, []).append(fact)
-    said = {source: [fact for fact in own if fact.value] for source, own in by_source.items()}
+    said = {source: [fact for fact in own if fact.release] for source, own in by_source.items()}
     unknown = {source: [fact for fact in own if not _is_known(fact)] for source, own in said.items()}
     for own in unknown.values():
         if own:
@@ -67,14 +71,14 @@ def _unknown_releases(group: Group) -> Iterator[Row]:
     )
 
 
-def _is_known(fact: Fact) -> bool:
-    return Said(fact.cause or "", fact.value or "").known
+def _is_known(fact: Release) -> bool:
+    return ReleaseClaim(fact.system or "", fact.release or "").known
 
 
-def _unknown_release(group: Group, own: list[Fact]) -> Finding:
+def _unknown_release(group: Group, own: list[Release]) -> Finding:
     first = own[0]
-    system = first.cause or ""
-    releases = " and ".join(sorted({fact.value or "" for fact in own}))
+    system = first.system or ""
+    releases = " and ".join(sorted({fact.release or "" for fact in own}))
     return group.finding(
         "UNKNOWN_VERSION",
         (first.source_node, releases),
@@ -93,15 +97,15 @@ def _unknown_release(group: Group, own: list[Fact]) -> Finding:
 # -- clocks ---------------------------------------------------------------------------------------------------------
 
 
-def _beyond_bound(step: Fact) -> bool:
-    return (step.count or 0) * 1000 > 2 * step.bound_ms * 1000 + REORDERED
+def _beyond_bound(step: ClockSteppedBack) -> bool:
+    return step.back_ms * 1000 > 2 * step.bound_ms * 1000 + REORDERED
 
 
 def _steps(group: Group) -> Iterator[Row]:
     """``CLOCK_SKEW``: clocks that were put back between two lines of one file."""
-    steps = [fact for fact in group.of(facts.CLOCK_STEP) if fact.flag]
+    steps = [fact for fact in group.of(ClockSteppedBack) if fact.of_member]
     for step in steps:
-        size = (step.count or 0) * 1000
+        size = step.back_ms * 1000
         beyond = _beyond_bound(step)
         yield group.finding(
             "CLOCK_SKEW",
@@ -112,7 +116,7 @@ def _steps(group: Group) -> Iterator[Row]:
             terms=(),
             start_time=step.since,
             end_time=step.since + size,
-            summary=f"The clock of {_name(step)} went back by {seconds(size)} between two lines of {step.value}. "
+            summary=f"The clock of {_name(step)} went back by {seconds(size)} between two lines of {step.stream}. "
             + (_DOUBTED if beyond else _WITHIN),
             evidence=step.evidence,
             duration_min_ms=max(size - SECOND, 0) // 1000,
@@ -140,16 +144,16 @@ def _identities(group: Group) -> Iterator[Row]:
     yield coverage(group, "IDENTITY_CONTRADICTION", len(checked - doubtful), len(found))
 
 
-_CHECKED = (facts.LISTED, facts.CLAIM, facts.SPEAKS_FOR)
+_CHECKED: tuple[type[Evident], ...] = (ListedAs, Claim, SpeaksFor)
 
 
-def _contradiction(group: Group, what: tuple[object, ...], first: Fact, summary: str, *others: Fact) -> Finding:
+def _contradiction(group: Group, what: tuple[object, ...], first: Evident, summary: str, *others: Evident) -> Finding:
     own = (first, *others)
     return group.finding(
         "IDENTITY_CONTRADICTION",
         what,
         severity=WARNING,
-        certainty=DEFINITE if first.kind == facts.SPEAKS_FOR else PROVEN,
+        certainty=DEFINITE if isinstance(first, SpeaksFor) else PROVEN,
         nodes=tuple(sorted({fact.source_node for fact in own})),
         terms=(),
         start_time=max(fact.since for fact in own),
@@ -160,22 +164,23 @@ def _contradiction(group: Group, what: tuple[object, ...], first: Fact, summary:
 
 
 def _against_inventory(group: Group) -> Iterator[Finding]:
-    for fact in group.of(facts.LISTED):
-        if fact.flag:
+    for fact in group.of(ListedAs):
+        if fact.agrees:
             continue
-        listed = f"member {fact.peer} of {fact.result}" if fact.peer else f"a member of {fact.result}"
+        member, of = fact.listed_member, fact.listed_group
+        listed = f"member {member} of {of}" if member else f"a member of {of}"
         said = f"member {fact.node} of {group.replica_group}" if fact.node else f"a member of {group.replica_group}"
         summary = f"The inventory lists {fact.source_node} as {listed}; its own log speaks for {said}, which counts."
-        yield _contradiction(group, (fact.source_node, fact.result, fact.peer), fact, summary)
+        yield _contradiction(group, (fact.source_node, of, member), fact, summary)
 
 
 def _changed_names(group: Group) -> Iterator[Finding]:
-    by_name: dict[tuple[str, str, str], list[Fact]] = {}
-    for fact in group.of(facts.CLAIM):
-        by_name.setdefault((fact.source_node, fact.role or "", fact.cause or ""), []).append(fact)
+    by_name: dict[tuple[str, str, str], list[Claim]] = {}
+    for fact in group.of(Claim):
+        by_name.setdefault((fact.source_node, fact.process, fact.name_kind), []).append(fact)
     for (source, process, what), own in sorted(by_name.items()):
         in_order = sorted(own, key=lambda fact: fact.ordinal)
-        names = list(dict.fromkeys(fact.value or "" for fact in in_order))
+        names = list(dict.fromkeys(fact.name for fact in in_order))
         if len(names) > 1:
             summary = (
                 f"The {process} in {source} calls itself {what} {', then '.join(names)}: logs of several members in "
@@ -185,9 +190,9 @@ def _changed_names(group: Group) -> Iterator[Finding]:
 
 
 def _same_member(group: Group) -> Iterator[Finding]:
-    by_member: dict[tuple[str, str], list[Fact]] = {}
-    for fact in group.of(facts.SPEAKS_FOR):
-        by_member.setdefault((fact.cause or "", fact.node or ""), []).append(fact)
+    by_member: dict[tuple[str, str], list[SpeaksFor]] = {}
+    for fact in group.of(SpeaksFor):
+        by_member.setdefault((fact.member_of, fact.node or ""), []).append(fact)
     seen: set[tuple[str, ...]] = set()
     for (_, member), lives in sorted(by_member.items()):
         if len({life.source_node for life in lives}) == 1:
@@ -208,17 +213,17 @@ def _same_member(group: Group) -> Iterator[Finding]:
 
 
 def _copies(group: Group) -> Iterator[Finding]:
-    for fact in group.of(facts.COPIED):
+    for fact in group.of(LogCopied):
         yield group.finding(
             "IDENTITY_CONTRADICTION",
-            (fact.source_node, fact.peer, "copy"),
+            (fact.source_node, fact.original, "copy"),
             severity=INFO,
             certainty=PROVEN,
-            nodes=tuple(sorted({fact.source_node, fact.peer or ""})),
+            nodes=tuple(sorted({fact.source_node, fact.original})),
             terms=(),
             start_time=fact.since,
             end_time=None,
-            summary=f"{fact.source_node} holds the same log of {fact.node} as {fact.peer}: it is judged once.",
+            summary=f"{fact.source_node} holds the same log of {fact.node} as {fact.original}: it is judged once.",
             evidence=fact.evidence,
         )
 

@@ -13,12 +13,21 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.fact_writer import BROKER, UNIDENTIFIED, Identity, Testimony, Witness
-from election_core.fold.process_runs import SECOND, Life, life_at
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER, UNIDENTIFIED, Identity
+from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import DIED, STOPPED
-from election_core.model import facts
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
+from election_core.protocols.metadata.facts import (
+    ActedAsMaster,
+    BeganToServe,
+    NameDropped,
+    OffsetCopied,
+    ReverseSynced,
+    TableCopied,
+    VersionSeen,
+)
 
 PROTOCOL = "metadata"
 
@@ -59,8 +68,8 @@ class Snapshot:
     """
 
     kind: str
-    head: Logged
-    entries: list[Logged] = field(default_factory=list)
+    head: FoldEvent
+    entries: list[FoldEvent] = field(default_factory=list)
     wanted: int = 0
 
     @property
@@ -74,66 +83,74 @@ class MetadataLog:
     """The state machine of one broker's logs and snapshots."""
 
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
-    serving: list[Logged] = field(default_factory=list)
-    smallest: list[Logged] = field(default_factory=list)
-    before_online: list[Logged] = field(default_factory=list)
+    serving: list[FoldEvent] = field(default_factory=list)
+    smallest: list[FoldEvent] = field(default_factory=list)
+    before_online: list[FoldEvent] = field(default_factory=list)
     troubles: list[int] = field(default_factory=list)
-    dropped: list[Logged] = field(default_factory=list)
-    identity_file: Logged | None = None
+    dropped: list[FoldEvent] = field(default_factory=list)
+    identity_file: FoldEvent | None = None
     _happened: list[int] | None = None
     _newest: dict[str, Snapshot] = field(default_factory=dict)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line or the next record of a snapshot."""
         _HANDLERS[event.kind](self, event)
 
-    def after_logs(self, lives: list[Life]) -> None:
+    def after_logs(self, incarnations: list[Incarnation]) -> None:
         """Whatever can have happened is known; what follows are snapshots, each kind in the order of its times."""
         events = (*self.serving, *self.smallest, *self.before_online)
-        self._happened = sorted(_marks(lives, []) | {event.at for event in events} | set(self.troubles))
+        self._happened = sorted(_marks(incarnations, []) | {event.at for event in events} | set(self.troubles))
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about its metadata."""
         del stream  # logs and snapshots of the broker are one
         if not (self.snapshots or self.smallest or self.before_online):
             return
-        lives = witness.lives.get(BROKER, [])
-        told = witness.about(
-            self._group(witness), PROTOCOL, "broker.log", lambda time: self._node(witness, lives, time)
+        incarnations = speaker.incarnations.get(BROKER, [])
+        emit = speaker.about(
+            self._group(speaker), PROTOCOL, "broker.log", lambda time: self._node(speaker, incarnations, time)
         )
         for snapshot in self.snapshots.values():
-            yield told.saw(facts.META_VERSION, snapshot.head, **_version(snapshot))
-        if not self._acting_mode(witness.identity):
+            head = snapshot.head
+            yield VersionSeen(
+                *emit.at(head),
+                table_name=snapshot.kind,
+                state_version=head.state_version,
+                version_timestamp=head.version_timestamp,
+                counter=head.counter,
+            )
+        if not self._acting_mode(speaker.identity):
             return
-        yield from told.life()
-        acting = list(self._acting(told))
-        returns = list(self._returns(told, witness.identity))
+        yield from emit.alive()
+        yield from emit.silences()
+        acting = list(self._acting(emit))
+        returns = list(self._returns(emit, speaker.identity))
         yield from acting
         yield from returns
-        yield from self._reversed(told)
+        yield from self._reversed(emit)
         for event in self.dropped:
-            yield told.saw(facts.META_DROPPED, event, topic=event.topic, consumer_group=event.consumer_group)
-        yield from self._tables(told, _marks(lives, [*acting, *returns]) | set(self.troubles))
+            yield NameDropped(*emit.at(event), consumer_group=event.consumer_group, topic=event.topic)
+        yield from self._tables(emit, _marks(incarnations, [*acting, *returns]) | set(self.troubles))
 
     # -- who ----------------------------------------------------------------------------------------------
 
-    def _group(self, witness: Witness) -> str:
-        identity = witness.identity
+    def _group(self, speaker: Speaker) -> str:
+        identity = speaker.identity
         if identity.setting("enableDLegerCommitLog") == "true" and (group := identity.setting("dLegerGroup")):
             return group
         own = self.identity_file.replica_group if self.identity_file else None
-        return identity.broker_set or identity.setting("brokerName") or own or witness.broker_set or UNIDENTIFIED
+        return identity.broker_set or identity.setting("brokerName") or own or speaker.broker_set or UNIDENTIFIED
 
-    def _node(self, witness: Witness, lives: list[Life], time: int) -> str:
+    def _node(self, speaker: Speaker, incarnations: list[Incarnation], time: int) -> str:
         """The member's name: its elected or proposed id, else the id it serves under, else the folder's name."""
-        identity = witness.identity
+        identity = speaker.identity
         member = identity.setting("dLegerSelfId") if identity.setting("enableDLegerCommitLog") == "true" else None
-        if found := member or identity.broker_id_at(time, lives):
+        if found := member or identity.broker_id_at(time, incarnations):
             return found
         if self.identity_file is not None and self.identity_file.node:
             return self.identity_file.node
         own = self._served_as() or identity.setting("brokerId")
-        return own or witness.listed.member or witness.source_node
+        return own or speaker.listed.member or speaker.source_node
 
     def _served_as(self) -> str | None:
         return next((event.broker_id for event in self.serving if event.broker_id), None)
@@ -144,63 +161,67 @@ class MetadataLog:
 
     # -- who served ---------------------------------------------------------------------------------------
 
-    def _acting(self, told: Testimony) -> Iterator[Fact]:
+    def _acting(self, emit: FactWriter) -> Iterator[Fact]:
         """Periods in which this slave had the smallest id (BrokerController#onMinBrokerChange); a master never acts."""
-        for number, life in enumerate(told.lives):
-            begun: Logged | None = None
-            for event in (e for e in self.smallest if life_at(told.lives, e.at) == number):
-                own = told.node_at(event.at)
+        for number, life in enumerate(emit.incarnations):
+            begun: FoldEvent | None = None
+            for event in (e for e in self.smallest if incarnation_at(emit.incarnations, e.at) == number):
+                own = emit.node_at(event.at)
                 if event.peer == own and own != MASTER_ID:
                     unseen = begun is not None and event.value_before not in (None, own)  # an end that was not printed
                     begun = event if unseen else begun or event
                 elif begun is not None and event.peer != own:
                     end = (event.at, max(event.by, begun.at), event.event_id)
-                    yield _period(told, begun, end, SMALLER_ID, event.peer)
+                    yield _period(emit, begun, end, SMALLER_ID, event.peer)
                     begun = None
             if begun is not None:
-                yield _period(told, begun, *_end_of(life))
+                yield _period(emit, begun, *_end_of(life))
 
-    def _returns(self, told: Testimony, identity: Identity) -> Iterator[Fact]:
+    def _returns(self, emit: FactWriter, identity: Identity) -> Iterator[Fact]:
         """The moments from which on this broker served, and what it had done before."""
-        switched_on = {life_at(told.lives, e.at) for e in self.serving if e.kind != "PRE_NOT_NEEDED"}
+        switched_on = {incarnation_at(emit.incarnations, e.at) for e in self.serving if e.kind != "PRE_NOT_NEEDED"}
         for event in self.serving:
-            life = life_at(told.lives, event.at)
+            life = incarnation_at(emit.incarnations, event.at)
             if event.kind == "PRE_NOT_NEEDED" and life in switched_on:
                 continue  # its isolation had ended before, another way
-            said = [e for e in self.before_online if life_at(told.lives, e.at) == life and _explains(e, event)]
+            said = [
+                e for e in self.before_online if incarnation_at(emit.incarnations, e.at) == life and _explains(e, event)
+            ]
             cause = _BEFORE_SERVING[said[-1].kind] if said else None
             if cause is None and event.kind == "BRK_SERVICE_ON" and (event.thread or "").rpartition("#")[2] == "main":
                 cause = SKIPPED  # BrokerController#start serves by itself only with skipPreOnline or without the mode
             evidence = (event.event_id, *(e.event_id for e in said[-1:]))
-            yield told.saw(
-                facts.META_RETURN, event, cause=cause, evidence=evidence, result=identity.setting("skipPreOnline")
+            yield BeganToServe(
+                *emit.at(event),
+                skip_pre_online=identity.setting("skipPreOnline"),
+                cause=cause,
+                evidence=evidence,
             )
 
-    def _reversed(self, told: Testimony) -> Iterator[Fact]:
+    def _reversed(self, emit: FactWriter) -> Iterator[Fact]:
         """What each reverse sync took over (BrokerPreOnlineService#syncMetadataReverse).
 
         The line with which one begins may be lost; what was taken over names the member too.
         """
-        current: Logged | None = None
-        taken: list[Logged] = []
+        current: FoldEvent | None = None
+        taken: list[FoldEvent] = []
         for event in [*self.before_online, None]:
             took = event is not None and event.kind in _TAKEN
             if took and event is not None and current is not None and current.peer_address == event.peer_address:
                 taken.append(event)
             elif event is None or took or event.kind == "PRE_REVERSE":
                 if current is not None:
-                    yield told.saw(
-                        facts.META_REVERSE,
-                        current,
+                    yield ReverseSynced(
+                        *emit.at(current),
                         address=current.peer_address,
-                        members=tuple(sorted({_TAKEN[e.kind] for e in taken})),
+                        tables=tuple(sorted({_TAKEN[e.kind] for e in taken})),
                         evidence=tuple(dict.fromkeys((current.event_id, *(e.event_id for e in taken)))),
                     )
                 current, taken = event, [event] if took and event is not None else []
 
     # -- tables -------------------------------------------------------------------------------------------
 
-    def _tables(self, told: Testimony, marks: set[int]) -> Iterator[Fact]:
+    def _tables(self, emit: FactWriter, marks: set[int]) -> Iterator[Fact]:
         """The tables around ``marks``, and the last of each kind that holds names."""
         by_kind: dict[str, list[Snapshot]] = {}
         for snapshot in self.snapshots.values():
@@ -211,11 +232,11 @@ class MetadataLog:
             places = {bisect_right(times, mark) + step for mark in marks for step in range(-1, AFTER)}
             places.add(len(own) - 1)
             for place in sorted(places & set(range(len(own)))):
-                yield from _table(told, own[place])
+                yield from _table(emit, own[place])
 
     # -- lines --------------------------------------------------------------------------------------------
 
-    def _on_version(self, event: Logged) -> None:
+    def _on_version(self, event: FoldEvent) -> None:
         snapshot = Snapshot(event.setting or "", event)
         before = self._newest.get(snapshot.kind)
         if before is not None and self._happened is not None:
@@ -229,80 +250,77 @@ class MetadataLog:
         self._newest[snapshot.kind] = snapshot
         self.snapshots[f"{event.stream}|{event.setting}"] = snapshot
 
-    def _on_entry(self, event: Logged) -> None:
+    def _on_entry(self, event: FoldEvent) -> None:
         snapshot = self.snapshots.get(f"{event.stream}|{event.setting}")
         if snapshot is not None:
             snapshot.entries.append(event)
 
-    def _on_identity(self, event: Logged) -> None:
+    def _on_identity(self, event: FoldEvent) -> None:
         if not event.flag:
             self.identity_file = event
 
-    def _on_serving(self, event: Logged) -> None:
+    def _on_serving(self, event: FoldEvent) -> None:
         self.serving.append(event)
         if event.peer is not None:
             self.smallest.append(event)
 
-    def _on_not_needed(self, event: Logged) -> None:
+    def _on_not_needed(self, event: FoldEvent) -> None:
         """The only replica by its configuration (totalReplicas) is never isolated and writes no "start service"."""
         self.before_online.append(event)
         self.serving.append(event)
 
-    def _on_smallest(self, event: Logged) -> None:
+    def _on_smallest(self, event: FoldEvent) -> None:
         self.smallest.append(event)
 
-    def _on_before_online(self, event: Logged) -> None:
+    def _on_before_online(self, event: FoldEvent) -> None:
         self.before_online.append(event)
 
-    def _on_trouble(self, event: Logged) -> None:
+    def _on_trouble(self, event: FoldEvent) -> None:
         """A master that the name servers lost does not stop, and only these lines show it."""
         self.troubles.append(event.at)
 
-    def _on_dropped(self, event: Logged) -> None:
+    def _on_dropped(self, event: FoldEvent) -> None:
         self.dropped.append(event)
 
 
-def _explains(said: Logged, serving: Logged) -> bool:
+def _explains(said: FoldEvent, serving: FoldEvent) -> bool:
     """Whether a line says how the broker came to serve; that it needs no pre-online says so only of itself."""
     return said.kind in _BEFORE_SERVING and (said.kind != "PRE_NOT_NEEDED" or said is serving)
 
 
-def _version(snapshot: Snapshot) -> dict[str, str | int | None]:
-    head = snapshot.head
-    return {
-        "value": snapshot.kind,
-        "state_version": head.state_version,
-        "version_timestamp": head.version_timestamp,
-        "counter": head.counter,
-    }
-
-
-def _table(told: Testimony, snapshot: Snapshot) -> Iterator[Fact]:
+def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
     """One fact for each offset of a snapshot, and one for the table itself."""
-    yield told.saw(facts.META_TABLE, snapshot.head, members=snapshot.head.members, **_version(snapshot))
+    head = snapshot.head
+    yield TableCopied(
+        *emit.at(head),
+        names=head.members,
+        table_name=snapshot.kind,
+        state_version=head.state_version,
+        version_timestamp=head.version_timestamp,
+        counter=head.counter,
+    )
     for entry in snapshot.entries:
-        yield told.saw(
-            facts.META_OFFSET,
-            entry,
-            value=snapshot.kind,
-            topic=entry.topic,
+        yield OffsetCopied(
+            *emit.at(entry),
+            offset=entry.queue_offset,
+            table_name=snapshot.kind,
             consumer_group=entry.consumer_group,
+            topic=entry.topic,
             queue_id=entry.queue_id,
-            end_offset=entry.queue_offset,
         )
 
 
-def _marks(lives: list[Life], periods: list[Fact]) -> set[int]:
+def _marks(incarnations: list[Incarnation], periods: list[Fact]) -> set[int]:
     """When something happened to the broker: it started, fell silent, was last seen, served, acted."""
     marks = {
         time
-        for life in lives
+        for life in incarnations
         for time in (life.first_seen, life.last_seen, *(t for hole in life.silences for t in (hole.begin, hole.end)))
     }
     return marks | {time for fact in periods for time in (fact.since, fact.until) if time is not None}
 
 
-def _end_of(life: Life) -> tuple[tuple[int | None, int | None, str | None], str | None, None]:
+def _end_of(life: Incarnation) -> tuple[tuple[int | None, int | None, str | None], str | None, None]:
     """How an acting period ends with the life of its process."""
     if life.stop is not None:
         return (life.stop, max(life.stop, life.last_seen) + SECOND, life.stop_event), STOPPED, None
@@ -312,26 +330,21 @@ def _end_of(life: Life) -> tuple[tuple[int | None, int | None, str | None], str 
 
 
 def _period(
-    told: Testimony,
-    begun: Logged,
+    emit: FactWriter,
+    begun: FoldEvent,
     end: tuple[int | None, int | None, str | None],
-    result: str | None,
+    end_cause: str | None,
     peer: str | None,
-) -> Fact:
-    until, until_by, until_event = end
-    return told.saw(
-        facts.META_ACTING,
-        begun,
-        until=until,
-        until_by=until_by,
-        until_event=until_event,
-        result=result,
+) -> ActedAsMaster:
+    return ActedAsMaster(
+        *emit.during(emit.node_at(begun.at), begun.at, begun.by, begun.event_id, *end),
         peer=peer,
         address=begun.peer_address,
+        end_cause=end_cause,
     )
 
 
-_HANDLERS: dict[str, Callable[[MetadataLog, Logged], None]] = {
+_HANDLERS: dict[str, Callable[[MetadataLog, FoldEvent], None]] = {
     "META_SNAPSHOT_VERSION": MetadataLog._on_version,
     "META_SNAPSHOT_OFFSET": MetadataLog._on_entry,
     "META_SNAPSHOT_DELAY": MetadataLog._on_entry,

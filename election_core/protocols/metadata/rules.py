@@ -18,11 +18,19 @@ from dataclasses import dataclass, field
 from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import Group, group_of, since, until
-from election_core.model import facts
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Fact
 from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
 from election_core.protocols.metadata.data_version import Version, is_taken_over
+from election_core.protocols.metadata.facts import (
+    ActedAsMaster,
+    BeganToServe,
+    NameDropped,
+    OffsetCopied,
+    ReverseSynced,
+    TableCopied,
+    VersionSeen,
+)
 from election_core.protocols.metadata.log import (
     ALONE,
     NO_MASTER,
@@ -79,12 +87,12 @@ class Table:
     taken: Moment
     version: Version
     names: frozenset[str]
-    offsets: dict[Key, Fact]
+    offsets: dict[Key, OffsetCopied]
 
     def offset(self, key: Key) -> int:
         """The next message of ``key``; a queue without an entry is read from its beginning."""
         entry = self.offsets.get(key)
-        return 0 if entry is None else entry.end_offset or 0
+        return 0 if entry is None or entry.offset is None else entry.offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +104,19 @@ class HandOver:
     microseconds on its own clock. ``reversed`` are its reverse syncs.
     """
 
-    left: Fact
+    left: ActedAsMaster
     node: str
     source: str
-    returned: Fact | None
+    returned: BeganToServe | None
     started: int | None
     died: int | None
     restarted: bool
-    reversed: tuple[Fact, ...]
+    reversed: tuple[ReverseSynced, ...]
 
     @property
     def taken(self) -> frozenset[str]:
         """The tables that a reverse sync took over."""
-        return frozenset(name for fact in self.reversed for name in fact.members or ())
+        return frozenset(name for fact in self.reversed for name in fact.tables)
 
     @property
     def end(self) -> Moment:
@@ -128,14 +136,14 @@ class HandOver:
 class Loss:
     """What went back: the entries before, and what each of them was afterwards."""
 
-    entries: list[tuple[Fact, int, Fact | None]] = field(default_factory=list)
+    entries: list[tuple[OffsetCopied, int, OffsetCopied | None]] = field(default_factory=list)
     proven: bool = True
     healed: bool = True
 
     @property
     def size(self) -> int:
         """By how much, over all queues."""
-        return sum((entry.end_offset or 0) - after for entry, after, _ in self.entries)
+        return sum((entry.offset or 0) - after for entry, after, _ in self.entries)
 
 
 @dataclass(slots=True)
@@ -166,16 +174,16 @@ class Tables:
     """The tables of a group around the moments at which something happened, by broker and kind."""
 
     def __init__(self, group: Group) -> None:
-        offsets: dict[tuple[str, str | None, int], list[Fact]] = {}
-        for fact in group.of(facts.META_OFFSET):
-            offsets.setdefault((fact.source_node, fact.value, fact.since), []).append(fact)
+        offsets: dict[tuple[str, str, int], list[OffsetCopied]] = {}
+        for entry in group.of(OffsetCopied):
+            offsets.setdefault((entry.source_node, entry.table_name, entry.since), []).append(entry)
         self._clocks = group.clocks
         self._of: dict[tuple[str, str], list[Table]] = {}
-        for fact in group.of(facts.META_TABLE):
-            entries = offsets.get((fact.source_node, fact.value, fact.since), [])
+        for copied in group.of(TableCopied):
+            entries = offsets.get((copied.source_node, copied.table_name, copied.since), [])
             own = {(entry.topic, entry.consumer_group, entry.queue_id): entry for entry in entries}
-            table = Table(since(fact), _version(fact), frozenset(fact.members or ()), own)
-            self._of.setdefault((fact.source_node, fact.value or ""), []).append(table)
+            table = Table(since(copied), _version(copied), frozenset(copied.names or ()), own)
+            self._of.setdefault((copied.source_node, copied.table_name), []).append(table)
 
     def before(self, source: str, kind: str, moment: Moment) -> Table | None:
         """The last table that is older than ``moment``, whatever the clocks."""
@@ -224,7 +232,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 def versions(group: Group) -> Iterator[MetadataVersion]:
     """Every version that was seen."""
-    for fact in group.of(facts.META_VERSION):
+    for fact in group.of(VersionSeen):
         timestamp = fact.version_timestamp
         yield MetadataVersion(
             cluster=group.cluster,
@@ -232,7 +240,7 @@ def versions(group: Group) -> Iterator[MetadataVersion]:
             protocol=PROTOCOL,
             node=fact.node or fact.source_node,
             source_node=fact.source_node,
-            kind=fact.value or "",
+            kind=fact.table_name,
             observed_time=fact.since,
             state_version=fact.state_version,
             timestamp=timestamp * 1000 if timestamp is not None and 0 <= timestamp < _YEAR_3000 else None,
@@ -247,35 +255,33 @@ _YEAR_3000 = 32_503_680_000_000
 
 def hand_overs(group: Group) -> Iterator[HandOver]:
     """Every end of an acting period by a smaller id, for each broker that bears this id and may be meant."""
-    for left in group.of(facts.META_ACTING):
-        if left.result != SMALLER_ID or left.peer is None:
+    for left in group.of(ActedAsMaster):
+        if left.end_cause != SMALLER_ID or left.peer is None:
             continue
-        for source in sorted({fact.source_node for fact in group.of(facts.ALIVE) if fact.node == left.peer}):
+        for source in sorted({fact.source_node for fact in group.of(Alive) if fact.node == left.peer}):
             returned = _return_within(left, source, group)
             started, died = _life_before(returned, source, group)
             begun = started if started is not None else (returned.since if returned else 0)
             taken = tuple(
                 fact
-                for fact in group.of(facts.META_REVERSE)
+                for fact in group.of(ReverseSynced)
                 if fact.source_node == source and returned is not None and begun <= fact.since <= returned.since_by
             )
-            restarted = any(
-                _meanwhile(left, fact, group) for fact in group.of(facts.ALIVE) if fact.source_node == source
-            )
+            restarted = any(_meanwhile(left, fact, group) for fact in group.of(Alive) if fact.source_node == source)
             yield HandOver(left, left.peer, source, returned, started, died, restarted, taken)
 
 
-def _meanwhile(left: Fact, life: Fact, group: Group) -> bool:
+def _meanwhile(left: ActedAsMaster, life: Alive, group: Group) -> bool:
     """Whether a process may have begun while the other one acted."""
     end = until(left) or since(left)
     return group.clocks.elapsed(since(left), since(life))[1] > 0 and group.clocks.elapsed(since(life), end)[1] > 0
 
 
-def _return_within(left: Fact, source: str, group: Group) -> Fact | None:
+def _return_within(left: ActedAsMaster, source: str, group: Group) -> BeganToServe | None:
     """Where the broker began to serve during the acting period."""
     end = until(left) or since(left)
     found = None
-    for fact in group.of(facts.META_RETURN):
+    for fact in group.of(BeganToServe):
         if fact.source_node != source:
             continue
         _, after_begin = group.clocks.elapsed(since(left), since(fact))
@@ -285,11 +291,11 @@ def _return_within(left: Fact, source: str, group: Group) -> Fact | None:
     return found
 
 
-def _life_before(returned: Fact | None, source: str, group: Group) -> tuple[int | None, int | None]:
+def _life_before(returned: BeganToServe | None, source: str, group: Group) -> tuple[int | None, int | None]:
     """When the process that returned was started, and when the one before it was last seen."""
     if returned is None:
         return None, None
-    lives = [fact for fact in group.of(facts.ALIVE) if fact.source_node == source and fact.since <= returned.since]
+    lives = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
     started = lives[-1].since if lives else None
     return started, lives[-2].until if len(lives) > 1 else None
 
@@ -340,7 +346,7 @@ def _losses(hand_over: HandOver, tables: Tables, kind: str, before: Table) -> li
         return None
     lost: dict[tuple[str | None, str | None], Loss] = {}
     for key, entry in sorted(before.offsets.items(), key=lambda item: tuple(str(part) for part in item[0])):
-        offset = entry.end_offset or 0
+        offset = entry.offset or 0
         behind = after is not None and after.offset(key) < offset
         shown = _lowest(
             key, [after if behind else None, stored if _began_with(hand_over, kind, behind, exact) else None]
@@ -403,10 +409,10 @@ def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | Non
 def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: str) -> Finding:
     left = hand_over.left
     first = loss.entries[0][0]
-    farthest = max(loss.entries, key=lambda one: (one[0].end_offset or 0) - one[1])
+    farthest = max(loss.entries, key=lambda one: (one[0].offset or 0) - one[1])
     of = f" of {first.consumer_group} on {first.topic}" if first.consumer_group else ""
     unit = "queue" if first.consumer_group else "level"
-    listed = [f"{unit} {entry.queue_id}: {entry.end_offset} to {after}" for entry, after, _ in loss.entries]
+    listed = [f"{unit} {entry.queue_id}: {entry.offset} to {after}" for entry, after, _ in loss.entries]
     more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     healed = "; by the first copy of its file consumers had committed their places again" if loss.healed else ""
     repeated = "delivered" if kind == "delay_offset" else "consumed"
@@ -428,7 +434,7 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: str) -> Fi
         f"{_messages(loss.size)} may be {repeated} again{healed}.",
         evidence=_evidence(hand_over, [one for entry, _, shown in loss.entries[:SHOWN] for one in (entry, shown)]),
         messages_repeated=loss.size,
-        offset_before=farthest[0].end_offset,
+        offset_before=farthest[0].offset,
         offset_after=farthest[1],
     )
 
@@ -443,11 +449,11 @@ def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterato
         if fact.address is not None and fact.address == hand_over.left.address:
             for kind in sorted(OFFSETS):
                 yield from _sync_by_version(hand_over, tables, stale, fact, kind, kind in taken)
-        taken |= set(fact.members or ())
+        taken |= set(fact.tables)
 
 
 def _sync_by_version(
-    hand_over: HandOver, tables: Tables, stale: Verdicts, sync: Fact, kind: str, replaced: bool
+    hand_over: HandOver, tables: Tables, stale: Verdicts, sync: ReverseSynced, kind: str, replaced: bool
 ) -> Iterator[Finding]:
     """While it acts, a slave copies nothing, so its versions only grow: two copies bound the one that was read."""
     left = hand_over.left
@@ -455,7 +461,7 @@ def _sync_by_version(
     least, most = (look(left.source_node, kind, since(sync)) for look in (tables.before, tables.after))
     if most is not None and not _made_while_acting(hand_over, most, least):
         most = None
-    took = kind in (sync.members or ())
+    took = kind in sync.tables
     if replaced or own is None or not exact:
         stale.why.append("no copy of the table that the returning master compared with the acting one's")
         return
@@ -524,7 +530,7 @@ def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Ver
         rollback.violates += 1
         dropped = [
             fact
-            for fact in group.of(facts.META_DROPPED)
+            for fact in group.of(NameDropped)
             if fact.source_node == left.source_node
             and fact.since >= hand_over.end.at
             and (fact.topic if kind == "topic_config" else fact.consumer_group) in lost
@@ -533,7 +539,7 @@ def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Ver
 
 
 def _name_finding(
-    hand_over: HandOver, kind: str, what: str, lost: list[str], shown: list[Table], dropped: list[Fact]
+    hand_over: HandOver, kind: str, what: str, lost: list[str], shown: list[Table], dropped: list[NameDropped]
 ) -> Finding:
     left = hand_over.left
     made = f"{len(lost)} {what}{'' if len(lost) == 1 else 's'} made"
@@ -610,7 +616,7 @@ def _evidence(hand_over: HandOver, entries: Iterable[Fact | None]) -> tuple[str,
     return tuple(dict.fromkeys(event for event in found if event is not None))
 
 
-def _id(left: Fact, rule: str, kind: str, hand_over: HandOver, *what: object) -> str:
+def _id(left: ActedAsMaster, rule: str, kind: str, hand_over: HandOver, *what: object) -> str:
     return finding_id(
         left.cluster, left.replica_group, rule, kind, left.source_node, hand_over.source, left.since, left.until, *what
     )
@@ -629,5 +635,5 @@ def _name(node: str | None, source: str) -> str:
     return source if node is None or node == source else f"{node} ({source})"
 
 
-def _version(fact: Fact) -> Version:
+def _version(fact: TableCopied) -> Version:
     return fact.state_version, fact.version_timestamp, fact.counter

@@ -26,12 +26,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from election_core.fold.fact_writer import BROKER, Testimony, Witness
-from election_core.fold.process_runs import SECOND, SILENCE, Life, life_at
-from election_core.model import facts
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import BROKER
+from election_core.fold.process_runs import SECOND, SILENCE, Incarnation, incarnation_at
 from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
 
 PROTOCOL = "order_lock"
 
@@ -60,7 +61,7 @@ class Entry:
 
     queue: Queue
     client: str
-    start: Logged
+    start: FoldEvent
     cause: str
     sign: int
     sure: int
@@ -79,11 +80,11 @@ class Mode:
 class LockLog:
     """All lock lines of one broker, and the settings that decide about them."""
 
-    lines: list[Logged] = field(default_factory=list)
-    settings: list[Logged] = field(default_factory=list)
-    peer_errors: list[Logged] = field(default_factory=list)
+    lines: list[FoldEvent] = field(default_factory=list)
+    settings: list[FoldEvent] = field(default_factory=list)
+    peer_errors: list[FoldEvent] = field(default_factory=list)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line; lines of one stream come in program order."""
         if event.kind in PEER_KINDS:
             self.peer_errors.append(event)
@@ -92,39 +93,43 @@ class LockLog:
         elif event.setting in (_MODE, _REPLICAS, _MEMBERS):
             self.settings.append(event)
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about the locks of its broker set."""
-        lives = witness.lives.get(BROKER, [])
-        if not self.lines or not lives:
+        incarnations = speaker.incarnations.get(BROKER, [])
+        if not self.lines or not incarnations:
             return
-        told = _tellers(witness, stream, lives)
+        emit_about = _writers(speaker, stream, incarnations)
         self.peer_errors.sort(key=attrgetter("at"))
-        yield from self._holds(lives, told)
+        yield from self._holds(incarnations, emit_about)
         for group in sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group}):
-            yield from told(group).life()
+            emit = emit_about(group)
+            yield from emit.alive()
+            yield from emit.silences()
 
-    def _holds(self, lives: list[Life], told: Callable[[str], Testimony]) -> list[Fact]:
+    def _holds(self, incarnations: list[Incarnation], emit_about: Callable[[str], FactWriter]) -> list[Fact]:
         # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
         # the file holds.
-        lines = sorted(self.lines, key=lambda event: life_at(lives, event.at))
+        lines = sorted(self.lines, key=lambda event: incarnation_at(incarnations, event.at))
         for lock_life in (LOCK_LIFE, 0):
-            table = Table(self, lives, told, lock_life)
+            table = Table(self, incarnations, emit_about, lock_life)
             found = [fact for event in lines for fact in table.take(event)]
             found += table.close()
             if not table.expires_early:
                 break
         return found
 
-    def mode(self, number: int, lives: list[Life]) -> Mode:
+    def mode(self, number: int, incarnations: list[Incarnation]) -> Mode:
         """The mode of one life: its configuration dump, or lines that only the strict mode prints.
 
         A broker knows whom to ask only with slave acting master; without it it asks nobody, or itself under a former
         id and counts twice, so that its quorum says nothing (``BrokerController#syncBrokerMemberGroup``).
         """
         own = {
-            event.setting: event.value for event in self.settings if event.value and life_at(lives, event.at) == number
+            event.setting: event.value
+            for event in self.settings
+            if event.value and incarnation_at(incarnations, event.at) == number
         }
-        asked_peers = any(life_at(lives, event.at) == number for event in self.peer_errors)
+        asked_peers = any(incarnation_at(incarnations, event.at) == number for event in self.peer_errors)
         strict = own[_MODE] == "true" if _MODE in own else (True if asked_peers else None)
         said = own.get(_REPLICAS, "")
         if strict is False:
@@ -135,9 +140,9 @@ class LockLog:
         knows_peers = needed == 1 or own.get(_MEMBERS) != "false"
         return Mode(True, needed if knows_peers else None, replicas)
 
-    def silent_peers(self, start: Logged) -> list[Logged]:
+    def silent_peers(self, start: FoldEvent) -> list[FoldEvent]:
         """The first failure of each peer right after a lock was granted here."""
-        found: dict[str, Logged] = {}
+        found: dict[str, FoldEvent] = {}
         first = bisect_left(self.peer_errors, start.at, key=attrgetter("at"))
         last = bisect_right(self.peer_errors, start.by + _PEERS_ANSWER, key=attrgetter("at"))
         for event in self.peer_errors[first:last]:
@@ -146,19 +151,19 @@ class LockLog:
         return [found[address] for address in sorted(found)]
 
 
-def _tellers(witness: Witness, stream: str, lives: list[Life]) -> Callable[[str], Testimony]:
-    def told(group: str) -> Testimony:
-        return witness.about(
+def _writers(speaker: Speaker, stream: str, incarnations: list[Incarnation]) -> Callable[[str], FactWriter]:
+    def emit_about(group: str) -> FactWriter:
+        return speaker.about(
             group,
             PROTOCOL,
             stream,
-            lambda time: witness.broker_id_at(time, lives) or witness.source_node,
+            lambda time: speaker.broker_id_at(time, incarnations) or speaker.source_node,
         )
 
-    return told
+    return emit_about
 
 
-def _queue_of(event: Logged) -> Queue:
+def _queue_of(event: FoldEvent) -> Queue:
     return (event.replica_group or "", event.consumer_group or "", event.topic or "", event.queue_id or 0)
 
 
@@ -168,8 +173,8 @@ class Table:
     line shows that it does not, ``expires_early`` says."""
 
     log: LockLog
-    lives: list[Life]
-    told: Callable[[str], Testimony]
+    incarnations: list[Incarnation]
+    emit_about: Callable[[str], FactWriter]
     lock_life: int
     expires_early: bool = False
     entries: dict[Queue, Entry] = field(default_factory=dict)
@@ -177,21 +182,22 @@ class Table:
     number: int = -1
     mode: Mode = field(default_factory=lambda: Mode(None, None))
 
-    def take(self, event: Logged) -> Iterator[Fact]:
+    def take(self, event: FoldEvent) -> Iterator[Fact]:
         """The next line: entries end and begin."""
         if event.consumer_group is None or event.client_id is None:
             return
-        if life_at(self.lives, event.at) != self.number:
+        if incarnation_at(self.incarnations, event.at) != self.number:
             yield from self.close()
-            self.number = life_at(self.lives, event.at)
-            self.mode = self.log.mode(self.number, self.lives)
-        if event.kind == NO_GROUP or (event.replica_group and event.topic):
+            self.number = incarnation_at(self.incarnations, event.at)
+            self.mode = self.log.mode(self.number, self.incarnations)
+        names_queue = event.replica_group and event.topic and event.queue_id is not None
+        if event.kind == NO_GROUP or names_queue:
             yield from TABLE_KINDS[event.kind](self, _queue_of(event), event)
 
     def close(self) -> Iterator[Fact]:
         """The process ended, or the log did: nothing says what became of the entries."""
         for entry in self.entries.values():
-            life = self.lives[self.number]
+            life = self.incarnations[self.number]
             if life.next_start is None and life.stop is None:
                 yield self._hold(entry, None, None, None, None)
                 continue
@@ -204,12 +210,12 @@ class Table:
 
     # -- one function a line ----------------------------------------------------------------------------------
 
-    def on_new(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_new(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """No entry was there: if one is known, the line of its end is lost."""
         yield from self._end_unseen(queue, event)
         self._begin(queue, event.client_id or "", event, NEW)
 
-    def on_taken(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_taken(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """The entry of the old client, perhaps of the same one, was not renewed for a minute."""
         entry = self.entries.get(queue)
         if entry is not None and entry.client == event.peer_client_id:
@@ -222,7 +228,7 @@ class Table:
             self.taken[queue] = (event.peer_client_id, event.event_id)
         self._begin(queue, event.client_id or "", event, TAKEN)
 
-    def on_refused(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_refused(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """Another client holds the lock and it is not expired: a sign of life of that lock."""
         holder = event.peer_client_id
         if holder is None:
@@ -235,7 +241,7 @@ class Table:
         yield from self._end_unseen(queue, event)
         self._begin(queue, holder, event, SEEN)
 
-    def on_released(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_released(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """The own entry was removed; whether it had expired before is not said."""
         entry = self.entries.get(queue)
         if entry is not None and entry.client == event.client_id:
@@ -245,26 +251,28 @@ class Table:
             yield from self._end_unseen(queue, event)
         yield self._given_up(queue, event, RELEASED)
 
-    def on_release_none(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_release_none(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """Nobody has an entry."""
         yield from self._end_unseen(queue, event)
         yield self._given_up(queue, event, "none")
 
-    def on_release_refused(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_release_refused(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """Another client has the entry, perhaps an expired one: no sign of life of that lock."""
         old, taken_event = self.taken.get(queue, (None, ""))
-        if old == event.client_id:
-            yield self._fact(
-                facts.LOCK_LATE,
-                queue,
-                event,
-                peer=event.client_id,
-                address=event.peer_client_id,
+        if old is not None and old == event.client_id:
+            group, consumers, topic, number = queue
+            yield LockLate(
+                *self.emit_about(group).at(event),
+                client=old,
+                holder=event.peer_client_id,
+                consumer_group=consumers,
+                topic=topic,
+                queue_id=number,
                 evidence=(taken_event, event.event_id),
             )
         yield self._given_up(queue, event, "refused")
 
-    def on_no_group(self, _queue: Queue, event: Logged) -> Iterator[Fact]:
+    def on_no_group(self, _queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         """The process never had a table of this group: entries that are known ended with another process."""
         for queue in [queue for queue in self.entries if queue[1] == event.consumer_group]:
             yield from self._end_unseen(queue, event)
@@ -276,47 +284,51 @@ class Table:
 
     # -- facts ------------------------------------------------------------------------------------------------
 
-    def _begin(self, queue: Queue, client: str, event: Logged, cause: str) -> None:
+    def _begin(self, queue: Queue, client: str, event: FoldEvent, cause: str) -> None:
         sure = event.at if cause == SEEN else event.at + self.lock_life
         self.entries[queue] = Entry(queue, client, event, cause, event.at, sure)
 
-    def _end_unseen(self, queue: Queue, event: Logged) -> Iterator[Fact]:
+    def _end_unseen(self, queue: Queue, event: FoldEvent) -> Iterator[Fact]:
         entry = self.entries.pop(queue, None)
         if entry is not None:
             yield self._hold(entry, entry.sign, event.by, event.event_id, UNSEEN)
 
-    def _given_up(self, queue: Queue, event: Logged, result: str) -> Fact:
-        return self._fact(facts.LOCK_GIVEN_UP, queue, event, peer=event.client_id, result=result)
-
-    def _fact(self, kind: str, queue: Queue, event: Logged, **more: object) -> Fact:
+    def _given_up(self, queue: Queue, event: FoldEvent, found: str) -> LockGivenUp:
         group, consumers, topic, number = queue
-        return self.told(group).saw(kind, event, consumer_group=consumers, topic=topic, queue_id=number, **more)
+        return LockGivenUp(
+            *self.emit_about(group).at(event),
+            client=event.client_id or "",
+            found=found,
+            consumer_group=consumers,
+            topic=topic,
+            queue_id=number,
+        )
 
     def _hold(
-        self, entry: Entry, until: int | None, until_by: int | None, until_event: str | None, result: str | None
-    ) -> Fact:
-        silent = self.log.silent_peers(entry.start) if self.mode.strict else []
-        sure = entry.sure
-        return self._fact(
-            facts.LOCK_HOLD,
-            entry.queue,
-            entry.start,
-            peer=entry.client,
+        self, entry: Entry, until: int | None, until_by: int | None, until_event: str | None, end_cause: str | None
+    ) -> LockHeld:
+        group, consumers, topic, number = entry.queue
+        emit, start, sure = self.emit_about(group), entry.start, entry.sure
+        silent = self.log.silent_peers(start) if self.mode.strict else []
+        node, end = emit.node_at(start.at), (until, until_by, until_event)
+        return LockHeld(
+            *emit.during(node, start.at, start.by, start.event_id, *end),
+            client=entry.client,
+            end_cause=end_cause,
             cause=entry.cause,
-            result=result,
-            until=until,
-            until_by=until_by,
-            until_event=until_event,
-            sure_until=max(min(sure, until) if until is not None else sure, entry.start.at),
-            flag=self.mode.strict,
+            silent_peers=tuple(event.peer_address or "" for event in silent),
             needed=self.mode.needed,
-            count=self.mode.replicas,
-            members=tuple(event.peer_address or "" for event in silent) or None,
+            replicas=self.mode.replicas,
+            strict=self.mode.strict,
+            consumer_group=consumers,
+            topic=topic,
+            queue_id=number,
+            sure_until=max(min(sure, until) if until is not None else sure, start.at),
             evidence=tuple(event.event_id for event in silent),
         )
 
 
-TABLE_KINDS: dict[str, Callable[[Table, Queue, Logged], Iterator[Fact]]] = {
+TABLE_KINDS: dict[str, Callable[[Table, Queue, FoldEvent], Iterator[Fact]]] = {
     "LOCK_NEW": Table.on_new,
     "LOCK1_NEW": Table.on_new,
     "LOCK_TAKEN_EXPIRED": Table.on_taken,

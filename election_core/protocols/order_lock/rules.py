@@ -31,10 +31,10 @@ from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT_END, Group, group_of, since, until
 from election_core.judge.wording import between
-from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Fact, Silence
 from election_core.model.rows import Finding, LockHold, Row, RuleCoverage
+from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
 from election_core.protocols.order_lock.log import (
     CLIENT_LIFE,
     EXPIRED,
@@ -65,7 +65,7 @@ class Hold:
     the table until ``end``.
     """
 
-    fact: Fact
+    fact: LockHeld
     key: Key
     client: str
     broker: str
@@ -100,7 +100,7 @@ class Double:
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    if not any(fact.kind == facts.LOCK_HOLD for fact in own):
+    if not any(isinstance(fact, LockHeld) for fact in own):
         return
     group = group_of(own, clocks)
     entries = list(_entries(group))
@@ -124,39 +124,39 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 def _entries(group: Group) -> Iterator[Hold]:
     """The entries of all tables; brokers whose log does not show the mode share that of the others of their set."""
-    modes = {(fact.flag, fact.needed) for fact in group.of(facts.LOCK_HOLD) if fact.flag is not None}
-    strict = {flag for flag, _ in modes}
+    modes = {(fact.strict, fact.needed) for fact in group.of(LockHeld) if fact.strict is not None}
+    strict = {mode for mode, _ in modes}
     quorums = {needed for _, needed in modes if needed is not None}
     ends = _ends_of_logs(group)
-    for logged in group.of(facts.LOCK_HOLD):
+    for logged in group.of(LockHeld):
         fact = logged
-        if fact.flag is None and len(strict) == 1:
-            fact = replace(fact, flag=next(iter(strict)))
-        if fact.needed is None and fact.flag is not None and len(strict) == 1 and len(quorums) == 1:
+        if fact.strict is None and len(strict) == 1:
+            fact = replace(fact, strict=next(iter(strict)))
+        if fact.needed is None and fact.strict is not None and len(strict) == 1 and len(quorums) == 1:
             fact = replace(fact, needed=next(iter(quorums)))
         end = until(fact) or ends.get(fact.source_node)
-        sure = fact.sure_until or fact.since
+        sure = fact.sure_until
         if end is not None:  # the table ends with its process, which may have died after its last line
             sure = max(min(sure, end.at), fact.since)
         yield Hold(
             fact=fact,
-            key=(fact.consumer_group or "", fact.topic or "", fact.queue_id or 0),
-            client=fact.peer or "",
+            key=(fact.consumer_group, fact.topic, fact.queue_id),
+            client=fact.client,
             broker=fact.node or fact.source_node,
             source=fact.source_node,
             begin=since(fact),
             sure=Moment(sure, sure, fact.source_node),
             end=end,
             needed=fact.needed,
-            present=fact.result in (RELEASED, EXPIRED),
+            present=fact.end_cause in (RELEASED, EXPIRED),
         )
 
 
 def _ends_of_logs(group: Group) -> dict[str, Moment]:
     """The last signs of processes whose logs stop well before the logs of their set do: the process ended."""
     last: dict[str, int] = {}
-    for life in group.of(facts.ALIVE):
-        last[life.source_node] = max(last.get(life.source_node, 0), life.until or life.since)
+    for life in group.of(Alive):
+        last[life.source_node] = max(last.get(life.source_node, 0), life.since if life.until is None else life.until)
     seen = {source: Moment(at, at + SILENCE, source) for source, at in last.items()}
     return {
         source: moment for source, moment in seen.items() if group.clocks.elapsed(moment, group.end)[0] >= SILENT_END
@@ -166,15 +166,15 @@ def _ends_of_logs(group: Group) -> dict[str, Moment]:
 def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
     """Entries as holds of their clients: given up or moved elsewhere, or lost while the broker was frozen."""
     given_up: dict[tuple[Key, str], list[Moment]] = {}
-    for fact in group.of(facts.LOCK_GIVEN_UP):
-        key = (fact.consumer_group or "", fact.topic or "", fact.queue_id or 0)
-        given_up.setdefault((key, fact.peer or ""), []).append(since(fact))
+    for fact in group.of(LockGivenUp):
+        key = (fact.consumer_group, fact.topic, fact.queue_id)
+        given_up.setdefault((key, fact.client), []).append(since(fact))
     moved: dict[tuple[Key, str], list[Moment]] = {}
     for hold in entries:
         moved.setdefault((hold.key, hold.client), []).append(hold.begin)
     frozen: dict[str, list[int]] = {}
-    for fact in group.of(facts.SILENCE):
-        frozen.setdefault(fact.source_node, []).append(fact.since)
+    for hole in group.of(Silence):
+        frozen.setdefault(hole.source_node, []).append(hole.since)
     gone = {who: Elsewhere(own, group.clocks) for who, own in given_up.items()}
     went = {who: Elsewhere(own, group.clocks) for who, own in moved.items()}
     holes = {source: sorted(own) for source, own in frozen.items()}
@@ -266,7 +266,7 @@ def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
             topic=hold.key[1],
             queue_id=hold.key[2],
             client_id=hold.client,
-            lock_mode=None if fact.flag is None else ("strict" if fact.flag else "non_strict"),
+            lock_mode=None if fact.strict is None else ("strict" if fact.strict else "non_strict"),
             granted=len(_grants(group, hold, others[(hold.key, hold.client)])),
             needed=hold.needed,
             start_time=fact.since,
@@ -274,8 +274,8 @@ def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
             certain_until=hold.sure.at,
             start_uncertainty_ms=(fact.since_by - fact.since) // 1000,
             end_uncertainty_ms=(hold.end.by - hold.end.at) // 1000 if hold.end else None,
-            start_cause=fact.cause or "",
-            end_cause=fact.result or (PROCESS_ENDED if hold.end else None),
+            start_cause=fact.cause,
+            end_cause=fact.end_cause or (PROCESS_ENDED if hold.end else None),
             start_event_id=fact.since_event,
             end_event_id=fact.until_event,
         )
@@ -385,7 +385,7 @@ def _most(group: Group, one: Hold, other: Hold) -> int:
     return max(min(spans), 0)
 
 
-def double_holds(group: Group, holds: list[Hold], partial: set[Fact]) -> Iterator[Double]:
+def double_holds(group: Group, holds: list[Hold], partial: set[LockHeld]) -> Iterator[Double]:
     """Pairs of clients that each had, or may have had, enough grants of one queue at once.
 
     Entries that missed the quorum are no holds (``partial``). Intervals of time that meet pairwise meet all: it is
@@ -552,7 +552,7 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
         missed.setdefault((hold.key[0], hold.client, hold.source), []).append(hold)
     for (consumers, client, _), holds in sorted(missed.items()):
         first = holds[0]
-        silent = sorted({address for hold in holds for address in hold.fact.members or ()})
+        silent = sorted({address for hold in holds for address in hold.fact.silent_peers})
         yield group.finding(
             "LOCK_WITHOUT_QUORUM",
             (*(hold.fact.since_event for hold in holds),),
@@ -571,10 +571,11 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
 
 def _missed_quorum(group: Group, hold: Hold, own: dict[tuple[Key, str], Entries]) -> bool:
     """Of the ``totalReplicas`` (or all brokers that speak, if more) those that did not answer cannot have granted."""
-    if not hold.fact.flag or hold.needed is None or not hold.fact.members:
+    if not hold.fact.strict or hold.needed is None or not hold.fact.silent_peers:
         return False
-    speaking = len({fact.source_node for fact in group.of(facts.ALIVE)})
-    could = max(hold.fact.count or 2 * hold.needed - 1, speaking) - len(hold.fact.members)
+    speaking = len({fact.source_node for fact in group.of(Alive)})
+    replicas = 2 * hold.needed - 1 if hold.fact.replicas is None else hold.fact.replicas
+    could = max(replicas, speaking) - len(hold.fact.silent_peers)
     return could < hold.needed and len(_grants(group, hold, own[(hold.key, hold.client)])) < hold.needed
 
 
@@ -587,7 +588,7 @@ def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterato
     An echo where the same two brokers did grant one queue to two clients.
     """
     moves: dict[tuple[str, str], list[tuple[Hold, Hold]]] = {}
-    for own in _by_key(hold for hold in entries if hold.fact.flag is False).values():
+    for own in _by_key(hold for hold in entries if hold.fact.strict is False).values():
         for first, second in _near(group, own):
             if _moved_early(group, first, second):
                 moves.setdefault((first.source, second.source), []).append((first, second))
@@ -600,7 +601,7 @@ def _moved_early(group: Group, first: Hold, second: Hold) -> bool:
     """The second broker granted while the first one's lock lived, or while its client may still have believed in it."""
     if first.client == second.client and _granted_within(group, first, second):
         return True
-    if first.fact.result not in (PROCESS_ENDED, None) or first.end is None:
+    if first.fact.end_cause not in (PROCESS_ENDED, None) or first.end is None:
         return False
     gone = group.clocks.elapsed(first.end, second.begin)
     return gone[0] > 0 and gone[1] < CLIENT_LIFE
@@ -651,13 +652,13 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
 
 def _late(group: Group) -> Iterator[Finding]:
     """``LOCK_USED_AFTER_EXPIRY``: a client counted a queue as its own after its expired lock had gone to another."""
-    late: dict[tuple[str, str, str, str], list[Fact]] = {}
-    for fact in group.of(facts.LOCK_LATE):
-        who = (fact.consumer_group or "", fact.peer or "", fact.address or "", fact.source_node)
+    late: dict[tuple[str, str, str, str], list[LockLate]] = {}
+    for fact in group.of(LockLate):
+        who = (fact.consumer_group, fact.client, fact.holder or "another client", fact.source_node)
         late.setdefault(who, []).append(fact)
     for (consumers, client, holder, source), found in sorted(late.items()):
         broker = found[0].node or source
-        queues = _queues((consumers, fact.topic or "", fact.queue_id or 0) for fact in found)
+        queues = _queues((consumers, fact.topic, fact.queue_id) for fact in found)
         yield group.finding(
             "LOCK_USED_AFTER_EXPIRY",
             (*(fact.since_event for fact in found),),
@@ -696,15 +697,15 @@ def _coverage(
         "renewals print nothing: whether the other broker's lock still lived, or in strict mode had its quorum, is not "
         "in the logs",
     )
-    strict = [hold for hold in entries if hold.fact.flag]
+    strict = [hold for hold in entries if hold.fact.strict]
     own = _by_client(entries, group.clocks)
     proven = [
         hold
         for hold in strict
         if hold.needed is not None and len(_grants(group, hold, own[(hold.key, hold.client)])) >= hold.needed
     ]
-    if strict or any(hold.fact.flag is None for hold in entries):
-        unknown = sum(1 for hold in entries if hold.fact.flag is None)
+    if strict or any(hold.fact.strict is None for hold in entries):
+        unknown = sum(1 for hold in entries if hold.fact.strict is None)
         yield coverage(
             group,
             "LOCK_WITHOUT_QUORUM",
@@ -714,10 +715,10 @@ def _coverage(
             "the answer of the quorum is not printed, nor are renewals of entries that peers already had, nor whom a "
             "broker asks without slave acting master",
         )
-    if any(hold.fact.flag is False for hold in entries):
-        held = {hold.key for hold in entries if hold.fact.flag is False}
+    if any(hold.fact.strict is False for hold in entries):
+        held = {hold.key for hold in entries if hold.fact.strict is False}
         yield coverage(group, "LOCK_NON_STRICT_RISK", max(len(held) - risks, 0), risks)
-    expired = sum(1 for hold in entries if hold.fact.result == EXPIRED)
+    expired = sum(1 for hold in entries if hold.fact.end_cause == EXPIRED)
     yield coverage(
         group,
         "LOCK_USED_AFTER_EXPIRY",

@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.fold.fact_writer import UNIDENTIFIED, Testimony, Witness
-from election_core.fold.process_runs import SECOND, SILENCE, life_at
+from election_core.fold.contact import Contact
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import UNIDENTIFIED
+from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
-from election_core.judge.silent_logs import Contact
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.facts import Fact, LastHeard, QuietLog, Silence, TermRaised, TermWentBack
+from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
-from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, LastHeard, vote_facts
+from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, HeardLast, vote_facts
+from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
 
 PROTOCOL = "raft"
@@ -43,7 +44,7 @@ class Raised:
 
     term: int
     peer: str | None
-    event: Logged
+    event: FoldEvent
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ class RaftLog:
     _timeout_us: int | None = None
     _last_at: int = 0
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this log. Its clock may show less than the line before: two loggers share a file."""
         if event.at < self._last_at <= event.by:
             event = replace(event, at=self._last_at)
@@ -69,7 +70,7 @@ class RaftLog:
         own.timeout_us = self._timeout_us
         own.on(event)
 
-    def _membership(self, event: Logged) -> "Membership":
+    def _membership(self, event: FoldEvent) -> "Membership":
         """The member that speaks: the last one, or another one that the line names; collectors may mix several."""
         current = self.memberships[-1]
         cluster = event.cluster_name if event.kind in _NAMES_CLUSTER else None
@@ -81,29 +82,52 @@ class RaftLog:
         current.cluster = current.cluster or cluster
         return current
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about the etcd clusters that its member belonged to."""
         clusters = {one.node: one.cluster for one in self.memberships if one.cluster}
         for own in self.memberships:
-            group = own.cluster or clusters.get(own.node) or witness.listed.replica_group or UNIDENTIFIED
-            told = witness.about(group, PROTOCOL, stream, _always(own.node))
+            group = own.cluster or clusters.get(own.node) or speaker.listed.replica_group or UNIDENTIFIED
+            emit = speaker.about(group, PROTOCOL, stream, _always(own.node))
             if own.steps:
-                lives = {life_at(told.lives, step.at) for step in own.steps}
-                yield from own.facts(replace(told, lives=[told.lives[number] for number in sorted(lives)]))
+                incarnations = {incarnation_at(emit.incarnations, step.at) for step in own.steps}
+                yield from own.facts(
+                    replace(emit, incarnations=[emit.incarnations[number] for number in sorted(incarnations)])
+                )
 
 
-def _at_once(heard: Logged, event: Logged) -> bool:
+def _is_larger(term: int | None, other: int | None) -> bool:
+    return term is not None and other is not None and term > other
+
+
+def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
     """Whether a member follows in the term that it heard of in the line before."""
     return heard.term == event.term and 0 <= event.at - heard.at < SECOND
 
 
-def _closed_by_peer(lost: Logged) -> bool:
+def _closed_by_peer(lost: FoldEvent) -> bool:
     """Whether a connection broke at once, because the peer's process or kernel closed it."""
     return any(word in (lost.result or "") for word in ("EOF", "connection reset"))
 
 
 def _always(node: str | None) -> Callable[[int], str | None]:
     return lambda _: node
+
+
+@dataclass(slots=True)
+class Running:
+    """What one process of a member is in the middle of. A start makes it anew, so that nothing is carried over."""
+
+    voters: tuple[tuple[str, ...], ...] = ()
+    cause: str | None = None
+    heard_of: FoldEvent | None = None
+    transfer_to: tuple[str | None, int] | None = None
+    open: Campaign | None = None
+    refused: set[str] = field(default_factory=set)
+    lost: dict[str, Contact] = field(default_factory=dict)
+    stopping: bool = False
+    led_until: int | None = None
+    restarted: bool = False
+    missed: tuple[str | None, int | None] | None = None
 
 
 @dataclass(slots=True)
@@ -117,89 +141,77 @@ class Membership:
     campaigns: list[Campaign] = field(default_factory=list)
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
-    heard: list[LastHeard] = field(default_factory=list)
-    stalls: list[Logged] = field(default_factory=list)
+    heard: list[HeardLast] = field(default_factory=list)
+    stalls: list[FoldEvent] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, Logged]] = field(default_factory=list)
-    _voters: tuple[tuple[str, ...], ...] = ()
+    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     _largest_term: int | None = None
-    _cause: str | None = None
-    _from: Logged | None = None
-    _transfer_to: tuple[str | None, int] | None = None
-    _open: Campaign | None = None
-    _refused: set[str] = field(default_factory=set)
-    _lost: dict[str, Contact] = field(default_factory=dict)
-    _stopping: bool = False
-    _led_until: int | None = None
-    _restarted: bool = False
-    _missed: tuple[str | None, int | None] | None = None
+    _now: Running = field(default_factory=Running)
 
     def may_be(self, node: str | None, cluster: str | None) -> bool:
         """Whether a line that names this member and cluster, as far as it does, may be this one's."""
         same_node = None in (node, self.node) or node == self.node
         return same_node and (None in (cluster, self.cluster) or cluster == self.cluster)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line that this member wrote."""
         if event.kind in _SAYS_OWN_TERM and event.term is not None:
             self._note_term(event, event.term)
         _HANDLERS[event.kind](self, event)
         if self._role == LEADER:
             if event.kind in _SAID_BY_LEADERS:
-                self._led_until, self._restarted = event.at, False
-            self._restarted = self._restarted or event.kind in _SAID_AT_STARTS
+                self._now.led_until, self._now.restarted = event.at, False
+            self._now.restarted = self._now.restarted or event.kind in _SAID_AT_STARTS
 
-    def facts(self, told: Testimony) -> Iterator[Fact]:
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """What the lines prove about the cluster."""
         first = self.steps[0]
-        yield told.fact(facts.QUIET, first.at, first.at, None, node=self.node)
-        yield from told.roles(spans(self.steps, told.lives, FOLLOWER))
-        yield from (fact for fact in told.life() if fact.kind == facts.ALIVE)
-        yield from self._vote_facts(told)
-        yield from self._contact_facts(told)
-        yield from self._rule_facts(told)
+        yield QuietLog(*emit.during(self.node, first.at, first.at, None))
+        yield from emit.roles(spans(self.steps, emit.incarnations, FOLLOWER))
+        yield from emit.alive()
+        yield from self._vote_facts(emit)
+        yield from self._contact_facts(emit)
+        yield from self._rule_facts(emit)
 
-    def _vote_facts(self, told: Testimony) -> Iterator[Fact]:
-        yield from vote_facts(told, self.grants.values(), self.campaigns)
+    def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        yield from vote_facts(emit, self.grants.values(), self.campaigns)
         for raised in self.raised:
-            yield told.saw(facts.TERM_RAISED, raised.event, term=raised.term, peer=raised.peer)
+            yield TermRaised(*emit.at(raised.event), term=raised.term, peer=raised.peer)
 
-    def _contact_facts(self, told: Testimony) -> Iterator[Fact]:
+    def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for heard in self.heard:
-            yield told.saw(facts.LAST_HEARD, heard, node=heard.leader)
+            yield LastHeard(*emit.about(heard.leader, heard))
         for contact in self.contacts:
-            closed = _closed_by_peer(contact.lost)
-            yield contact.fact(told, READ_TIMEOUT, closed)
+            yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
         for stall in self.stalls:
             latest = stall.at - (stall.duration_ms or 0) * 1000
             earliest = latest - 2 * self._tick_us
-            more = {"until": stall.at, "until_by": stall.by, "until_event": stall.event_id}
-            yield told.fact(facts.SILENCE, earliest, latest, None, node=self.node, flag=True, **more)
+            end = (stall.at, stall.by, stall.event_id)
+            yield Silence(*emit.during(self.node, earliest, latest, None, *end), noticed=True)
 
-    def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
-        yield from self.checked.tallied(told, self.node)
+    def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
-            yield told.saw(
-                facts.VIOLATION,
-                event,
-                cause=verdict.rule,
-                result=verdict.why,
+            yield RaftRuleBroken(
+                *emit.at(event),
                 term=event.term,
                 peer=event.peer,
-                needed=event.member_count,
-                count=event.count,
+                why=verdict.why,
+                rule=verdict.rule,
+                voters_in_force=event.member_count,
+                refusals=event.count,
             )
-        for before, event in self.went_back:
-            yield told.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+        for before, after, event in self.went_back:
+            yield TermWentBack(*emit.at(event), before=before, after=after)
 
     # -- roles ------------------------------------------------------------------------------------------
 
-    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str) -> None:
+    def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
         last = self.steps[-1] if self.steps else None
         if last is not None and (last.role, last.term, last.leader) == (role, term, leader) and cause != "start":
             return
-        if self._stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
+        if self._now.stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it ends
             cause = STOPPED
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
@@ -219,79 +231,76 @@ class Membership:
     def _leader(self) -> str | None:
         return self.steps[-1].leader if self.steps else None
 
-    def _on_start(self, event: Logged) -> None:
+    def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
-        if self._open is not None:
-            self._open.outcome = "abandoned"
-        for contact in self._lost.values():
+        if self._now.open is not None:
+            self._now.open.outcome = "abandoned"
+        for contact in self._now.lost.values():
             contact.again = event.at
-        self._open, self._cause, self._from, self._transfer_to = None, None, None, None
-        self._voters, self._stopping = (), False
-        self._led_until, self._restarted, self._missed = None, False, None
-        self._lost.clear()
+        self._now = Running()
         last = self.steps[-1] if self.steps else None
         said = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
         if not said:
             self._step(event, FOLLOWER, event.term, None, "start")
 
-    def _on_to_follower(self, event: Logged) -> None:
-        larger = self._open is not None and (event.term or 0) > self._open.term
+    def _on_to_follower(self, event: FoldEvent) -> None:
+        larger = self._now.open is not None and _is_larger(event.term, self._now.open.term)
         self._close_campaign(event, "no_winner" if larger else "lost")
-        self._step(event, FOLLOWER, event.term, None, self._cause or "start")
-        self._cause = None
+        self._step(event, FOLLOWER, event.term, None, self._now.cause or "start")
+        self._now.cause = None
 
-    def _on_election(self, event: Logged) -> None:
-        self._cause = self._cause if self._cause == TRANSFER else "election_timeout"
+    def _on_election(self, event: FoldEvent) -> None:
+        self._now.cause = self._now.cause if self._now.cause == TRANSFER else "election_timeout"
         if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + self._tick_us
-            self.heard.append(LastHeard(self._leader, least, most, event.event_id))
-            self._missed = (self._leader, self.steps[-1].term)
+            self.heard.append(HeardLast(self._leader, least, most, event.event_id))
+            self._now.missed = (self._leader, self.steps[-1].term)
 
-    def _on_pre_candidate(self, event: Logged) -> None:
-        self._step(event, CANDIDATE, event.term, None, self._cause or "election_timeout")
+    def _on_pre_candidate(self, event: FoldEvent) -> None:
+        self._step(event, CANDIDATE, event.term, None, self._now.cause or "election_timeout")
 
-    def _on_to_candidate(self, event: Logged) -> None:
-        cause = self._cause or "election_timeout"
+    def _on_to_candidate(self, event: FoldEvent) -> None:
+        cause = self._now.cause or "election_timeout"
         self._close_campaign(event, "no_winner")
         self._step(event, CANDIDATE, event.term, None, cause)
         if event.term is not None:
-            self._open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
-            self._open.needed = majority(len(self._voters[0])) if self._voters else None
-            self.campaigns.append(self._open)
-            self._refused = set()
+            self._now.open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
+            self._now.open.needed = majority(len(self._now.voters[0])) if self._now.voters else None
+            self.campaigns.append(self._now.open)
+            self._now.refused = set()
             self._granted(event, self.node, self.node, event.term)
 
-    def _on_to_leader(self, event: Logged) -> None:
-        cause = self._open.cause if self._open is not None and self._open.cause == TRANSFER else "elected"
+    def _on_to_leader(self, event: FoldEvent) -> None:
+        cause = self._now.open.cause if self._now.open is not None and self._now.open.cause == TRANSFER else "elected"
         self._check(self._quorum(event), event)
         self._step(event, LEADER, event.term, self.node, cause)
         self._close_campaign(event, "won")
-        self._cause = None
+        self._now.cause = None
 
-    def _on_no_quorum(self, event: Logged) -> None:
+    def _on_no_quorum(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, self.steps[-1].term if self.steps else None, None, "quorum_lost")
-        self._cause = "quorum_lost"
-        self._led_until = None
+        self._now.cause = "quorum_lost"
+        self._now.led_until = None
 
-    def _on_leader_changed(self, event: Logged) -> None:
-        self._led_until = None
+    def _on_leader_changed(self, event: FoldEvent) -> None:
+        self._now.led_until = None
         self._on_leader_known(event)
 
-    def _on_leader_known(self, event: Logged) -> None:
-        if self._role != LEADER and self._led_until is not None and self._restarted:
-            self._blur_end(self._led_until)
-        self._restarted = False
-        if self._missed is not None:
-            if self._missed == (event.peer, event.term):  # it led on, only its messages did not arrive
+    def _on_leader_known(self, event: FoldEvent) -> None:
+        if self._role != LEADER and self._now.led_until is not None and self._now.restarted:
+            self._blur_end(self._now.led_until)
+        self._now.restarted = False
+        if self._now.missed is not None:
+            if self._now.missed == (event.peer, event.term):  # it led on, only its messages did not arrive
                 self.heard.pop()
-            self._missed = None
+            self._now.missed = None
         if event.peer != self.node:
             self._close_campaign(event, "lost")
             self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
         elif (self._role, self.steps[-1].term if self.steps else None) != (LEADER, event.term):
             self._step(event, LEADER, event.term, self.node, "status")
             self._close_campaign(event, "won")
-        self._cause = None
+        self._now.cause = None
 
     def _blur_end(self, led_until: int) -> None:
         """The member learns of a leader as if it had known none, and never said that it had lost itself as leader.
@@ -303,67 +312,67 @@ class Membership:
         after = self.steps[number]
         blur = replace(after, at=led_until, by=after.at, role=UNKNOWN, term=None, leader=None, cause="unknown")
         self.steps.insert(number, blur)
-        self._led_until = None
+        self._now.led_until = None
 
-    def _on_leader_lost(self, event: Logged) -> None:
-        self._led_until = None
+    def _on_leader_lost(self, event: FoldEvent) -> None:
+        self._now.led_until = None
         if self._role == FOLLOWER:
             self._step(event, FOLLOWER, event.term, None, "leader_lost")
         elif self._role == LEADER:  # the line on its new role is missing
-            self._step(event, FOLLOWER, event.term, None, self._cause or "unknown")
+            self._step(event, FOLLOWER, event.term, None, self._now.cause or "unknown")
 
-    def _on_removed(self, event: Logged) -> None:
+    def _on_removed(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer == self.node:
             self._step(event, DOWN, None, None, "removed")
 
-    def _on_transfer(self, event: Logged) -> None:
-        self._transfer_to = (event.peer, event.at)
+    def _on_transfer(self, event: FoldEvent) -> None:
+        self._now.transfer_to = (event.peer, event.at)
 
-    def _on_transfer_taken(self, event: Logged) -> None:
-        self._cause = TRANSFER
+    def _on_transfer_taken(self, event: FoldEvent) -> None:
+        self._now.cause = TRANSFER
 
-    def _on_term_higher(self, event: Logged) -> None:
-        self._from = event
-        to, at = self._transfer_to or (None, 0)
+    def _on_term_higher(self, event: FoldEvent) -> None:
+        self._now.heard_of = event
+        to, at = self._now.transfer_to or (None, 0)
         handed_over = to is not None and to == event.peer and event.at - at <= TRANSFER_LASTS
-        self._cause = TRANSFER if self._role == LEADER and handed_over else "larger_term"
+        self._now.cause = TRANSFER if self._role == LEADER and handed_over else "larger_term"
 
     # -- terms and votes --------------------------------------------------------------------------------
 
-    def _note_term(self, event: Logged, term: int) -> None:
+    def _note_term(self, event: FoldEvent, term: int) -> None:
         """Follow the member's own term, which is on its disk and may never get smaller."""
         if self._largest_term is not None and term < self._largest_term:
-            self.went_back.append((self._largest_term, event))
+            self.went_back.append((self._largest_term, term, event))
         self._largest_term = term
         # Other lines of a term come later than the one that raised it, which may be missing.
-        heard, self._from = self._from, None
+        heard, self._now.heard_of = self._now.heard_of, None
         if event.kind == "RAFT_TO_CANDIDATE":
             self.raised.append(Raised(term, None, event))
         elif event.kind == "RAFT_TO_FOLLOWER" and heard is not None and _at_once(heard, event):
             self.raised.append(Raised(term, heard.peer, event))
 
-    def _granted(self, event: Logged, voter: str | None, candidate: str | None, term: int) -> None:
+    def _granted(self, event: FoldEvent, voter: str | None, candidate: str | None, term: int) -> None:
         if voter is None or candidate is None:
             return
         key = (term, voter, candidate)
         self.grants.setdefault(key, Grant(voter, candidate, term, event.at, event.by, event.event_id))
-        if self._open is not None and (self._open.node, self._open.term) == (candidate, term):
-            self._open.voters.add(voter)
+        if self._now.open is not None and (self._now.open.node, self._now.open.term) == (candidate, term):
+            self._now.open.voters.add(voter)
 
-    def _on_vote_granted(self, event: Logged) -> None:
+    def _on_vote_granted(self, event: FoldEvent) -> None:
         if event.request == "MsgVoteResp" and event.term is not None:
             self._granted(event, event.peer, self.node, event.term)
 
-    def _on_vote_refused(self, event: Logged) -> None:
-        asked = self._open is not None and self._open.term == event.term
+    def _on_vote_refused(self, event: FoldEvent) -> None:
+        asked = self._now.open is not None and self._now.open.term == event.term
         if event.request == "MsgVoteResp" and event.peer is not None and asked:
-            self._refused.add(event.peer)
+            self._now.refused.add(event.peer)
 
-    def _on_tally(self, event: Logged) -> None:
-        if event.request == "MsgVoteResp" and self._open is not None:
-            self._open.granted = max(self._open.granted, event.accepted or 0)
+    def _on_tally(self, event: FoldEvent) -> None:
+        if event.request == "MsgVoteResp" and self._now.open is not None:
+            self._now.open.granted = max(self._now.open.granted, event.accepted or 0)
 
-    def _on_vote_cast(self, event: Logged) -> None:
+    def _on_vote_cast(self, event: FoldEvent) -> None:
         """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
         if event.request != VOTE or event.term is None:
             return
@@ -376,63 +385,68 @@ class Membership:
         what = f"its log ended at {own} of term {own_term}, the candidate's at {other} of term {term}"
         self._check(Verdict(STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, what if behind else None), event)
 
-    def _quorum(self, event: Logged) -> Verdict:
+    def _quorum(self, event: FoldEvent) -> Verdict:
         """Whether a majority of the voters in force may have granted, as far as the winner heard them.
 
         A line that is missing proves nothing, so only refusals can: too many of them leave no majority.
         """
-        campaign = self._open
-        if campaign is None or campaign.term != event.term or not self._voters:
+        campaign = self._now.open
+        if campaign is None or campaign.term != event.term or not self._now.voters:
             return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
-        granted, refused = campaign.voters, self._refused - campaign.voters
-        if all(is_majority(len(granted & set(half)), len(half)) for half in self._voters):
+        granted, refused = campaign.voters, self._now.refused - campaign.voters
+        if all(is_majority(len(granted & set(half)), len(half)) for half in self._now.voters):
             return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS)
-        known = set().union(*self._voters)
-        too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._voters)
+        known = set().union(*self._now.voters)
+        too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._now.voters)
         if too_many and granted | refused <= known:
             return Verdict(LEADER_WITHOUT_QUORUM, VIOLATES)
         return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
 
-    def _close_campaign(self, event: Logged, outcome: str) -> None:
-        if self._open is None:
+    def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
+        if self._now.open is None:
             return
-        self._open.ended_at, self._open.ended_by = event.at, event.by
-        self._open.last_event, self._open.outcome = event.event_id, outcome
-        self._open = None
+        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
+        self._now.open.last_event, self._now.open.outcome = event.event_id, outcome
+        self._now.open = None
 
-    def _check(self, verdict: Verdict, event: Logged) -> None:
-        members = len(self._voters[0]) if self._voters else None
-        self.checked.note(verdict, replace(event, member_count=members, count=len(self._refused)))
+    def _check(self, verdict: Verdict, event: FoldEvent) -> None:
+        members = len(self._now.voters[0]) if self._now.voters else None
+        self.checked.note(verdict, replace(event, member_count=members, count=len(self._now.refused)))
 
     # -- members, contacts, the process -------------------------------------------------------------------
 
-    def _on_members(self, event: Logged) -> None:
-        self._voters = tuple(half for half in (event.members, event.members_before) if half)
+    def _on_members(self, event: FoldEvent) -> None:
+        self._now.voters = tuple(half for half in (event.members, event.members_before) if half)
 
-    def _on_peer_lost(self, event: Logged) -> None:
-        if event.peer is not None and event.peer != self.node and event.peer not in self._lost and not self._stopping:
+    def _on_peer_lost(self, event: FoldEvent) -> None:
+        if (
+            event.peer is not None
+            and event.peer != self.node
+            and event.peer not in self._now.lost
+            and not self._now.stopping
+        ):
             contact = Contact(event.peer, event)
-            self._lost[event.peer] = contact
+            self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
-    def _on_peer_active(self, event: Logged) -> None:
-        contact = self._lost.pop(event.peer or "", None)
+    def _on_peer_active(self, event: FoldEvent) -> None:
+        contact = self._now.lost.pop(event.peer or "", None)
         if contact is not None:
             contact.again = event.at
 
-    def _on_late(self, event: Logged) -> None:
-        told = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
-        if (event.duration_ms or 0) * 1000 >= SILENCE and not told:
+    def _on_late(self, event: FoldEvent) -> None:
+        emit = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
+        if (event.duration_ms or 0) * 1000 >= SILENCE and not emit:
             self.stalls.append(event)
 
-    def _on_stopping(self, event: Logged) -> None:
-        self._stopping = True
+    def _on_stopping(self, event: FoldEvent) -> None:
+        self._now.stopping = True
 
-    def _on_said(self, event: Logged) -> None:
+    def _on_said(self, event: FoldEvent) -> None:
         """The line only names the member, its cluster or its timeout."""
 
 
-_HANDLERS: dict[str, Callable[[Membership, Logged], None]] = {
+_HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "RAFT_START": Membership._on_start,
     "RAFT_ELECTION": Membership._on_election,
     "RAFT_TO_PRE_CANDIDATE": Membership._on_pre_candidate,

@@ -11,27 +11,35 @@ from dataclasses import replace
 from election_core.judge.clock import Clocks, Message
 from election_core.judge.group import group_of, since
 from election_core.judge.leaderless import GROUP_SHUTDOWN
-from election_core.model import facts
 from election_core.model.catalogue import INFO
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, QuietLog, TermRaised
 from election_core.model.rows import Finding, Row
 from election_core.protocols.dledger.causality import raises
 from election_core.protocols.dledger.rules import raft_rows
+from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge", "messages"]
 
 _BROKEN = {
-    "LEADER_WITHOUT_QUORUM": "became leader of term {term} although {count} of {needed} voters had refused",
-    "STALE_LOG_VOTE": "voted for {peer} in term {term} although {result}",
+    "LEADER_WITHOUT_QUORUM": "became leader of term {term} although {refusals} of {voters_in_force} voters had refused",
+    "STALE_LOG_VOTE": "voted for {peer} in term {term} although {why}",
 }
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one Raft group: an etcd cluster, or the JRaft controllers, whose votes are not read."""
-    quiet = any(fact.kind == facts.QUIET for fact in own)
-    for row in raft_rows(group_of(own, clocks), _BROKEN):
+    quiet = any(isinstance(fact, QuietLog) for fact in own)
+    group = group_of(own, clocks)
+    broken = ((fact, _broken(fact)) for fact in group.of(RaftRuleBroken))
+    for row in raft_rows(group, broken):
         yield _no_incident(row) if quiet and isinstance(row, Finding) else row
+
+
+def _broken(fact: RaftRuleBroken) -> str:
+    return _BROKEN[fact.rule].format(
+        term=fact.term, peer=fact.peer, why=fact.why, refusals=fact.refusals, voters_in_force=fact.voters_in_force
+    )
 
 
 def _no_incident(row: Finding) -> Finding:
@@ -48,6 +56,6 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
     own = [fact for fact in own if fact.protocol == PROTOCOL]
     first = raises(own)
     for fact in own:
-        cause = first.get((fact.peer or "", fact.term or 0)) if fact.kind == facts.TERM_RAISED else None
+        cause = first.get((fact.peer, fact.term)) if isinstance(fact, TermRaised) else None
         if cause is not None:
             yield Message(cause, since(fact))

@@ -7,14 +7,14 @@ itself, and the node that finds itself in the list names the largest id of it. T
 
 from collections.abc import Mapping
 
-from election_core.model.fold_event import Logged
+from election_core.model.fold_event import FoldEvent
 from election_core.protocols.highest_id.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
 from election_core.protocols.highest_id.ranks import higher, highest
 
 PROTOCOL = "token_ring"
 
 
-def _on_election_sent(own: NodeLog, event: Logged) -> None:
+def _on_election_sent(own: NodeLog, event: FoldEvent) -> None:
     """Only an own id at the head of the message makes a candidate; all others pass it on."""
     own.sends(event, ELECTION, _ids(event))
     own.joins(event)
@@ -23,12 +23,12 @@ def _on_election_sent(own: NodeLog, event: Logged) -> None:
         own.asks(event)
 
 
-def _on_election_received(own: NodeLog, event: Logged) -> None:
+def _on_election_received(own: NodeLog, event: FoldEvent) -> None:
     own.hears(event, ELECTION, _ids(event))
     own.joins(event)
 
 
-def _on_elected(own: NodeLog, event: Logged) -> None:
+def _on_elected(own: NodeLog, event: FoldEvent) -> None:
     """The result passes by; a list that comes with it says who took part."""
     leader = event.value
     if leader is None:
@@ -43,21 +43,21 @@ def _on_elected(own: NodeLog, event: Logged) -> None:
         own.follows(event, leader)
 
 
-def _on_elected_sent(own: NodeLog, event: Logged) -> None:
+def _on_elected_sent(own: NodeLog, event: FoldEvent) -> None:
     own.sends(event, RESULT, event.value)
     _on_elected(own, event)
 
 
-def _on_elected_received(own: NodeLog, event: Logged) -> None:
+def _on_elected_received(own: NodeLog, event: FoldEvent) -> None:
     own.hears(event, RESULT, event.value)
     _on_elected(own, event)
 
 
-def _ids(event: Logged) -> str:
+def _ids(event: FoldEvent) -> str:
     return event.value or " ".join(event.members or ())
 
 
-def _on_nothing(own: NodeLog, event: Logged) -> None:
+def _on_nothing(own: NodeLog, event: FoldEvent) -> None:
     """The move changes no role."""
 
 

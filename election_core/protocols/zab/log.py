@@ -15,15 +15,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.fold.fact_writer import UNIDENTIFIED, ZOOKEEPER, Testimony, Witness
+from election_core.fold.contact import Contact
+from election_core.fold.fact_writer import FactWriter, Speaker
+from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
-from election_core.judge.silent_logs import Contact
-from election_core.model import facts
-from election_core.model.facts import Fact
-from election_core.model.fold_event import Logged
+from election_core.model.facts import Candidacy, Fact, LastHeard, QuietLog, Role, Silence, TermRaised, TermWentBack
+from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
+from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.tables import Vote, is_better, zxid_of
 
 PROTOCOL = "zab"
@@ -35,7 +36,7 @@ WRONG_WINNER = "ZAB_WRONG_WINNER"
 _END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
 
 
-def vote_of(event: Logged) -> Vote | None:
+def vote_of(event: FoldEvent) -> Vote | None:
     """The vote that a line prints, or ``None`` where the sender has none: an observer, a server without data."""
     term, index = event.peer_ledger_end_term, event.peer_ledger_end
     if event.value is None or term is None or index is None or term < 0:
@@ -44,13 +45,13 @@ def vote_of(event: Logged) -> Vote | None:
 
 
 @dataclass(slots=True)
-class Ballot:
+class Cast:
     """With what a server went into an election that ended with ``leader``, itself or another one."""
 
     leader: str | None
     vote: Vote
     epoch: int | None
-    event: Logged
+    event: FoldEvent
 
 
 @dataclass(slots=True)
@@ -62,8 +63,38 @@ class Win:
     attempts: int
     voters: frozenset[str]
     servers: int
-    began: Logged
-    event: Logged
+    began: FoldEvent
+    event: FoldEvent
+
+
+@dataclass(slots=True)
+class Election:
+    """What a server has said and heard of one election. Another one makes it anew."""
+
+    began: FoldEvent | None = None
+    initial: Vote | None = None
+    own: Vote | None = None
+    round: int | None = None
+    voters: set[str] = field(default_factory=set)
+    votes: dict[str, tuple[int | None, int]] = field(default_factory=dict)
+    claims: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Running:
+    """What one process of a server is in the middle of. A start makes it anew, so that nothing is carried over.
+
+    ``started``: the process has printed no role yet, which is that of one that looks for a leader.
+    """
+
+    started: bool = False
+    role: str | None = None
+    epoch: int | None = None
+    leader: str | None = None
+    known: set[str] = field(default_factory=set)
+    attempts: int = 0
+    lost: dict[str, Contact] = field(default_factory=dict)
+    election: Election = field(default_factory=Election)
 
 
 @dataclass(slots=True)
@@ -72,171 +103,147 @@ class ZabLog:
 
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
-    ballots: list[Ballot] = field(default_factory=list)
+    ballots: list[Cast] = field(default_factory=list)
     wins: list[Win] = field(default_factory=list)
-    reached: list[tuple[int, Logged]] = field(default_factory=list)
+    reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
-    went_back: list[tuple[int, Logged]] = field(default_factory=list)
+    went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     _settings: dict[str, int] = field(default_factory=dict)
-    _started: bool = False
-    _role: str | None = None
-    _epoch: int | None = None
-    _leader: str | None = None
     _sids: dict[str, str] = field(default_factory=dict)
     _seen_epoch: int = -1
+    _now: Running = field(default_factory=Running)
     _largest_epoch: int | None = None
-    _began: Logged | None = None
-    _initial: Vote | None = None
-    _own: Vote | None = None
-    _round: int | None = None
-    _voters: set[str] = field(default_factory=set)
-    _known: set[str] = field(default_factory=set)
-    _votes: dict[str, tuple[int | None, int]] = field(default_factory=dict)
-    _claims: dict[str, str] = field(default_factory=dict)
-    _attempts: int = 0
     _led_until: int = 0
-    _lost: dict[str, Contact] = field(default_factory=dict)
 
-    def on(self, event: Logged) -> None:
+    def on(self, event: FoldEvent) -> None:
         """Take the next line of this server's log."""
         if event.node is not None and self.node is None:
             self.node = event.node
         _HANDLERS[event.kind](self, event)
-        if self._role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
+        if self._now.role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
             self._led_until = event.at
 
-    def facts(self, witness: Witness, stream: str) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about its ensemble."""
         if not self.steps:
             return
-        self.node = self.node or witness.listed.member
-        group = witness.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
-        told = witness.about(group, PROTOCOL, stream, lambda _: self.node)
+        self.node = self.node or speaker.listed.member
+        group = speaker.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
+        emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
         first = self.steps[0]
-        yield told.fact(facts.QUIET, first.at, first.at, None, node=self.node)
-        roles = list(told.roles(spans(self.steps, told.lives, CANDIDATE)))
+        yield QuietLog(*emit.during(self.node, first.at, first.at, None))
+        roles = list(emit.roles(spans(self.steps, emit.incarnations, CANDIDATE)))
         yield from roles
-        yield from (fact for fact in told.life() if fact.kind == facts.ALIVE or _in_leadership(fact, roles))
-        yield from self._election_facts(told)
-        yield from self._contact_facts(told)
-        yield from self._rule_facts(told)
+        yield from emit.alive()
+        yield from (hole for hole in emit.silences() if _in_leadership(hole, roles))
+        yield from self._election_facts(emit)
+        yield from self._contact_facts(emit)
+        yield from self._rule_facts(emit)
 
-    def _election_facts(self, told: Testimony) -> Iterator[Fact]:
+    def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for ballot in self.ballots:
-            yield told.saw(
-                facts.BALLOT,
-                ballot.event,
-                peer=ballot.leader,
+            yield Ballot(
+                *emit.at(ballot.event),
                 term=ballot.epoch,
-                set_epoch=ballot.vote.epoch,
-                end_offset=ballot.vote.zxid,
+                leader=ballot.leader,
+                own_epoch=ballot.vote.epoch,
+                own_zxid=ballot.vote.zxid,
             )
         for win in self.wins:
-            yield told.saw(
-                facts.CAMPAIGN,
-                win.began,
-                until=win.event.at,
-                until_by=win.event.by,
-                until_event=win.event.event_id,
+            yield Candidacy(
+                *emit.at(win.began, until=win.event),
                 term=win.epoch,
-                result="won",
-                members=tuple(sorted(win.supporters or ())),
+                outcome="won",
+                cause=None,
+                voters=tuple(sorted(win.supporters or ())),
                 granted=len(win.supporters) if win.supporters else None,
                 needed=majority(win.servers),
-                count=win.attempts,
-                value=",".join(sorted(win.voters)),
+                rounds=win.attempts,
+                electorate=tuple(sorted(win.voters)),
             )
         for epoch, event in self.reached:
-            yield told.saw(facts.TERM_RAISED, event, term=epoch)
+            yield TermRaised(*emit.at(event), term=epoch)
 
-    def _contact_facts(self, told: Testimony) -> Iterator[Fact]:
+    def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for leader, at, by, event_id in self.heard:
-            yield told.fact(facts.LAST_HEARD, at, by, event_id, node=leader)
+            yield LastHeard(*emit.during(leader, at, by, event_id))
         for contact in self.contacts:
-            yield contact.fact(told, SECOND, closed=True)
+            yield contact.fact(emit, SECOND, closed=True)
 
-    def _rule_facts(self, told: Testimony) -> Iterator[Fact]:
-        yield from self.checked.tallied(told, self.node)
+    def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
-            yield told.saw(facts.VIOLATION, event, cause=verdict.rule, result=verdict.why, term=event.term)
-        for before, event in self.went_back:
-            yield told.saw(facts.TERM_WENT_BACK, event, term=event.term, end_offset=before)
+            yield ZabRuleBroken(*emit.at(event), term=event.term, why=verdict.why, rule=verdict.rule)
+        for before, after, event in self.went_back:
+            yield TermWentBack(*emit.at(event), before=before, after=after)
 
     # -- roles ------------------------------------------------------------------------------------------
 
-    def _step(self, event: Logged, role: str, term: int | None, leader: str | None, cause: str) -> None:
-        if (role, term, leader) == (self._role, self._epoch, self._leader) or (role == CANDIDATE and self._started):
+    def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
+        if (role, term, leader) == (self._now.role, self._now.epoch, self._now.leader) or (
+            role == CANDIDATE and self._now.started
+        ):
             return  # a server looks for a leader from its start
         if role == CANDIDATE:
-            self._forget_election()
-        self._started, self._role, self._epoch, self._leader = False, role, term, leader
+            self._now.election = Election()
+        self._now.started, self._now.role, self._now.epoch, self._now.leader = False, role, term, leader
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
-    def _on_start(self, event: Logged) -> None:
+    def _on_start(self, event: FoldEvent) -> None:
         """A new process: rounds start again, and what was open in the old one ended with it."""
-        for contact in self._lost.values():
+        for contact in self._now.lost.values():
             contact.again = event.at
-        self._lost.clear()
-        self._attempts = 0
-        self._known.clear()
-        self._forget_election()
-        self._started, self._role, self._epoch, self._leader = True, None, None, None
+        self._now = Running(started=True)
 
-    def _forget_election(self) -> None:
-        self._began, self._initial, self._own, self._round = None, None, None, None
-        self._voters.clear()
-        self._votes.clear()
-        self._claims.clear()
-
-    def _on_setting(self, event: Logged) -> None:
+    def _on_setting(self, event: FoldEvent) -> None:
         if event.setting is not None and (event.value or "").isdigit():
             self._settings[event.setting] = int(event.value or "0")
 
-    def _on_looking(self, event: Logged) -> None:
+    def _on_looking(self, event: FoldEvent) -> None:
         """A leader says that it shuts down, before; without that line it led until its last line as leader at least."""
-        if self._role == LEADER:
+        if self._now.role == LEADER:
             event = replace(event, at=min(self._led_until, event.at))
         self._step(event, CANDIDATE, None, None, "unknown")
 
-    def _on_state(self, event: Logged) -> None:
+    def _on_state(self, event: FoldEvent) -> None:
         """A state in detail (3.6 and later) stands in for a line that was lost."""
-        if event.role == "LEADER" and event.value == "broadcast" and self._role != LEADER:
+        if event.role == "LEADER" and event.value == "broadcast" and self._now.role != LEADER:
             self._step(event, LEADER, None, self.node, "status")
 
-    def _on_election(self, event: Logged) -> None:
-        self._forget_election()
-        self._began = event
+    def _on_election(self, event: FoldEvent) -> None:
+        self._now.election = Election()
+        self._now.election.began = event
         term, index = event.ledger_end_term, event.ledger_end
         if term is not None and index is not None and term >= 0 and self.node is not None:
-            self._initial = Vote(-1, zxid_of(term, index), int(self.node))
+            self._now.election.initial = Vote(-1, zxid_of(term, index), int(self.node))
 
-    def _on_leading(self, event: Logged) -> None:
-        self._attempts += 1
+    def _on_leading(self, event: FoldEvent) -> None:
+        self._now.attempts += 1
 
-    def _on_established(self, event: Logged) -> None:
+    def _on_established(self, event: FoldEvent) -> None:
         if event.term is None:
             return
-        began = self._began or event
+        began = self._now.election.began or event
         supporters = event.members or None
         self.checked.note(self._quorum(supporters), event)
-        voters = frozenset(self._voters | set(supporters or ()))
-        servers = len(self._known | voters)
-        self.wins.append(Win(event.term, supporters, max(self._attempts, 1), voters, servers, began, event))
-        self._attempts = 0
+        voters = frozenset(self._now.election.voters | set(supporters or ()))
+        servers = len(self._now.known | voters)
+        self.wins.append(Win(event.term, supporters, max(self._now.attempts, 1), voters, servers, began, event))
+        self._now.attempts = 0
         self._note_ballot(self.node, event.term, event)
         self._note_epoch(event.term, event)
         self._seen_epoch = max(self._seen_epoch, event.term)
         self._step(event, LEADER, event.term, self.node, "elected")
 
-    def _on_following(self, event: Logged) -> None:
+    def _on_following(self, event: FoldEvent) -> None:
         self._follow(event, FOLLOWER)
 
-    def _on_observing(self, event: Logged) -> None:
+    def _on_observing(self, event: FoldEvent) -> None:
         self._follow(event, OBSERVER)
 
-    def _follow(self, event: Logged, role: str) -> None:
+    def _follow(self, event: FoldEvent, role: str) -> None:
         leader = self._decided()
         if role == FOLLOWER:
             self._note_ballot(leader, None, event)
@@ -244,34 +251,36 @@ class ZabLog:
 
     def _decided(self) -> str | None:
         """Whom the server follows: the winner of its own round, or the leader that others follow already."""
-        supporters = Counter(self._claims.values())
-        if self._own is not None:
-            mine = (self._round, self._own.leader)
-            supporters[str(self._own.leader)] += sum(1 for vote in self._votes.values() if vote == mine)
+        supporters = Counter(self._now.election.claims.values())
+        if self._now.election.own is not None:
+            mine = (self._now.election.round, self._now.election.own.leader)
+            supporters[str(self._now.election.own.leader)] += sum(
+                1 for vote in self._now.election.votes.values() if vote == mine
+            )
         supporters.pop(self.node or "", None)
         most = supporters.most_common(2)
         return None if not most or (len(most) > 1 and most[0][1] == most[1][1]) else most[0][0]
 
-    def _on_leader_reached(self, event: Logged) -> None:
+    def _on_leader_reached(self, event: FoldEvent) -> None:
         """The address of the leader says whom the server really follows, where the address is known."""
         leader = self._sids.get(_host(event))
-        if leader is None or self._role not in (FOLLOWER, OBSERVER) or leader in (self._leader, self.node):
+        if leader is None or self._now.role not in (FOLLOWER, OBSERVER) or leader in (self._now.leader, self.node):
             return
-        self._leader = leader
+        self._now.leader = leader
         self.steps[-1] = replace(self.steps[-1], leader=leader)
-        if self.ballots and self._role == FOLLOWER:
+        if self.ballots and self._now.role == FOLLOWER:
             self.ballots[-1].leader = leader
 
-    def _on_address(self, event: Logged) -> None:
+    def _on_address(self, event: FoldEvent) -> None:
         if event.peer is not None:
             self._sids[_host(event)] = event.peer
 
-    def _on_leader_lost(self, event: Logged) -> None:
+    def _on_leader_lost(self, event: FoldEvent) -> None:
         """A learner left its leader: a closed connection says so at once, a read time-out after syncLimit ticks.
 
         The leader was there when it was heard last, and perhaps until its next ping was due: it sends two in a tick.
         """
-        leader = self._leader if self._role in (FOLLOWER, OBSERVER) else None
+        leader = self._now.leader if self._now.role in (FOLLOWER, OBSERVER) else None
         if leader is not None:
             silent_ms = 0
             if "Timeout" in (event.result or ""):
@@ -282,105 +291,107 @@ class ZabLog:
                 self.heard.append((leader, by - 2 * SECOND, by + due_us, event.event_id))
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
-    def _on_leader_shutdown(self, event: Logged) -> None:
+    def _on_leader_shutdown(self, event: FoldEvent) -> None:
         cause = _END.get(event.decision or "", "stepped_down")
-        if self._role == LEADER:
+        if self._now.role == LEADER:
             self._step(event, DOWN if cause == STOPPED else CANDIDATE, None, None, cause)
 
-    def _on_role_end(self, event: Logged) -> None:
-        if self._role in (FOLLOWER, OBSERVER):
+    def _on_role_end(self, event: FoldEvent) -> None:
+        if self._now.role in (FOLLOWER, OBSERVER):
             self._step(event, CANDIDATE, None, None, "leader_lost")
 
-    def _on_exit(self, event: Logged) -> None:
+    def _on_exit(self, event: FoldEvent) -> None:
         self._step(event, DOWN, None, None, STOPPED)
 
     # -- votes and epochs -------------------------------------------------------------------------------
 
-    def _on_vote(self, event: Logged) -> None:
+    def _on_vote(self, event: FoldEvent) -> None:
         self._on_heard(event)
         vote = vote_of(event)
         if vote is None or event.peer is None:
             return
         if event.result == "LOOKING":
-            self._votes[event.peer] = (event.count, vote.leader)
-            self._claims.pop(event.peer, None)
+            self._now.election.votes[event.peer] = (event.count, vote.leader)
+            self._now.election.claims.pop(event.peer, None)
         elif event.result in ("FOLLOWING", "LEADING"):
-            self._claims[event.peer] = str(vote.leader)
-            self._votes.pop(event.peer, None)
+            self._now.election.claims[event.peer] = str(vote.leader)
+            self._now.election.votes.pop(event.peer, None)
         else:
             return
-        self._voters.add(event.peer)
-        self._known.add(event.peer)
+        self._now.election.voters.add(event.peer)
+        self._now.known.add(event.peer)
         if event.peer == self.node and event.result == "LOOKING":
             self._note_own(event, vote)
 
-    def _note_own(self, event: Logged, vote: Vote) -> None:
+    def _note_own(self, event: FoldEvent, vote: Vote) -> None:
         """The server's own vote comes back to it; within a round it may only get better."""
-        if event.count == self._round and self._own is not None:
-            self.checked.note(_not_worse(self._own, vote, event), event)
-        if str(vote.leader) == self.node and (self._initial is None or self._initial.epoch < 0):
-            self._initial = vote
-        self._round, self._own = event.count, vote
+        if event.count == self._now.election.round and self._now.election.own is not None:
+            self.checked.note(_not_worse(self._now.election.own, vote, event), event)
+        if str(vote.leader) == self.node and (
+            self._now.election.initial is None or self._now.election.initial.epoch < 0
+        ):
+            self._now.election.initial = vote
+        self._now.election.round, self._now.election.own = event.count, vote
 
-    def _note_ballot(self, leader: str | None, epoch: int | None, event: Logged) -> None:
-        if self._initial is not None and self._initial.epoch >= 0:
-            self.ballots.append(Ballot(leader, self._initial, epoch, event))
-            self._note_epoch(self._initial.epoch, event)
-        self._initial = None
+    def _note_ballot(self, leader: str | None, epoch: int | None, event: FoldEvent) -> None:
+        if self._now.election.initial is not None and self._now.election.initial.epoch >= 0:
+            self.ballots.append(Cast(leader, self._now.election.initial, epoch, event))
+            self._note_epoch(self._now.election.initial.epoch, event)
+        self._now.election.initial = None
 
-    def _on_proposal(self, event: Logged) -> None:
+    def _on_proposal(self, event: FoldEvent) -> None:
         """The leader sent an entry of this epoch, now or to catch up with: somebody had been established in it."""
         epoch = event.peer_ledger_end_term
         if epoch is not None and epoch > self._seen_epoch:
             self._seen_epoch = epoch
             self.reached.append((epoch, event))
 
-    def _on_epoch_set(self, event: Logged) -> None:
+    def _on_epoch_set(self, event: FoldEvent) -> None:
         """The server writes down the epoch of the leader that it follows (3.10 and later)."""
-        if event.term is None or self._role != FOLLOWER or self._epoch is not None:
+        if event.term is None or self._now.role != FOLLOWER or self._now.epoch is not None:
             return
-        self._epoch = event.term
+        self._now.epoch = event.term
         self.steps[-1] = replace(self.steps[-1], term=event.term)
-        if self.ballots and self.ballots[-1].leader == self._leader:
+        if self.ballots and self.ballots[-1].leader == self._now.leader:
             self.ballots[-1].epoch = event.term
         self._note_epoch(event.term, event)
 
-    def _note_epoch(self, epoch: int, event: Logged) -> None:
+    def _note_epoch(self, epoch: int, event: FoldEvent) -> None:
         """Follow the server's own epoch, which is on its disk and may never get smaller."""
         before = self._largest_epoch
         if before is not None and epoch < before:
-            self.went_back.append((before, replace(event, term=epoch)))
+            self.went_back.append((before, epoch, event))
         self._largest_epoch = epoch
 
     def _quorum(self, supporters: tuple[str, ...] | None) -> Verdict:
         """Whether the supporters are a majority of the servers that voted; weights are not printed."""
         if not supporters:
             return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the supporters are not printed")
-        voters = self._voters | set(supporters)
+        voters = self._now.election.voters | set(supporters)
         if is_majority(len(supporters), len(voters)):
             return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS)
         return Verdict(LEADER_WITHOUT_QUORUM, VIOLATES, f"{len(supporters)} of at least {len(voters)} servers")
 
     # -- contacts ---------------------------------------------------------------------------------------
 
-    def _on_peer_lost(self, event: Logged) -> None:
-        if event.peer is not None and event.peer not in self._lost:
+    def _on_peer_lost(self, event: FoldEvent) -> None:
+        if event.peer is not None and event.peer not in self._now.lost:
             contact = Contact(event.peer, event)
-            self._lost[event.peer] = contact
+            self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
-    def _on_heard(self, event: Logged) -> None:
-        contact = self._lost.pop(event.peer or "", None)
+    def _on_heard(self, event: FoldEvent) -> None:
+        contact = self._now.lost.pop(event.peer or "", None)
         if contact is not None:
             contact.again = event.at
 
-    def _on_new_voters(self, event: Logged) -> None:
+    def _on_new_voters(self, event: FoldEvent) -> None:
         """Another set of voters: the rounds start again."""
-        self._known.clear()
-        self._forget_election()
+        self._now.known.clear()
+        self._now.election = Election()
 
 
-def _in_leadership(hole: Fact, roles: list[Fact]) -> bool:
+def _in_leadership(hole: Silence, roles: list[Role]) -> bool:
     """Whether a hole in the log lies in a leadership; all others tell nothing, and a quiet log has many."""
     return any(
         role.role == LEADER and role.since <= hole.since and (role.until_by is None or hole.since <= role.until_by)
@@ -388,11 +399,11 @@ def _in_leadership(hole: Fact, roles: list[Fact]) -> bool:
     )
 
 
-def _host(event: Logged) -> str:
+def _host(event: FoldEvent) -> str:
     return (event.peer_address or "").rpartition(":")[0]
 
 
-def _not_worse(before: Vote, after: Vote, event: Logged) -> Verdict:
+def _not_worse(before: Vote, after: Vote, event: FoldEvent) -> Verdict:
     """One step of a round (``FastLeaderElection#totalOrderPredicate``); releases before 3.4.4 ordered otherwise."""
     if not is_better(before, after):
         return Verdict(WRONG_WINNER, CONFORMS)
@@ -403,7 +414,7 @@ def _not_worse(before: Vote, after: Vote, event: Logged) -> Verdict:
     return Verdict(WRONG_WINNER, VIOLATES, f"from {what} to {worse}")
 
 
-_HANDLERS: dict[str, Callable[[ZabLog, Logged], None]] = {
+_HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_BOOT": ZabLog._on_start,
     "ZK_START": ZabLog._on_start,
     "ZK_SETTING": ZabLog._on_setting,

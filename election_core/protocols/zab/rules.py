@@ -10,23 +10,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Told, summed, told_by
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
 from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Message, Moment
-from election_core.judge.coverage import coverage
+from election_core.judge.coverage import RuleTally, coverage, summed, tallies_of
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_core.judge.overlap import overlap_coverage
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
-from election_core.model import facts
 from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING
-from election_core.model.facts import Fact
+from election_core.model.facts import Alive, Candidacy, Fact, Role, TermRaised, TermWentBack
 from election_core.model.quorum import is_majority
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.dledger import rules as raft_like
+from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge", "messages"]
@@ -60,31 +60,32 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
     own = [fact for fact in own if fact.protocol == PROTOCOL]
     established: dict[int, Moment] = {}
     for fact in own:
-        if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None and fact.cause == "elected":
+        if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.cause == "elected":
             established[fact.term] = min(established.get(fact.term, since(fact)), since(fact))
     for fact in own:
-        if fact.kind == facts.TERM_RAISED and fact.term in established:
+        if isinstance(fact, TermRaised) and fact.term in established:
             yield Message(established[fact.term], since(fact))
 
 
 def _with_epochs(own: list[Fact], clocks: Clocks) -> list[Fact]:
     """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile."""
-    led: dict[str, list[Fact]] = {}
+    led: dict[str, list[Role]] = {}
     for fact in own:
-        if fact.kind == facts.ROLE and fact.role == LEADER and fact.term is not None and fact.node is not None:
+        if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
             led.setdefault(fact.node, []).append(fact)
     return [_with_epoch(fact, led, clocks) for fact in own]
 
 
-def _with_epoch(fact: Fact, led: dict[str, list[Fact]], clocks: Clocks) -> Fact:
-    follows = fact.kind == facts.ROLE and fact.role in (FOLLOWER, OBSERVER) and fact.term is None
-    if not follows or fact.peer is None:
+def _with_epoch(fact: Fact, led: dict[str, list[Role]], clocks: Clocks) -> Fact:
+    if not isinstance(fact, Role) or fact.role not in (FOLLOWER, OBSERVER):
         return fact
-    epochs = {tenure.term for tenure in led.get(fact.peer, []) if _may_overlap(fact, tenure, clocks)}
+    if fact.term is not None or fact.leader is None:
+        return fact
+    epochs = {tenure.term for tenure in led.get(fact.leader, []) if _may_overlap(fact, tenure, clocks)}
     return replace(fact, term=epochs.pop()) if len(epochs) == 1 else fact
 
 
-def _may_overlap(one: Fact, other: Fact, clocks: Clocks) -> bool:
+def _may_overlap(one: Role, other: Role, clocks: Clocks) -> bool:
     ends = [(until(a), since(b)) for a, b in ((one, other), (other, one))]
     return all(end is None or clocks.elapsed(end, begin)[0] <= 0 for end, begin in ends)
 
@@ -111,13 +112,13 @@ def _no_incident(row: Finding | RuleCoverage, planned: set[tuple[str, int]]) -> 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
     """Whether every server was down once about then, and no two of them surely at once."""
     near = [down for down in group.roles if down.role == DOWN and abs(down.since - tenure.end.at) < ROLLING_RESTART]
-    members = {life.source_node for life in group.of(facts.ALIVE)}
+    members = {life.source_node for life in group.of(Alive)}
     return {down.source_node for down in near} == members and not any(
         _surely_at_once(group, one, other) for one, other in combinations(near, 2)
     )
 
 
-def _surely_at_once(group: Group, one: Fact, other: Fact) -> bool:
+def _surely_at_once(group: Group, one: Role, other: Role) -> bool:
     back, back_too = until(one), until(other)
     return (back is None or group.clocks.elapsed(since(other), back)[0] > 0) and (
         back_too is None or group.clocks.elapsed(since(one), back_too)[0] > 0
@@ -134,14 +135,14 @@ def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
     )
 
 
-def _shows_a_leader(role: Fact) -> bool:
+def _shows_a_leader(role: Role) -> bool:
     if role.role == LEADER:
         return True
     lasted = None if role.until is None else role.until - role.since
     return role.role in (FOLLOWER, OBSERVER) and (lasted is None or lasted >= FOLLOWS_A_LEADER)
 
 
-def _meanwhile(group: Group, role: Fact, begin: Moment, end: Moment) -> bool:
+def _meanwhile(group: Group, role: Role, begin: Moment, end: Moment) -> bool:
     last = until(role)
     ends_after = last is None or group.clocks.elapsed(begin, last)[0] > 0
     return ends_after and group.clocks.elapsed(since(role), end)[1] > 0
@@ -158,18 +159,18 @@ def _unplanned(group: Group, planned: set[tuple[str, int]]) -> list[Moment]:
 
 def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
     """``TERM_REGRESSION``: a server came back with a smaller epoch than it had reached: its data was lost."""
-    for fact in group.of(facts.TERM_WENT_BACK):
+    for fact in group.of(TermWentBack):
         name = fact.node or fact.source_node
         yield group.finding(
             "TERM_REGRESSION",
-            (name, fact.term, fact.since),
+            (name, fact.after, fact.since),
             severity=WARNING,
             certainty=PROVEN,
             nodes=(name,),
-            terms=tuple(term for term in (fact.end_offset, fact.term) if term is not None),
+            terms=(fact.before, fact.after),
             start_time=fact.since,
             end_time=fact.since,
-            summary=f"{name} had reached epoch {fact.end_offset} and was in epoch {fact.term} afterwards: its data was "
+            summary=f"{name} had reached epoch {fact.before} and was in epoch {fact.after} afterwards: its data was "
             "lost or replaced, and what it had acknowledged counts for nothing in elections.",
             evidence=_ids(fact.since_event),
         )
@@ -177,8 +178,8 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
 
 def _votes_that_went_down(group: Group) -> Iterator[Finding]:
     """``ZAB_WRONG_WINNER``, by a voter's own lines and by the logs of a leader and its supporters."""
-    for fact in group.of(facts.VIOLATION):
-        if fact.cause != "ZAB_WRONG_WINNER":
+    for fact in group.of(ZabRuleBroken):
+        if fact.rule != "ZAB_WRONG_WINNER":
             continue
         name = fact.node or fact.source_node
         yield group.finding(
@@ -190,10 +191,10 @@ def _votes_that_went_down(group: Group) -> Iterator[Finding]:
             terms=(),
             start_time=fact.since,
             end_time=fact.since,
-            summary=f"{name} changed its vote within one round {fact.result}, which is worse.",
+            summary=f"{name} changed its vote within one round {fact.why}, which is worse.",
             evidence=_ids(fact.since_event),
         )
-    for win in group.of(facts.CAMPAIGN):
+    for win in group.of(Candidacy):
         yield from _behind_its_supporters(group, win)
 
 
@@ -204,24 +205,23 @@ class _Comparison:
     A server ahead of the leader may join it, and is cut; but without those ahead there must be a quorum.
     """
 
-    own: Fact | None
-    ahead: dict[str, Fact]
+    own: Ballot | None
+    ahead: dict[str, Ballot]
     unknown: int
     behind: bool
 
 
-def _compared(group: Group, win: Fact) -> _Comparison:
+def _compared(group: Group, win: Candidacy) -> _Comparison:
     own = _ballot_of(group, win, win.node)
-    ballots = {name: _ballot_of(group, win, name) for name in win.members or () if name != win.node}
+    ballots = {name: _ballot_of(group, win, name) for name in win.voters if name != win.node}
     known = {name: ballot for name, ballot in ballots.items() if ballot is not None}
     ahead = {name: ballot for name, ballot in known.items() if own is not None and _log(ballot) > _log(own)}
-    voters = set(filter(None, (win.value or "").split(",")))
-    behind = bool(ahead) and not is_majority(len(ballots) + 1 - len(ahead), len(voters))
+    behind = bool(ahead) and not is_majority(len(ballots) + 1 - len(ahead), len(win.electorate or ()))
     unknown = len(ballots) - len(known) if own is not None and ballots else 1
     return _Comparison(own, ahead, unknown, behind)
 
 
-def _behind_its_supporters(group: Group, win: Fact) -> Iterator[Finding]:
+def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
     compared = _compared(group, win)
     own, ahead = compared.own, compared.ahead
     if own is None or not compared.behind:
@@ -243,9 +243,9 @@ def _behind_its_supporters(group: Group, win: Fact) -> Iterator[Finding]:
     )
 
 
-def _ballot_of(group: Group, win: Fact, name: str | None) -> Fact | None:
+def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
     """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
-    own = [fact for fact in group.of(facts.BALLOT) if fact.node == name and fact.peer == win.node]
+    own = [fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node]
     same = [fact for fact in own if fact.term == win.term]
     if same:
         return same[0]
@@ -261,18 +261,18 @@ def _ballot_of(group: Group, win: Fact, name: str | None) -> Fact | None:
     return near[0] if len(near) == 1 else None
 
 
-def _log(ballot: Fact) -> tuple[int, int]:
-    return ballot.set_epoch or 0, ballot.end_offset or 0
+def _log(ballot: Ballot) -> tuple[int, int]:
+    return ballot.own_epoch, ballot.own_zxid
 
 
-def _words(ballot: Fact) -> str:
-    return f"epoch {ballot.set_epoch} and zxid {ballot.end_offset or 0:#x}"
+def _words(ballot: Ballot) -> str:
+    return f"epoch {ballot.own_epoch} and zxid {ballot.own_zxid:#x}"
 
 
 def _without_quorum(group: Group) -> Iterator[Finding]:
     """``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the servers that voted; there may be weights."""
-    for fact in group.of(facts.VIOLATION):
-        if fact.cause != "LEADER_WITHOUT_QUORUM":
+    for fact in group.of(ZabRuleBroken):
+        if fact.rule != "LEADER_WITHOUT_QUORUM":
             continue
         name = fact.node or fact.source_node
         yield group.finding(
@@ -284,7 +284,7 @@ def _without_quorum(group: Group) -> Iterator[Finding]:
             terms=(fact.term,) if fact.term is not None else (),
             start_time=fact.since,
             end_time=fact.since,
-            summary=f"{name} began to lead epoch {fact.term} with {fact.result} behind it; that is a quorum only where "
+            summary=f"{name} began to lead epoch {fact.term} with {fact.why} behind it; that is a quorum only where "
             "servers have weights.",
             evidence=_ids(fact.since_event),
         )
@@ -303,14 +303,14 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
         by_epoch.setdefault(tenure.term, set()).add(tenure.source)
     double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
     yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_epoch) - double, double)
-    yield from summed(group, [*told_by(group), *(_told(_compared(group, win)) for win in group.of(facts.CAMPAIGN))])
+    yield from summed(group, [*tallies_of(group), *(_told(_compared(group, win)) for win in group.of(Candidacy))])
     yield overlap_coverage(group, lambda _: False)
 
 
 _NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its election is not certain"
 
 
-def _told(compared: _Comparison) -> Told:
+def _told(compared: _Comparison) -> RuleTally:
     if compared.behind:
         return "ZAB_WRONG_WINNER", VIOLATES, None, 1
     if compared.unknown:

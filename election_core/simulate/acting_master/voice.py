@@ -121,7 +121,7 @@ class SetVoice:
         message = writing.WRITER.message("BRK_SHUTDOWN_BEGIN", count=1)
         return [self._line(BROKER, wall_us, "INFO", "Thread-18", message)]
 
-    def said(self, node: str, wall_us: int, say: Say) -> Lines:
+    def render(self, node: str, wall_us: int, say: Say) -> Lines:
         """The line of what a machine says; nobody prints a renewal."""
         if say.kind in _UNPRINTED:
             return []

@@ -110,7 +110,7 @@ class ControllerModeVoice:
             return [self._line(CONTROLLER_LOG, wall_us, "INFO", "ShutdownHook", "SRV_SHUTDOWN_BEGIN", count=1)]
         return [self._line(BROKER_LOG, wall_us, "INFO", "ShutdownHook", "BRK_SHUTDOWN_BEGIN", count=1)]
 
-    def said(self, node: str, wall_us: int, say: Say) -> Lines:  # noqa: ARG002 - a line says who by its file
+    def render(self, node: str, wall_us: int, say: Say) -> Lines:  # noqa: ARG002 - a line says who by its file
         """One line, with the exception that a refusal prints."""
         values = dict(say.values)
         after = self._exception(values)

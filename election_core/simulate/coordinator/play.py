@@ -30,7 +30,7 @@ class EventVoice:
         """A clean stop."""
         return self._line(wall_us, "NOTICE", f"{self._protocol}_STOP", node=node)
 
-    def said(self, node: str, wall_us: int, say: Say) -> Lines:  # noqa: ARG002 - what is said names its speaker
+    def render(self, node: str, wall_us: int, say: Say) -> Lines:  # noqa: ARG002 - what is said names its speaker
         """One event."""
         values = {name: value for name, value in say.values if self.numbered or name != "term"}
         return self._line(wall_us, "INFO", say.kind, **values)

@@ -58,7 +58,7 @@ class BrokerVoice:
         """The shutdown hook."""
         return [self._say(BROKER, wall_us, "INFO", "Thread-18", "BRK_SHUTDOWN_BEGIN", count=1)]
 
-    def said(self, node: str, wall_us: int, say: Say) -> Lines:
+    def render(self, node: str, wall_us: int, say: Say) -> Lines:
         """A line of the elector, and what the broker makes of a change of role."""
         values = dict(say.values)
         named, unnamed = self._printed(say.kind, node, values)

@@ -105,7 +105,7 @@ class EtcdVoice:
         signal = self._line("ETCD_SIGNAL", wall_us, fields={"signal": "terminated"})
         return [signal, self._line("ETCD_STOPPING", wall_us, fields=of)]
 
-    def said(self, node: str, wall_us: int, say: Say) -> Lines:
+    def render(self, node: str, wall_us: int, say: Say) -> Lines:
         """A line of the library has its values in its text, one of the server beside it."""
         values = {name: IDS.get(value, value) if name in _MEMBERS else value for name, value in say.values}
         if say.kind in _FIELDS:

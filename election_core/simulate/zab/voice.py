@@ -81,7 +81,7 @@ class ServerVoice:
         """A server that is told to stop prints nothing."""
         return []
 
-    def said(self, node: str, wall_us: int, say: Say) -> Lines:
+    def render(self, node: str, wall_us: int, say: Say) -> Lines:
         """A line, and the exception behind it."""
         values = {name: value for name, value in say.values if name != "node"}
         peer = values.get("peer")

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from election_core.fold.process_runs import SECOND, Life
+from election_core.fold.process_runs import SECOND, Incarnation
 from election_core.fold.roles import CANDIDATE, DOWN, LEADER, Step, spans
 from election_core.model.rows import TABLE_OF
 from election_core.simulate.catalogue import SCENARIOS
@@ -54,14 +54,14 @@ def step(at_us: int, role: str, by_us: int | None = None) -> Step:
     return Step(at_us, at_us + SECOND if by_us is None else by_us, role, 1, None, None)
 
 
-def life(**of: int | None) -> Life:
+def life(**of: int | None) -> Incarnation:
     whole: dict[str, Any] = {
         **dict.fromkeys(("start", "start_event", "stop", "stop_event", "next_start", "next_start_event")),
         "first_seen": 0,
         "last_seen": 0,
         "silences": (),
     }
-    return Life(**(whole | of))
+    return Incarnation(**(whole | of))
 
 
 def test_a_process_is_down_after_its_last_role_within_one_second() -> None:

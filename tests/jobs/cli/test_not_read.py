@@ -97,10 +97,10 @@ def test_the_exit_code_of_a_night_says_what_was_missed(
     """A failed gate says more than a file that is tried again."""
     zone.write("broker.log", leads(0))
     steps: list[str] = []
-    monkeypatch.setattr("jobs.cli.started", lambda *_: None)
-    monkeypatch.setattr("jobs.cli.land_stage", lambda *_: (Landing(1, unread=unread), passed_over))
-    monkeypatch.setattr("jobs.cli.replay_stage", lambda *_: steps.append("replay"))
-    monkeypatch.setattr("jobs.cli.gates", lambda *_: gate_fails)
+    monkeypatch.setattr("jobs.cli.pipeline.started", lambda *_: None)
+    monkeypatch.setattr("jobs.cli.pipeline.land_stage", lambda *_: (Landing(1, unread=unread), passed_over))
+    monkeypatch.setattr("jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
+    monkeypatch.setattr("jobs.cli.pipeline.gates", lambda *_: gate_fails)
     both = ("--landing", str(zone.root), "--warehouse", warehouse.root)
     assert main(["run", *both]) == code
     assert steps == ["replay"], "what was read is judged"

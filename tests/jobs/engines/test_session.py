@@ -61,7 +61,7 @@ def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
     """A home without jars, and no way to the Maven repository."""
     nowhere = " ".join(f"-D{one}.proxyHost=127.0.0.1 -D{one}.proxyPort=1" for one in ("http", "https"))
     done = subprocess.run(
-        [sys.executable, "-c", "from jobs.session import spark_session; spark_session('x', quiet=True)"],
+        [sys.executable, "-c", "from jobs.engines.spark_session import spark_session; spark_session('x', quiet=True)"],
         env={**os.environ, "HOME": str(tmp_path), "JDK_JAVA_OPTIONS": f"-Duser.home={tmp_path} {nowhere}"},
         cwd=Path(__file__).parents[3],
         capture_output=True,

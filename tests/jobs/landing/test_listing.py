@@ -140,7 +140,7 @@ def test_a_store_that_does_not_list_a_folder_is_told(tmp_path: Path, monkeypatch
                 raise OSError("AWS Error ACCESS_DENIED during ListObjectsV2\nmore")
             return list(super().get_file_info(asked))
 
-    monkeypatch.setattr("jobs.listing.open_landing", lambda _: StoredZone(Failing(), str(tmp_path)))
+    monkeypatch.setattr("jobs.landing.listing.open_landing", lambda _: StoredZone(Failing(), str(tmp_path)))
     found, skipped = listed(tmp_path)
     assert found == [HEALTHY]
     assert list(skipped.values()) == [

@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_opened_is_told_and_tried_again_until_it_is_read(
 def test_what_was_read_before_the_failure_stays_and_the_rest_follows(
     zone: Zone, broken: Broken, monkeypatch: pytest.MonkeyPatch, name: str, part: float
 ) -> None:
-    monkeypatch.setattr("jobs.land.HEAD_BYTES", 300)
+    monkeypatch.setattr("jobs.landing.plan.HEAD_BYTES", 300)
     data = packed(name)
     zone.write(name, data)
     broken[name] = int(len(data) * part), FAILURES[1]

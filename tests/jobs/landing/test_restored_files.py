@@ -136,5 +136,5 @@ def test_marks_are_few_and_the_same_for_any_blocks(zone: Zone, monkeypatch: pyte
     assert lines == [*range(32, 700, 32), 700]
     other = Zone(zone.root.parent / "other")
     other.write("broker.log", "".join(OLD))
-    monkeypatch.setattr("jobs.blocks.CHUNK_BYTES", 1_000)
+    monkeypatch.setattr("jobs.landing.blocks.CHUNK_BYTES", 1_000)
     assert other.land()["landed_files"][0]["marks"] == row["marks"]

@@ -87,7 +87,7 @@ def as_rows(rows: pa.Table) -> pa.Table:
 def folded(state: pa.Table, new: pa.Table) -> tuple[set[Fact], pa.Table]:
     """The facts of a night, and the state after it."""
     parts = [
-        rows.append_column(core.REMEMBERED, pa.array([old] * rows.num_rows, pa.bool_()))
+        rows.append_column(core.FROM_CHECKPOINT, pa.array([old] * rows.num_rows, pa.bool_()))
         for rows, old in ((state, True), (new, False))
     ]
     rows = pa.concat_tables(parts)

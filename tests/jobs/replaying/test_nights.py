@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import jobs.replay
-from election_core.fold.fact_writer import Listed
+from election_core.fold.identity import Listed
 from jobs import JobError
 from jobs.engines.spark_engine import SparkEngine
 from jobs.replay import replay

@@ -105,7 +105,7 @@ def test_every_command_with_settings_refuses_to_guess_on_a_cluster(
 
 
 def test_serve_does_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.warehouse.Warehouse.last_run", lambda _: {})
+    monkeypatch.setattr("jobs.warehouse.warehouse.Warehouse.last_run", lambda _: {})
     assert main(["serve", "--warehouse", "W", "--master", "yarn"]) == 2
 
 

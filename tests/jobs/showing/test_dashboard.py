@@ -328,3 +328,55 @@ def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
         assert proof in browser.text()
     assert {urlsplit(url).hostname for url in browser.requests if not url.startswith("data:")} == {"127.0.0.1"}
     assert browser.errors == []
+
+
+def asked(warehouse: Warehouse, output: str, inputs: list[Any], state: list[Any]) -> Any:
+    """What the dashboard answers to a callback as a browser, or somebody else, sends it."""
+    body = {"output": output, "outputs": {"id": "x", "property": "children"}, "inputs": inputs, "state": state}
+    address = "http://127.0.0.1:8050/_dash-update-component"
+    return shown.dashboard(warehouse).server.test_client().post(address, json=body)
+
+
+@pytest.mark.parametrize(
+    "clicked",
+    [
+        *({}, [], 1, "x", {"points": 1}, {"points": [1]}, {"points": {}}, {"points": [{"customdata": 1}]}),
+        *({"points": [{"customdata": one}]} for one in ([], [1], [[], 1], [["f1"]], [[1], 1], [["f1"], "1"])),
+        *({"points": [{"customdata": [[one], 1]}]} for one in ("nobody", "\x1b[31m", "\ud800", "' OR 1=1 --")),
+    ],
+)
+def test_a_forged_click_is_no_fault(warehouse: Warehouse, capfd: pytest.CaptureFixture[str], clicked: Any) -> None:
+    answer = asked(warehouse, "evidence.children", [{"id": "lanes", "property": "clickData", "value": clicked}], [])
+    assert answer.status_code in {200, 204, 400}
+    assert "\x1b" not in answer.text
+    assert "\\u001b" not in answer.text
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("value", [1, [1], {"a": 1}, None, "\ud800", "?from=1&from=2", "?cluster=%1b[31m&group=%00"])
+def test_forged_addresses_are_no_fault(warehouse: Warehouse, capfd: pytest.CaptureFixture[str], value: Any) -> None:
+    address = [{"id": "address", "property": name, "value": value} for name in ("pathname", "search")]
+    for path in (address[0], {"id": "address", "property": "pathname", "value": "/group"}):
+        answer = asked(
+            warehouse,
+            "..page.children...shown.data..",
+            [path, address[1]],
+            [{"id": "shown", "property": "data", "value": value}],
+        )
+        assert answer.status_code in {200, 204, 400}
+        assert "\\u001b" not in answer.text
+    for body in (b"{", b"[]", b"{}", b'{"output": 1}'):
+        client = shown.dashboard(warehouse).server.test_client()
+        answer = client.post("http://127.0.0.1:8050/_dash-update-component", data=body, content_type="application/json")
+        assert answer.status_code == 400
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_answers_keep_other_pages_out(warehouse: Warehouse) -> None:
+    client = shown.dashboard(warehouse).server.test_client()
+    for path in ("/", "/_dash-layout", "/nowhere.js"):
+        headers = client.get(f"http://127.0.0.1:8050{path}").headers
+        assert headers["X-Frame-Options"] == "DENY"
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert "unsafe-eval" not in headers["Content-Security-Policy"]
+        assert "script-src 'self' 'sha256-" in headers["Content-Security-Policy"]

@@ -1,0 +1,23 @@
+"""Connections that a member lost: what its own log says of them."""
+
+from dataclasses import dataclass
+
+from election_core.fold.fact_writer import FactWriter
+from election_core.fold.process_runs import SECOND
+from election_core.model.facts import ContactLost
+from election_core.model.fold_event import FoldEvent
+
+
+@dataclass(slots=True)
+class Contact:
+    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, or the speaker ended then."""
+
+    peer: str
+    lost: FoldEvent
+    again: int | None = None
+
+    def fact(self, emit: FactWriter, before_us: int, *, closed: bool) -> ContactLost:
+        """The peer was heard of at most ``before_us`` microseconds before; ``closed``: by its end."""
+        again = (None, None) if self.again is None else (self.again, self.again + SECOND)
+        since, lost = self.lost.at - before_us, self.lost
+        return ContactLost(*emit.during(self.peer, since, lost.by, lost.event_id, *again), closed=closed)

@@ -1,0 +1,109 @@
+"""Who speaks: which process writes a file, and what a source says about itself.
+
+A line rarely says for which replica group and member it speaks. The log itself does, elsewhere: votes name the
+group, registrations name broker set and broker id. What the whole log says about itself is used for all its lines,
+incarnation by incarnation, since a process may come back under another id.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from election_core.fold.process_runs import Incarnation, incarnation_at
+from election_core.model.fold_event import FoldEvent
+
+CONTROLLER_GROUP = "controller"
+"""The replica group that the controllers themselves form."""
+UNIDENTIFIED = "unidentified"
+"""The replica group of a node whose log never says to which group it belongs."""
+
+BROKER = "broker"
+CONTROLLER = "controller"
+NAMESERVER = "nameserver"
+ETCD = "etcd"
+ZOOKEEPER = "zookeeper"
+SNAPSHOTS = "snapshots"
+"""No process of the system: the collector that took copies of metadata files, also while their owner was dead."""
+
+
+_PROCESSES = (
+    ("namesrv", NAMESERVER),
+    ("controller", CONTROLLER),
+    ("dledger", CONTROLLER),
+    ("jraft", CONTROLLER),
+    ("etcd", ETCD),
+    ("zookeeper", ZOOKEEPER),
+)
+"""How the names of a process's files begin; all others are a broker's."""
+
+
+@lru_cache(maxsize=4096)
+def process_of(stream: str) -> str:
+    """Which process of a machine writes a file, by the file's name; canonical events tell of themselves alone."""
+    if "/" in stream:  # only a snapshot has a folder in its name
+        return SNAPSHOTS
+    if stream.endswith(".events.jsonl"):
+        return stream
+    return next((process for beginning, process in _PROCESSES if stream.startswith(beginning)), BROKER)
+
+
+NAMES_BROKER_SET = frozenset(
+    {
+        "BRK_BOOT",
+        "BRK_MASTER_BEGIN",
+        "BRK_REG_APPLIED",
+        "BRK_REG_TEMP",
+        "BRK_SLAVE_BEGIN",
+        "DLB_MASTER_BEGIN",
+        "DLB_SLAVE_BEGIN",
+    }
+)
+"""Lines in which a broker names its own broker set."""
+NAMES_BROKER_ID = frozenset({"BRK_REG_APPLIED", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
+"""Lines in which a broker of the controller mode names its own persistent id."""
+IDENTITY_KINDS = NAMES_BROKER_SET | NAMES_BROKER_ID | {"CFG_ITEM", "CFG_REPLACE"}
+
+
+@dataclass(slots=True)
+class Identity:
+    """What a source says about itself: broker set, broker ids over time, settings of its configuration dump."""
+
+    broker_set: str | None = None
+    ids: list[tuple[int, str]] = field(default_factory=list)
+    settings: dict[str, FoldEvent] = field(default_factory=dict)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take an event of one of :data:`IDENTITY_KINDS`."""
+        if event.kind in NAMES_BROKER_SET and event.replica_group is not None:
+            self.broker_set = event.replica_group
+        if event.kind in NAMES_BROKER_ID and event.node is not None:
+            self.ids.append((event.at, event.node))
+        if event.setting is not None and event.value:
+            self.settings[event.setting] = event
+
+    def setting(self, name: str) -> str | None:
+        """The last value of a setting; ``None`` where the log does not show it, which does not mean the default."""
+        found = self.settings.get(name)
+        return found.value if found is not None else None
+
+    def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
+        """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
+        life = incarnation_at(incarnations, time)
+        own = [(at, node) for at, node in self.ids if incarnation_at(incarnations, at) == life]
+        before = [node for at, node in own if at <= time]
+        if before:
+            return before[-1]
+        if own:
+            return own[0][1]
+        earlier = [node for at, node in self.ids if at <= time]
+        return earlier[-1] if earlier else None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Whom the inventory says that a source speaks for; it counts only where the log does not say."""
+
+    replica_group: str | None = None
+    member: str | None = None
+
+
+NOT_LISTED = Listed()

@@ -1,0 +1,86 @@
+"""The facts about a broker set with a configured master: what brokers and name servers say of it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ActingEnabled(Fact):
+    """The broker was configured with enableSlaveActingMaster."""
+
+    kind: ClassVar[str] = "ACTING_ENABLED"
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SmallestId(Fact):
+    """``node`` learned that ``peer`` at ``address`` is the smallest live id of its set, until it learned of another."""
+
+    kind: ClassVar[str] = "SMALLEST_ID"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "address")
+
+    peer: str | None
+    address: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class AgainstMinimum(Fact):
+    """``node`` switched its special services on right after it had learned that the smaller id ``peer`` lives;
+    ``confirmed``: its next line about that says that it knew no other meanwhile."""
+
+    kind: ClassVar[str] = "AGAINST_MINIMUM"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+
+    peer: str | None
+    confirmed: bool
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class PreOnlineAttempt(Fact):
+    """A start of pre-online: its ``failures`` from the first to the last (or to its success), the line of the last one
+    (``failed_at``) with its ``error``, and its ``outcome``; ``as_master``: only a master prints such lines."""
+
+    kind: ClassVar[str] = "PRE_ONLINE_ATTEMPT"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("failed_at",)
+
+    outcome: str
+    failed_at: str | None
+    failures: int
+    as_master: bool
+    error: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class BrokerRegistered(Fact):
+    """The name server that speaks had ``address`` in its table of live brokers; ``end_cause`` is how it left, and
+    ``silent_ms`` after how much silence. Without an address: ``node`` itself says that it registered."""
+
+    kind: ClassVar[str] = "BROKER_REGISTERED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address",)
+
+    address: str | None = None
+    end_cause: str | None = None
+    silent_ms: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class TopicPermission(Fact):
+    """The name server that speaks showed topics of the set as ``writable`` or not, in ``count`` lines."""
+
+    kind: ClassVar[str] = "TOPIC_PERMISSION"
+
+    count: int
+    writable: bool
+
+
+KINDS: tuple[type[Fact], ...] = (
+    ActingEnabled,
+    SmallestId,
+    AgainstMinimum,
+    PreOnlineAttempt,
+    BrokerRegistered,
+    TopicPermission,
+)
+"""All of them."""

@@ -1,0 +1,98 @@
+"""The facts about a broker set under a controller: what brokers and controllers say of it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact, LineBrokeRule
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Decision(Fact):
+    """The controllers decided ``decision``: winner ``node``, epoch ``term``, set ``members`` with ``set_epoch``.
+
+    ``committed``: the log shows that it was (false: it was not confirmed in time; null: neither is said).
+    ``leading``: the speaker led the controllers. ``raft_index`` is the entry of their log, where it is printed.
+    """
+
+    kind: ClassVar[str] = "DECISION"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "address", "set_epoch", "raft_index")
+
+    term: int | None
+    address: str | None
+    decision: str
+    members: tuple[str, ...] | None
+    set_epoch: int | None
+    raft_index: int | None
+    committed: bool | None
+    leading: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SetRefused(Fact):
+    """The master of epoch ``term`` wanted the SyncStateSet ``members`` and was refused with the ``code``, or got no
+    answer (null)."""
+
+    kind: ClassVar[str] = "SET_REFUSED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "set_epoch")
+
+    term: int | None
+    members: tuple[str, ...] | None
+    set_epoch: int | None
+    code: int | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class EpochAhead(Fact):
+    """``node`` refused a role of epoch ``term`` since its store knows the later ``known_epoch``."""
+
+    kind: ClassVar[str] = "EPOCH_AHEAD"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int | None
+    known_epoch: int | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class RegisterCode(Fact):
+    """A broker holds the registerCheckCode ``register_code``, made at ``made_ms`` (ms since 1970) on its own clock;
+    ``accepted``: a controller accepted it."""
+
+    kind: ClassVar[str] = "REGISTER_CODE"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("register_code",)
+
+    register_code: str
+    made_ms: int
+    accepted: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class AllAck(Fact):
+    """Whether the broker was configured with allAckInSyncStateSet, by its settings or by what it waited for."""
+
+    kind: ClassVar[str] = "ALL_ACK"
+
+    configured: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ControllerRuleBroken(LineBrokeRule):
+    """A line, of the kind ``line``, breaks the ``rule``.
+
+    It says an epoch (``term``), the winner, slave or master that it is about (``peer``), the broker that asked
+    (``broker_id``), the ``decision`` or result, offsets in bytes, and a ``count`` of acknowledgements (-1: all).
+    """
+
+    kind: ClassVar[str] = "CONTROLLER_RULE_BROKEN"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "broker_id", "rule")
+
+    peer: str | None
+    broker_id: str | None
+    decision: str | None
+    start_offset: int | None
+    end_offset: int | None
+    count: int | None
+    line: str
+
+
+KINDS: tuple[type[Fact], ...] = (Decision, SetRefused, EpochAhead, RegisterCode, AllAck, ControllerRuleBroken)
+"""All of them."""

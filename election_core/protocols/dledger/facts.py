@@ -1,0 +1,94 @@
+"""The facts that only DLedger members tell."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact, LineBrokeRule
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class VoteRefused(Fact):
+    """``voter`` told ``node`` ``count`` times that its vote of ``term`` is another's, by this ``answer``."""
+
+    kind: ClassVar[str] = "VOTE_REFUSED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "voter")
+
+    term: int
+    voter: str
+    answer: str
+    count: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class StrangerMet(Fact):
+    """``node`` was asked by ``peer``, which is no member of its group (``why``), or bears its own id."""
+
+    kind: ClassVar[str] = "STRANGER_MET"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "why")
+
+    peer: str | None
+    why: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class VotingRuleBroken(LineBrokeRule):
+    """A line of ``node``, of the kind ``line``, breaks the ``rule``.
+
+    The line says its ``term``, the term before or asked for (``term_before``), the ``answer`` or result, how many
+    ``granted`` and were ``not_ready`` of how many that are ``needed``, and the ``role`` that a broker takes.
+    """
+
+    kind: ClassVar[str] = "VOTING_RULE_BROKEN"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("role", "term", "peer", "rule")
+
+    role: str | None
+    peer: str | None
+    answer: str
+    granted: int | None
+    needed: int | None
+    term_before: int | None
+    not_ready: int | None
+    line: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LeaderKeptRole(Fact):
+    """As leader of ``term`` a node printed ``rounds`` of heartbeats without quorum and stayed leader, the last of them
+    ``without_quorum_ms`` after its last quorum."""
+
+    kind: ClassVar[str] = "LEADER_KEPT_ROLE"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int | None
+    without_quorum_ms: int
+    rounds: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class TwoLeaders(Fact):
+    """``node`` heard of the leader ``other`` (null: of one that it was not told) while it knew the leader ``known`` in
+    the same ``term``."""
+
+    kind: ClassVar[str] = "TWO_LEADERS"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "other")
+
+    term: int
+    other: str | None
+    known: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Committed(Fact):
+    """As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
+    ``from_index`` to ``to_index`` (indexes of DLedger entries)."""
+
+    kind: ClassVar[str] = "COMMITTED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    from_index: int
+    to_index: int
+
+
+KINDS: tuple[type[Fact], ...] = (VoteRefused, StrangerMet, VotingRuleBroken, LeaderKeptRole, TwoLeaders, Committed)
+"""All of them."""

@@ -1,0 +1,56 @@
+"""The facts that only the nodes of Bully groups and rings tell."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class MessageSent(Fact):
+    """``node`` sent ``peer`` a ``message`` of the election ``term``, ``election`` or ``result``, with these ``ids``. No
+    line says that it did not arrive."""
+
+    kind: ClassVar[str] = "MESSAGE_SENT"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
+
+    term: int | None
+    peer: str | None
+    message: str
+    ids: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class MessageReceived(Fact):
+    """``node`` got such a message from ``peer``."""
+
+    kind: ClassVar[str] = "MESSAGE_RECEIVED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
+
+    term: int | None
+    peer: str | None
+    message: str
+    ids: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class StillLeads(Fact):
+    """``node``, which led already, announced itself again."""
+
+    kind: ClassVar[str] = "STILL_LEADS"
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LowerLeaderNamed(Fact):
+    """``node`` made a leader of one that is lower than another id in its own message of the election ``term``;
+    ``claim`` says whom, for a sentence."""
+
+    kind: ClassVar[str] = "LOWER_LEADER_NAMED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int | None
+    claim: str
+
+
+KINDS: tuple[type[Fact], ...] = (MessageSent, MessageReceived, StillLeads, LowerLeaderNamed)
+"""All of them."""

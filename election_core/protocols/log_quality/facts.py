@@ -1,0 +1,84 @@
+"""The facts about a source itself: its release, its clock, and whom it speaks for."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Release(Fact):
+    """The process says that it is the ``release`` of the ``system``; without them its log never says one."""
+
+    kind: ClassVar[str] = "RELEASE"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("system",)
+
+    system: str | None = None
+    release: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Claim(Fact):
+    """From here on the ``process`` calls itself ``name`` by ``name_kind``, a setting or a kind of name."""
+
+    kind: ClassVar[str] = "CLAIM"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("process", "name_kind")
+
+    process: str
+    name_kind: str
+    name: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SpeaksFor(Fact):
+    """One incarnation of a process that speaks as the member ``node``, by the protocol ``member_of``."""
+
+    kind: ClassVar[str] = "SPEAKS_FOR"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("member_of",)
+
+    member_of: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ListedAs(Fact):
+    """The inventory lists the source as ``listed_member`` (null: as some member) of ``listed_group``; ``agrees``: its
+    log says so too."""
+
+    kind: ClassVar[str] = "LISTED_AS"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("listed_member",)
+
+    listed_member: str | None
+    listed_group: str
+    agrees: bool
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LogCopied(Fact):
+    """The source holds the same log of ``node`` as the folder ``original``; its facts are counted once, as that
+    folder's."""
+
+    kind: ClassVar[str] = "LOG_COPIED"
+
+    original: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ClockSteppedBack(Fact):
+    """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
+    group."""
+
+    kind: ClassVar[str] = "CLOCK_STEPPED_BACK"
+
+    back_ms: int
+    of_member: bool
+    stream: str
+    evidence: tuple[str, ...]
+
+
+KINDS: tuple[type[Fact], ...] = (Release, Claim, SpeaksFor, ListedAs, LogCopied, ClockSteppedBack)
+"""All of them."""

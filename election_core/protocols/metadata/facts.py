@@ -1,0 +1,107 @@
+"""The facts about a broker's metadata: its tables, and who served and took over when."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class VersionSeen(Fact):
+    """The file of the table ``table_name`` bore this DataVersion when it was looked at (null: none)."""
+
+    kind: ClassVar[str] = "VERSION_SEEN"
+
+    table_name: str
+    state_version: int | None
+    version_timestamp: int | None
+    counter: int | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class TableCopied(Fact):
+    """The table ``table_name`` around a moment at which something happened to its broker; ``names``: those in it, where
+    it has names."""
+
+    kind: ClassVar[str] = "TABLE_COPIED"
+
+    names: tuple[str, ...] | None
+    table_name: str
+    state_version: int | None
+    version_timestamp: int | None
+    counter: int | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class OffsetCopied(Fact):
+    """One entry of such a table: ``offset`` is the next message of a queue, or of the delay level ``queue_id``."""
+
+    kind: ClassVar[str] = "OFFSET_COPIED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("consumer_group", "topic", "queue_id")
+
+    offset: int | None
+    table_name: str
+    consumer_group: str | None
+    topic: str | None
+    queue_id: int | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ActedAsMaster(Fact):
+    """The slave at ``address`` had the smallest id of its set and acted; ``peer`` is the smaller id that ended it, if
+    ``end_cause`` says so."""
+
+    kind: ClassVar[str] = "ACTED_AS_MASTER"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "address")
+
+    peer: str | None
+    address: str | None
+    end_cause: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class BeganToServe(Fact):
+    """The broker began to serve; ``cause``: what it had done before, null where its log does not say.
+    ``skip_pre_online`` is that setting, as the log shows it."""
+
+    kind: ClassVar[str] = "BEGAN_TO_SERVE"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("cause",)
+
+    skip_pre_online: str | None
+    cause: str | None
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ReverseSynced(Fact):
+    """Before it served, a returning master read the metadata of the member at ``address`` and took over ``tables``."""
+
+    kind: ClassVar[str] = "REVERSE_SYNCED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("address",)
+
+    address: str | None
+    tables: tuple[str, ...]
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class NameDropped(Fact):
+    """A slave dropped ``topic`` or ``consumer_group``, since its master did not have it."""
+
+    kind: ClassVar[str] = "NAME_DROPPED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("consumer_group", "topic")
+
+    consumer_group: str | None
+    topic: str | None
+
+
+KINDS: tuple[type[Fact], ...] = (
+    VersionSeen,
+    TableCopied,
+    OffsetCopied,
+    ActedAsMaster,
+    BeganToServe,
+    ReverseSynced,
+    NameDropped,
+)
+"""All of them."""

@@ -1,0 +1,65 @@
+"""The facts about order locks: what a broker says of its lock table."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LockHeld(Fact):
+    """``client`` held the lock of ``queue_id`` of ``topic`` for ``consumer_group`` at broker ``node``, surely until
+    ``sure_until``; ``cause`` began and ``end_cause`` ended it.
+
+    ``strict``: in strict mode, then ``needed`` of ``replicas`` configured ones must grant (all three are null where the
+    log does not show them); ``silent_peers``: addresses of peers that did not answer the request.
+    """
+
+    kind: ClassVar[str] = "LOCK_HELD"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("client", "cause", "consumer_group", "topic", "queue_id")
+
+    client: str
+    end_cause: str | None
+    cause: str
+    silent_peers: tuple[str, ...]
+    needed: int | None
+    replicas: int | None
+    strict: bool | None
+    consumer_group: str
+    topic: str
+    queue_id: int
+    sure_until: int
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LockGivenUp(Fact):
+    """``client`` told broker ``node`` that it gives the queue's lock back; ``found``: what the broker found."""
+
+    kind: ClassVar[str] = "LOCK_GIVEN_UP"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("client", "consumer_group", "topic", "queue_id")
+
+    client: str
+    found: str
+    consumer_group: str
+    topic: str
+    queue_id: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LockLate(Fact):
+    """``client`` wanted to give back a lock that had expired and gone to ``holder``, another client."""
+
+    kind: ClassVar[str] = "LOCK_LATE"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("client", "holder", "consumer_group", "topic", "queue_id")
+
+    client: str
+    holder: str | None
+    consumer_group: str
+    topic: str
+    queue_id: int
+    evidence: tuple[str, ...]
+
+
+KINDS: tuple[type[Fact], ...] = (LockHeld, LockGivenUp, LockLate)
+"""All of them."""

@@ -1,0 +1,35 @@
+"""The facts that only ZooKeeper servers tell."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact, LineBrokeRule
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Ballot(Fact):
+    """``node`` went into an election with its ``own_epoch`` and its last zxid ``own_zxid``, and left it under
+    ``leader``, in the epoch ``term`` where it says so."""
+
+    kind: ClassVar[str] = "BALLOT"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "leader", "own_epoch")
+
+    term: int | None
+    leader: str | None
+    own_epoch: int
+    own_zxid: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ZabRuleBroken(LineBrokeRule):
+    """A line of ``node`` breaks the ``rule``, since ``why``."""
+
+    kind: ClassVar[str] = "ZAB_RULE_BROKEN"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "rule")
+
+    why: str | None
+    rule: str
+
+
+KINDS: tuple[type[Fact], ...] = (Ballot, ZabRuleBroken)
+"""All of them."""

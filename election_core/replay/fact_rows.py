@@ -1,0 +1,88 @@
+"""Facts as rows of one wide table and back: the only place that knows more than one kind's columns.
+
+A row says its kind and fills the columns of that kind's fields, which have their names; the others are null. A test
+holds the kinds and the columns of ``schemas/facts.py`` together.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from election_core.model.facts import SHARED, Fact
+from election_core.protocols.acting_master import facts as acting_master
+from election_core.protocols.broker_identity import facts as broker_identity
+from election_core.protocols.controller import facts as controller
+from election_core.protocols.dledger import facts as dledger
+from election_core.protocols.highest_id import facts as highest_id
+from election_core.protocols.log_quality import facts as log_quality
+from election_core.protocols.metadata import facts as metadata
+from election_core.protocols.order_lock import facts as order_lock
+from election_core.protocols.raft import facts as raft
+from election_core.protocols.zab import facts as zab
+
+KINDS: Mapping[str, type[Fact]] = {
+    fact.kind: fact
+    for fact in (
+        *SHARED,
+        *dledger.KINDS,
+        *raft.KINDS,
+        *zab.KINDS,
+        *highest_id.KINDS,
+        *controller.KINDS,
+        *metadata.KINDS,
+        *order_lock.KINDS,
+        *broker_identity.KINDS,
+        *acting_master.KINDS,
+        *log_quality.KINDS,
+    )
+}
+"""The class of each kind."""
+
+FACTS_VERSION = "1"
+"""Facts of another version are not read: they are made anew from the events. It grows with every change of a kind's
+name or fields, which need not change a rule."""
+
+
+def values_of(columns: Sequence[str]) -> Callable[[Fact], tuple[Any, ...]]:
+    """What a fact says in each of ``columns``, ``None`` in those that its kind does not have."""
+    getters = {kind: attrgetter(*(_attribute(kind, name) for name in columns)) for kind in KINDS.values()}
+
+    def values(fact: Fact) -> tuple[Any, ...]:
+        row: tuple[Any, ...] = getters[type(fact)](fact)
+        return row
+
+    return values
+
+
+def _attribute(kind: type[Fact], column: str) -> str:
+    if column == "kind" or column in kind.__dataclass_fields__:
+        return column
+    return "no_evidence" if column == "evidence" else "not_of_kind"
+
+
+def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
+    """The facts of ``batches``, group by group as the rows stand. Raises :class:`KeyError` for a kind of another
+    version."""
+    for batch in batches:
+        facts: list[Fact | None] = [None] * batch.num_rows
+        kinds = batch.column("kind").dictionary_encode()
+        for code, kind in enumerate(kinds.dictionary.to_pylist()):
+            numbers = pc.indices_nonzero(pc.equal(kinds.indices, code))
+            rows = batch.select(list(KINDS[kind].__dataclass_fields__)).take(numbers)
+            columns = map(_plain, rows.columns)
+            for number, fact in zip(numbers.to_pylist(), map(KINDS[kind], *columns), strict=True):
+                facts[number] = fact
+        yield from (fact for fact in facts if fact is not None)
+
+
+def _plain(column: pa.Array) -> Iterable[Any]:
+    """A column as Python values that cannot change; times as microseconds UTC."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_list(column.type):
+        return (None if value is None else tuple(value) for value in values)
+    return values
