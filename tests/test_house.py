@@ -86,15 +86,16 @@ MOST_FIELDS = 20
 
 MACHINE = "a protocol that runs: one member's whole behaviour, one function a message"
 RULES = "the rules of one protocol, one function each, with what they share"
+TEXTS = "one table of texts and their readings; each is a line or two"
 LOG = "the fold of one protocol: what each kind of event means, one function each"
 
 LONG_FILES = {
-    "election_core/dialects/rocketmq/broker.py": "one table of texts and their readings; each is a line or two",
+    "election_core/dialects/rocketmq/broker.py": TEXTS,
+    "election_core/dialects/zookeeper/texts.py": TEXTS,
     "election_core/protocols/acting_master/log.py": LOG,
     "election_core/protocols/acting_master/rules.py": RULES,
     "election_core/protocols/controller/rules.py": RULES,
     "election_core/protocols/dledger/log.py": LOG,
-    "election_core/protocols/highest_id/coordinator.py": LOG,
     "election_core/protocols/metadata/rules.py": RULES,
     "election_core/protocols/order_lock/rules.py": RULES,
     "election_core/simulate/acting_master/machine.py": MACHINE,
@@ -114,7 +115,6 @@ WIDE_CLASSES = {
     "election_core/model/fold_event.py FoldEvent": ROW,
     "election_core/model/rows.py Finding": ROW,
     "election_core/model/rows.py LockHold": ROW,
-    "election_core/protocols/dledger/log.py DledgerLog": "what the fold of one node knows so far",
     "election_core/simulate/controller/broker_machine.py State": MEMBER,
     "election_core/simulate/zab/machine.py State": MEMBER,
 }

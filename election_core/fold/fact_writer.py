@@ -94,12 +94,10 @@ class FactWriter:
         """A fact with all its times given; where the clock was put back, an interval still ends after it begins."""
         if until is not None and until_by is not None and until_by < until:
             until_by = until
-        speaker = self.speaker
+        speaker, by = self.speaker, max(since, since_by)
         return (
             *(speaker.cluster, self.group, self.protocol, node, speaker.source_node),
-            *(since, max(since, since_by), since_event),
-            *(until, until_by, until_event),
-            *(speaker.bound_ms, ordinal),
+            *(since, by, since_event, until, until_by, until_event, speaker.bound_ms, ordinal),
         )
 
     def roles(self, spans: Iterable[Span]) -> Iterator[Role]:

@@ -1,4 +1,4 @@
-"""Which releases of each system are known: those whose log texts and rules were read in their sources.
+"""Which releases of each system are known: those whose sources were read for their log texts (``docs/releases.md``).
 
 A line of another release is read as far as its words are the same; the finding ``UNKNOWN_VERSION`` then says that some
 may not have been understood. Few lines say which release wrote them: :data:`RELEASE_CLAIMS` lists them.
@@ -14,16 +14,16 @@ Release = tuple[int, int]
 """Major and minor number."""
 
 KNOWN: Mapping[str, tuple[Release, Release]] = {
-    "RocketMQ": ((4, 9), (5, 3)),
+    "RocketMQ": ((4, 5), (5, 5)),
     "ZooKeeper": ((3, 4), (3, 9)),
-    "etcd": ((2, 0), (3, 5)),
+    "etcd": ((3, 3), (3, 7)),
 }
 """The first and the last known release of each system; all between them are known too."""
 
 _RELEASE = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,6})?")
 _HOME = re.compile(r"rocketmq[^/\d]*(\d{1,4}\.\d{1,4}\.\d{1,6})")
-_FIRST_ORDINAL = 392
-_MINORS = ((4, 9), *((5, minor) for minor in range(10)))
+_FIRST_ORDINAL = 312
+_MINORS = (*((4, minor) for minor in range(5, 10)), *((5, minor) for minor in range(10)))
 _ORDINALS_OF_MINOR = 20
 
 
@@ -42,7 +42,7 @@ class ReleaseClaim(NamedTuple):
 
 
 def range_of(system: str) -> str:
-    """The known releases of a system for a sentence: ``4.9 to 5.3``."""
+    """The known releases of a system for a sentence: ``4.5 to 5.5``."""
     return " to ".join(f"{major}.{minor}" for major, minor in KNOWN[system])
 
 
@@ -69,13 +69,13 @@ def _home(event: FoldEvent) -> str | None:
 def _ordinal(event: FoldEvent) -> str | None:
     """The release behind the number in every remoting command (``MQVersion``); controllers say 0, which is none.
 
-    From 4.9.0 on each minor release has ten pairs of a snapshot and a release.
+    From 4.5.0 on each minor release has ten pairs of a snapshot and a release.
     """
     if not re.fullmatch(r"[1-9][0-9]{0,8}", event.value or ""):
         return None
     minor, place = divmod(int(event.value or 0) - _FIRST_ORDINAL, _ORDINALS_OF_MINOR)
     if not 0 <= minor < len(_MINORS):
-        return "before 4.9" if minor < 0 else "6.0 or later"
+        return "before 4.5" if minor < 0 else "6.0 or later"
     return ".".join(map(str, (*_MINORS[minor], place // 2)))
 
 

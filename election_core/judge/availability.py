@@ -9,6 +9,7 @@ from election_core.judge.group import Group
 from election_core.judge.leaderless import Gap, Unseen, gaps, leaderless
 from election_core.judge.limits import clock_skews, log_gaps, starting
 from election_core.judge.storm import storm
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Alive, Silence
 from election_core.model.rows import Finding, RuleCoverage
 
@@ -46,11 +47,13 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator
         why += "; a clock that was put back does not tell when its machine led"
     sure = sum(1 for gap in found if gap.least >= SECOND)
     unclear = max(unclear, len(found) - sure)
-    yield coverage(group, "LEADERLESS", max(changes - sure - unclear, 0), sure, unclear, why)
-    yield coverage(group, "ELECTION_STORM", 0 if storms else 1, storms)
+    yield coverage(group, RuleId.LEADERLESS, max(changes - sure - unclear, 0), sure, unclear, why)
+    yield coverage(group, RuleId.ELECTION_STORM, 0 if storms else 1, storms)
     silent = {fact.source_node for fact in group.of(Silence) if not starting(group, fact)}
     speaking = {fact.source_node for fact in group.of(Alive)}
-    yield coverage(group, "LOG_GAP", len(speaking - silent), len(silent))
+    yield coverage(group, RuleId.LOG_GAP, len(speaking - silent), len(silent))
     compared, never = group.clocks.compared()
     skewed = len(group.clocks.skews)
-    yield coverage(group, "CLOCK_SKEW", max(compared - skewed, 0), skewed, never, "no message goes between the two")
+    yield coverage(
+        group, RuleId.CLOCK_SKEW, max(compared - skewed, 0), skewed, never, "no message goes between the two"
+    )

@@ -5,19 +5,20 @@ from collections.abc import Iterable, Iterator
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.judge.group import Group
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import RuleChecked
 from election_core.model.rows import RuleCoverage
 
 
 def coverage(
-    group: Group, rule: str, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
+    group: Group, rule: RuleId, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
 ) -> RuleCoverage:
     """One row of ``rule_coverage``."""
     return RuleCoverage(
         cluster=group.cluster,
         replica_group=group.replica_group,
         protocol=group.protocol,
-        rule=rule,
+        rule=rule.value,
         conforms=conforms,
         violates=violates,
         undecidable=undecidable,
@@ -45,4 +46,4 @@ def summed(group: Group, verdicts: Iterable[RuleTally]) -> Iterator[RuleCoverage
             reasons.setdefault(rule, set()).add(why)
     for rule, tally in sorted(tallies.items()):
         because = "; ".join(sorted(reasons.get(rule, set()))) or None
-        yield coverage(group, rule, tally[CONFORMS], tally[VIOLATES], tally[UNDECIDABLE], because)
+        yield coverage(group, RuleId(rule), tally[CONFORMS], tally[VIOLATES], tally[UNDECIDABLE], because)

@@ -103,7 +103,7 @@ class Group:
 
     def finding(
         self,
-        rule: str,
+        rule: RuleId,
         what: tuple[object, ...],
         *,
         certainty: str = PROVEN,
@@ -113,7 +113,7 @@ class Group:
         """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
 
         It is proven unless said otherwise; its evidence is made unique, in the order in which it is given. A largest
-        duration without bound is no measure. Raises ``ValueError`` for a rule that is not in the catalogue.
+        duration without bound is no measure.
         """
         for name in ("overlap_max_ms", "duration_max_ms"):
             if (measures.get(name) or 0) * 1000 >= NO_BOUND:
@@ -123,7 +123,7 @@ class Group:
             cluster=self.cluster,
             replica_group=self.replica_group,
             protocol=self.protocol,
-            rule=RuleId(rule).value,
+            rule=rule.value,
             certainty=certainty,
             evidence=tuple(dict.fromkeys(event for event in evidence if event)),
             **measures,
@@ -154,7 +154,7 @@ def _when(fact: Fact) -> tuple[object, ...]:
 
 
 def _whole(fact: Fact) -> tuple[tuple[bool, object], ...]:
-    values = (getattr(fact, name) for name in fact.__dataclass_fields__)
+    values = (getattr(fact, name) for name in fact.__match_args__)
     return tuple((value is not None, value) for value in values)
 
 

@@ -19,7 +19,7 @@ from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, STOPPED
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, until
 from election_core.judge.wording import between, seconds
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Role
 from election_core.model.rows import Finding
 
@@ -272,7 +272,7 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
             then = "to the end of the logs"
         lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
         yield group.finding(
-            "LEADERLESS",
+            RuleId.LEADERLESS,
             (gap.before.term, gap.begin.at // SECOND),
             severity=INFO if gap.planned or gap.least < BRIEF else WARNING,
             certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,

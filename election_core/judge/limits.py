@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from election_core.fold.process_runs import SECOND
 from election_core.judge.group import Group
 from election_core.judge.wording import seconds
-from election_core.model.catalogue import INFO, PROVEN, WARNING
+from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import Silence
 from election_core.model.rows import Finding
 
@@ -22,7 +22,7 @@ def log_gaps(group: Group) -> Iterator[Finding]:
             continue
         name = hole.node or hole.source_node
         yield group.finding(
-            "LOG_GAP",
+            RuleId.LOG_GAP,
             (hole.source_node, hole.since // SECOND),
             severity=INFO,
             certainty=PROVEN,
@@ -57,7 +57,7 @@ def clock_skews(group: Group) -> Iterator[Finding]:
         concerned = [fact for fact in group.facts if fact.source_node in nodes]
         times = [fact.since for fact in concerned or group.facts]
         yield group.finding(
-            "CLOCK_SKEW",
+            RuleId.CLOCK_SKEW,
             (skew.ahead, skew.behind),
             severity=WARNING,
             certainty=PROVEN,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, Tenure
+from election_core.model.catalogue import RuleId
 from election_core.model.rows import RuleCoverage
 
 
@@ -88,7 +89,7 @@ def overlap_coverage(group: Group, breaks_rule: Callable[[Overlap], bool]) -> Ru
     apart = max(len(group.tenures) - 1 - len(pairs), 0)
     return coverage(
         group,
-        "SPLIT_BRAIN_OVERLAP",
+        RuleId.SPLIT_BRAIN_OVERLAP,
         apart + len(definite) - broken,
         broken,
         len(pairs) - len(definite),

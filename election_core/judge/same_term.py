@@ -15,7 +15,7 @@ from election_core.judge.clock import UNBOUNDED
 from election_core.judge.group import Group, Tenure
 from election_core.judge.overlap import at_once
 from election_core.judge.wording import between
-from election_core.model.catalogue import PROVEN
+from election_core.model.catalogue import PROVEN, RuleId
 from election_core.model.rows import Finding
 
 
@@ -52,7 +52,7 @@ def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenu
     )
     evidence = tuple(dict.fromkeys(e for t in (*one, *other) for e in t.evidence))
     return group.finding(
-        "SPLIT_BRAIN_SAME_TERM",
+        RuleId.SPLIT_BRAIN_SAME_TERM,
         (term, *names),
         severity="critical",
         certainty=PROVEN,

@@ -13,7 +13,7 @@ from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Moment
 from election_core.judge.group import Group
 from election_core.judge.wording import seconds
-from election_core.model.catalogue import PROVEN, WARNING
+from election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding
 
 STORM_ELECTIONS = 3
@@ -52,7 +52,7 @@ def _storm_of(group: Group, chain: list[list[Moment]]) -> Finding:
     first, last = chain[0][0], chain[-1][-1]
     count = sum(len(disturbance) for disturbance in chain)
     return group.finding(
-        "ELECTION_STORM",
+        RuleId.ELECTION_STORM,
         (first.at // SECOND,),
         severity=WARNING,
         certainty=PROVEN,

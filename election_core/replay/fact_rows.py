@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from election_core.model.facts import SHARED, Fact
 from election_core.protocols.acting_master import facts as acting_master
@@ -58,7 +57,7 @@ def values_of(columns: Sequence[str]) -> Callable[[Fact], tuple[Any, ...]]:
 
 
 def _attribute(kind: type[Fact], column: str) -> str:
-    if column == "kind" or column in kind.__dataclass_fields__:
+    if column == "kind" or column in kind.__match_args__:
         return column
     return "no_evidence" if column == "evidence" else "not_of_kind"
 
@@ -68,21 +67,24 @@ def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
     version."""
     for batch in batches:
         facts: list[Fact | None] = [None] * batch.num_rows
-        kinds = batch.column("kind").dictionary_encode()
-        for code, kind in enumerate(kinds.dictionary.to_pylist()):
-            numbers = pc.indices_nonzero(pc.equal(kinds.indices, code))
-            rows = batch.select(list(KINDS[kind].__dataclass_fields__)).take(numbers)
-            columns = map(_plain, rows.columns)
-            for number, fact in zip(numbers.to_pylist(), map(KINDS[kind], *columns), strict=True):
+        columns: dict[str, list[Any]] = {}
+        rows_of: dict[str, list[int]] = {}
+        for number, kind in enumerate(batch.column("kind").to_pylist()):
+            rows_of.setdefault(kind, []).append(number)
+        for kind, numbers in rows_of.items():
+            names = KINDS[kind].__match_args__
+            columns |= {name: _plain(batch.column(name)) for name in names if name not in columns}
+            values = ([column[number] for number in numbers] for column in map(columns.__getitem__, names))
+            for number, fact in zip(numbers, map(KINDS[kind], *values), strict=True):
                 facts[number] = fact
         yield from (fact for fact in facts if fact is not None)
 
 
-def _plain(column: pa.Array) -> Iterable[Any]:
+def _plain(column: pa.Array) -> list[Any]:
     """A column as Python values that cannot change; times as microseconds UTC."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     values: list[Any] = column.to_pylist()
     if pa.types.is_list(column.type):
-        return (None if value is None else tuple(value) for value in values)
+        return [None if value is None else tuple(value) for value in values]
     return values

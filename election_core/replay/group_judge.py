@@ -5,7 +5,7 @@ from itertools import groupby
 
 from election_core.judge.clock import Clocks
 from election_core.judge.group import group_of
-from election_core.model.catalogue import PROVEN, WARNING
+from election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact, ReplayFailed
 from election_core.model.rows import Row, settled
 from election_core.protocols.acting_master import rules as acting_master
@@ -52,7 +52,7 @@ def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     for fact in group.of(ReplayFailed):
         what = f"The logs of {fact.source_node}" if fact.source_node else f"The group {fact.replica_group}"
         yield group.finding(
-            "NOT_JUDGED",
+            RuleId.NOT_JUDGED,
             (fact.source_node, fact.error),
             severity=WARNING,
             certainty=PROVEN,

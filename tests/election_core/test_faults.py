@@ -31,7 +31,7 @@ def batch(*nodes: str) -> pa.RecordBatch:
 
 def as_batch(facts: list[Fact]) -> pa.RecordBatch:
     """Facts as the judge gets them."""
-    names = ["kind", *ReplayFailed.__dataclass_fields__]
+    names = ["kind", *ReplayFailed.__match_args__]
     return pa.RecordBatch.from_pylist([{name: getattr(fact, name) for name in names} for fact in facts])
 
 

@@ -19,14 +19,18 @@ def said(kind: str, value: str | None, setting: str | None = None) -> ReleaseCla
         ("ZK_VERSION", "3.3.6-1366786, built on 2012", "3.3.6", False),
         ("ZK_VERSION", "3.10.0-SNAPSHOT", "3.10.0", False),
         ("ETCD_BOOT", "3.5.17", "3.5.17", True),
-        ("ETCD_SERVER_STARTS", "3.6.0-alpha.0", "3.6.0", False),
-        ("ETCD_VERSION", "2.3.8", "2.3.8", True),
+        ("ETCD_SERVER_STARTS", "3.6.0-alpha.0", "3.6.0", True),
+        ("ETCD_SERVER_STARTS", "3.8.0-alpha.0", "3.8.0", False),
+        ("ETCD_VERSION", "2.3.8", "2.3.8", False),
         ("NET_ANSWER_LOST", "479", "5.3.3", True),
         ("NET_ANSWER_LOST", "407", "4.9.7", True),
         ("NET_ANSWER_LOST", "412", "5.0.0", True),
         ("NET_ANSWER_LOST", "441", "5.1.4", True),
-        ("NET_ANSWER_LOST", "391", "before 4.9", False),
-        ("NET_ANSWER_LOST", "493", "5.4.0", False),
+        ("NET_ANSWER_LOST", "391", "4.8.9", True),
+        ("NET_ANSWER_LOST", "313", "4.5.0", True),
+        ("NET_ANSWER_LOST", "311", "before 4.5", False),
+        ("NET_ANSWER_LOST", "493", "5.4.0", True),
+        ("NET_ANSWER_LOST", "533", "5.6.0", False),
         ("NET_ANSWER_LOST", "612", "6.0 or later", False),
     ],
 )
@@ -70,4 +74,4 @@ def test_what_says_no_release_says_none(kind: str, value: str | None) -> None:
 
 
 def test_known_releases_read_as_a_range() -> None:
-    assert [range_of(system) for system in sorted(KNOWN)] == ["4.9 to 5.3", "3.4 to 3.9", "2.0 to 3.5"]
+    assert [range_of(system) for system in sorted(KNOWN)] == ["4.5 to 5.5", "3.4 to 3.9", "3.3 to 3.7"]

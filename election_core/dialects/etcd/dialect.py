@@ -1,4 +1,4 @@
-"""The etcd dialect: what members print about their Raft group, 2.x to 3.5.
+"""The etcd dialect: what members print about their Raft group, 2.x to 3.7.
 
 Layouts of a line, of which two may share one file::
 
@@ -69,7 +69,8 @@ def _event(line: Line) -> Event | None:
             columns = pattern.read(line.message, "", "")
             if columns is None:
                 continue
-            columns = _fields(line.fields) | columns
+            beside = _fields(line.fields)
+            columns |= {column: value for column, value in beside.items() if columns.get(column) is None}
             time, resolution = line.time()
             return Event(kind=kind, event_time=time, time_resolution_ms=resolution, level=line.level, **columns)
         except ValueError as error:

@@ -131,21 +131,33 @@ def _urls(value: Any) -> str | None:
     return ",".join(_text(one) or "" for one in value) or None
 
 
-ID, DURATION = _of_text(member), _of_text(milliseconds)
+def _id(value: Any) -> str | None:
+    """The id of a member; some lines write it as a number."""
+    if type(value) is int:
+        return member(f"{value:x}") if 0 <= value < 2**64 else member(str(value))
+    return None if _text(value) is None else member(value)
+
+
+ID, DURATION = _id, _of_text(milliseconds)
 
 FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "local-member-id": ("node", ID),
     **dict.fromkeys(("remote-peer-id", "peer-id", "added-peer-id", "removed-remote-peer-id", "to"), ("peer", ID)),
-    "remote-peer-id-from": ("peer", ID),
+    **dict.fromkeys(("remote-peer-id-from", "recovered-remote-peer-id", "updated-remote-peer-id"), ("peer", ID)),
+    **dict.fromkeys(("promoted-member-id", "removed-member-id", "mismatch-member-id", "from"), ("peer", ID)),
+    **dict.fromkeys(("follower-peer-id", "new-lead"), ("peer", ID)),
     **dict.fromkeys(("transferee-member-id", "new-leader-member-id", "raft-conf-change-node-id"), ("peer", ID)),
     **dict.fromkeys(("old-leader-member-id", "current-leader-member-id"), ("value_before", ID)),
     **dict.fromkeys(("added-peer-peer-urls", "removed-remote-peer-urls"), ("peer_address", _urls)),
+    **dict.fromkeys(("recovered-remote-peer-urls", "updated-remote-peer-urls"), ("peer_address", _urls)),
     **dict.fromkeys(("took", "exceeded-duration", "clock-drift", "election-timeout"), ("duration_ms", DURATION)),
-    **dict.fromkeys(("etcd-version", "local-server-version", "signal"), ("value", _text)),
+    **dict.fromkeys(("etcd-version", "local-server-version", "signal", "alarm"), ("value", _text)),
     "cluster-id": ("cluster_name", ID),
     "name": ("broker_name", _text),
     "error": ("result", _text),
-    "commit-index": ("committed", _whole),
+    **dict.fromkeys(("commit-index", "commit-index-from-wal"), ("committed", _whole)),
+    "number-of-discarded-entries": ("count", _whole),
+    "remote-peer-cluster-id": ("value", _text),
     "raft-conf-change": ("request", _text),
     "pre-vote": ("flag", _flag),
     "local-member-attributes": ("", _of_text(_attributes)),

@@ -1,4 +1,4 @@
-"""What etcd prints about its Raft group, 2.x to 3.5: the library (etcd-io/raft) and the server around it.
+"""What etcd prints about its Raft group, 2.x to 3.7: the library (etcd-io/raft) and the server around it.
 
 The node is the member that prints: the first id of a message of the library. ``request`` is the type of a message;
 ``MsgPreVote`` and ``MsgPreVoteResp`` are the round before an election, in which the term stays as it is.
@@ -300,7 +300,281 @@ PEERS = (
     Text("ETCD_TRANSFER_SKIPPED", "skipped leadership transfer for stopping non-leader member"),
 )
 
+SNAPSHOTS = (
+    Text(
+        "RAFT_SNAPSHOT",
+        "{node:id} [commit: {committed:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}] restored snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+        "the leader's snapshot took the place of the member's log; peer_ledger_end is its last entry",
+    ),
+    Text(
+        "RAFT_SNAPSHOT",
+        "{node:id} [commit: {committed:int}] restored snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+    ),
+    Text(
+        "RAFT_SNAPSHOT_BEGIN",
+        "{node:id} [commit: {committed:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}] starts to restore snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+        "the member gets a snapshot from its leader in the place of entries",
+    ),
+    Text(
+        "RAFT_SNAPSHOT_BEGIN",
+        "log [{}] starts to restore snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+    ),
+    Text(
+        "RAFT_SNAPSHOT_SKIPPED",
+        "{node:id} [commit: {committed:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}] fast-forwarded commit to snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+        "the member holds what the leader's snapshot says; ledger_end stays",
+    ),
+    Text(
+        "RAFT_SNAPSHOT_SKIPPED",
+        "{node:id} [commit: {committed:int}] ignored snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
+    ),
+)
+
+LOG = (
+    Text(
+        "RAFT_TAIL_CUT",
+        "truncate the unstable entries before index {raft_index:int}",
+        "entries that were not yet written are dropped, from this one on",
+    ),
+    Text("RAFT_TAIL_CUT", "replace the unstable entries from index {raft_index:int}"),
+    Text(
+        "RAFT_COMMITTED_CONFLICT",
+        "entry {raft_index:int} conflict with committed entry [committed({committed:int})]",
+        "the leader's log differs from this one below what was committed; the member ends",
+    ),
+    Text("RAFT_COMMITTED_CONFLICT", "after({raft_index:int}) is out of range [committed({committed:int})]"),
+    Text("RAFT_LOG_LOST", "{node:id} state.commit {committed:int} is out of range [{:int}, {ledger_end:int}]"),
+    Text(
+        "RAFT_LOG_GAP",
+        "missing log entry [last: {ledger_end:int}, append at: {raft_index:int}]",
+        "entries between the end of the log and what should follow are missing; the member ends",
+    ),
+    Text("RAFT_STALLED", "{node:id} (leader {flag:bool}) A tick missed to fire. Node blocks too long!"),
+    Text("RAFT_UNPROMOTABLE", "{node:id} is unpromotable and can not campaign; ignoring MsgHup"),
+    Text("RAFT_UNPROMOTABLE", "{node:id} is unpromotable; campaign() should have been called"),
+    Text("RAFT_UNPROMOTABLE", "{node:id} received MsgTimeoutNow from {peer:id} but is not promotable"),
+    Text(
+        "RAFT_LEARNER_ASKED",
+        "{node:id} [logterm: {ledger_end_term:int}, index: {ledger_end:int}, vote: {value_before:id}] ignored {request:vote} from {peer:id} [logterm: {peer_ledger_end_term:int}, index: {peer_ledger_end:int}] at term {term:int}: learner can not vote",
+        "a learner was asked for its vote and gave none",
+    ),
+    Text(
+        "RAFT_PROPOSAL_DROPPED",
+        "{node:id} not forwarding to leader {peer:id} at term {term:int}; dropping proposal",
+        "a write that came to a follower was dropped",
+    ),
+    Text(
+        "RAFT_TERM_LOWER",
+        "{node:id} [term: {term:int}] ignored entry appends from a {request:vote} message with lower term [term: {from_term:int}]",
+    ),
+    Text(
+        "RAFT_CHANGE_REFUSED",
+        "{node:id} ignoring conf change {request:text} at config {value:text}: {result:text}",
+        "the leader refused a change of members",
+    ),
+    Text("RAFT_CHANGE_REFUSED", "propose conf {request:text} ignored since pending unapplied configuration"),
+)
+
+MEMBERSHIP = (
+    Text(
+        "ETCD_MEMBER_FORCED",
+        "forcing restart member",
+        "the member makes a new cluster of itself alone, as it was told to (--force-new-cluster)",
+    ),
+    Text(
+        "ETCD_MEMBER_FORCED",
+        "forcing restart of member {node:id} in cluster {cluster_name:id} at commit index {committed:int}",
+    ),
+    Text("ETCD_MEMBER_FORCED", "force new cluster"),
+    Text("ETCD_WAL_DISCARDED", "discarding uncommitted WAL entries", "entries that were not committed are dropped"),
+    Text("ETCD_WAL_DISCARDED", "discarding {count:int} uncommitted WAL entries"),
+    Text("ETCD_MEMBER_ADDED", "recovered/added member from store"),
+    Text("ETCD_MEMBER_ADDED", "added member {peer:id} [{peer_address:text}] to cluster {cluster_name:id} from store"),
+    Text("ETCD_MEMBER_PROMOTED", "promote member", "a learner became a voter; also when the log is read at a start"),
+    Text("ETCD_MEMBER_PROMOTED", "promote member {peer:id} in cluster {cluster_name:id}"),
+    Text("ETCD_MEMBER_PROMOTED", "Forcibly apply member promotion request"),
+    Text("ETCD_MEMBER_PROMOTED", "Forcibly apply member promotion request in v3store"),
+    Text("ETCD_MEMBER_UPDATED", "updated member", "a member has other addresses; also when the log is read at a start"),
+    Text("ETCD_MEMBER_UPDATED", "updated member {peer:id} [{peer_address:text}] in cluster {cluster_name:id}"),
+    Text(
+        "ETCD_MEMBER_ZOMBIE",
+        "Removing zombie member from v3store",
+        "a member that was removed long ago is removed again",
+    ),
+    *(
+        Text("ETCD_CHANGE_REFUSED", template, meaning)
+        for template, meaning in (
+            (
+                "not enough started members, rejecting member add {result:text}",
+                "a change of members was refused: a quorum might be lost by it",
+            ),
+            ("not enough started members, rejecting promote member {result:text}", ""),
+            ("not enough started members, rejecting remove member {result:text}", ""),
+            ("not healthy for reconfigure, rejecting member add {result:text}", ""),
+            ("reconfigure breaks active quorum, rejecting remove member {result:text}", ""),
+            ("rejecting member add request; {result:text}", ""),
+            ("rejecting member promote request; {result:text}", ""),
+            ("rejecting member remove request; {result:text}", ""),
+            ("rejecting promote learner: {result:text}", ""),
+            ("rejecting member add; {result:text}", ""),
+            ("rejecting member promote; {result:text}", ""),
+            ("rejecting member remove; {result:text}", ""),
+            ("Reject add member request: {result:text}", ""),
+            ("Reject promote member request: {result:text}", ""),
+            ("Reject remove member request: {result:text}", ""),
+            ("Validation on configuration change failed", ""),
+        )
+    ),
+    Text("ETCD_PEER_REFUSED", "rejected the stream from peer {peer:id} since it was removed"),
+    Text("ETCD_PEER_REFUSED", "rejected Raft message from removed member"),
+    Text("ETCD_PEER_REFUSED", "reject message from removed member {peer:id}"),
+    Text(
+        "ETCD_ID_MISMATCH",
+        "rejected Raft message to mismatch member",
+        "a message or stream was meant for another member: an address belongs to somebody else now",
+    ),
+    Text("ETCD_ID_MISMATCH", "ignored streaming request; ID mismatch"),
+    Text("ETCD_ID_MISMATCH", "streaming request ignored (ID mismatch got {value} want {value_before})"),
+    Text(
+        "ETCD_CLUSTER_MISMATCH", "request cluster ID mismatch", "a member of another cluster is at a configured address"
+    ),
+    Text("ETCD_CLUSTER_MISMATCH", "request cluster ID mismatch (got {value} want {value_before})"),
+    Text("ETCD_CLUSTER_MISMATCH", "cluster ID mismatch"),
+    Text("ETCD_CLUSTER_MISMATCH", "request sent was ignored by remote peer due to cluster ID mismatch"),
+    Text("ETCD_CLUSTER_MISMATCH", "request sent was ignored due to cluster ID mismatch"),
+    Text(
+        "ETCD_CLUSTER_MISMATCH",
+        "request sent was ignored (cluster ID mismatch: peer[{peer:id}]={value}, local={value_before})",
+    ),
+    Text(
+        "ETCD_CLUSTER_MISMATCH",
+        "request sent was ignored (cluster ID mismatch: remote[{peer:id}]={value}, local={value_before})",
+    ),
+)
+
+TROUBLE = (
+    Text("ETCD_TRANSFER_FAILED", "leadership transfer failed", "a leader that stops could not hand over"),
+    Text("ETCD_TRANSFER_FAILED", "{node:id} failed to transfer leadership ({result:text})"),
+    Text("ETCD_TRANSFER_SKIPPED", "skipped leadership transfer for single member cluster"),
+    Text("ETCD_TRANSFER_SKIPPED", "skipped leadership transfer for single voting member cluster"),
+    Text(
+        "ETCD_NOT_LEADER",
+        "Current member isn't a leader",
+        "a member that took itself for the leader asked and is none: it was blocked while another one was elected",
+    ),
+    Text("ETCD_NOT_LEADER", "Ignore the lease revoking request because current member isn't a leader"),
+    Text("ETCD_NOT_LEADER", "Ignore the checkpoint request because current member isn't a leader"),
+    Text("ETCD_NOT_LEADER", "Failed to check current member's leadership"),
+    Text(
+        "ETCD_HASH_MISMATCH",
+        "found different hash values from remote peer",
+        "two members hold different data at one revision",
+    ),
+    Text(
+        "ETCD_HASH_MISMATCH",
+        "{node:id}'s hash {value} != {peer:id}'s hash {value_before} (revision {state_version:int}, peer revision {:int}, compact revision {:int})",
+    ),
+    Text("ETCD_HASH_MISMATCH", "same compact revision then hashes must match"),
+    Text(
+        "ETCD_HASH_MISMATCH",
+        "hash {value} at revision {state_version:int} from member {peer:id}, expected hash {value_before}",
+    ),
+    Text("ETCD_HASH_MISMATCH", "Detected compaction hash mismatch"),
+    Text(
+        "ETCD_HASH_MISMATCH",
+        "Detected compaction hash mismatch but cannot identify the corrupted members, so intentionally set the memberID as 0",
+    ),
+    Text("ETCD_HASH_CHANGED", "found hash mismatch", "the member's own data changed between two looks at one revision"),
+    Text("ETCD_HASH_CHANGED", "mismatched hashes {value_before} and {value} for revision {state_version:int}"),
+    Text("ETCD_HASH_CHANGED", "checkInitialHashKV failed {result:text}"),
+    Text(
+        "ETCD_FOLLOWER_AHEAD",
+        "revision from follower must be less than or equal to leader's",
+        "a follower holds data of a revision that the leader does not have",
+    ),
+    Text("ETCD_FOLLOWER_AHEAD", "compact revision from follower must be less than or equal to leader's"),
+    Text("ETCD_FOLLOWER_AHEAD", "revision {state_version:int} from member {peer:id}, expected at most {:int}"),
+    Text("ETCD_FOLLOWER_AHEAD", "compact revision {state_version:int} from member {peer:id}, expected at most {:int}"),
+    Text(
+        "ETCD_ALARM",
+        "alarm raised",
+        "an alarm is set for the cluster: CORRUPT or NOSPACE; writes are refused from here on",
+        sets={"flag": True},
+    ),
+    Text("ETCD_ALARM", "alarm {value} raised by peer {peer:id}", sets={"flag": True}),
+    Text("ETCD_ALARM", "alarm disarmed {value:text}", sets={"flag": False}),
+    Text("ETCD_PEER_INACTIVE", "peer {peer:id} became inactive"),
+    Text("ETCD_PEER_UNHEALTHY", "health check for peer {peer:id} could not connect: {result:text}"),
+    Text(
+        "ETCD_CLOCK_DRIFT",
+        "the clock difference against peer {peer:id} is too high [{duration_ms:duration} > {}] (prober {})",
+    ),
+    Text("ETCD_CLOCK_DRIFT", "the clock difference against peer {peer:id} is too high [{duration_ms:duration} > {}]"),
+    Text(
+        "ETCD_NAME_FAILED",
+        "failed to publish local member to cluster through raft",
+        "no quorum took the member's name in time",
+    ),
+    Text("ETCD_NAME_FAILED", "publish error: {result:text}"),
+    Text("ETCD_NO_LEADER", "serving /health false; no leader", "a health check found that the member knows no leader"),
+    Text("ETCD_NO_LEADER", "/health error; no leader (status code {})"),
+    Text(
+        "ETCD_READ_LATE",
+        "waiting for ReadIndex response took too long, retrying",
+        "a read waits for the leader's word that it still leads",
+    ),
+    Text(
+        "ETCD_READ_LATE",
+        "waiting for ReadIndex response took too long, retrying (sent-request-id: {}, retry-timeout: {})",
+    ),
+    Text("ETCD_READ_LATE", "timed out waiting for read index response (local node might have slow network)"),
+    Text(
+        "ETCD_READ_LATE", "timed out waiting for read index response (local node might have slow network) timeout: {}"
+    ),
+    Text("ETCD_READ_LATE", "timed out waiting for read index response"),
+    Text("ETCD_FSYNC_SLOW", "slow fdatasync", "the disk took this long to make entries durable"),
+    Text("ETCD_FSYNC_SLOW", "sync duration of {duration_ms:duration}, expected less than {}"),
+    Text("ETCD_WAL_REPAIRED", "repaired WAL", "the torn end of the log was cut off at start"),
+    Text("ETCD_WAL_REPAIRED", "repaired WAL error ({result:text})"),
+    *(
+        Text("ETCD_STORE_FAILED", template, meaning)
+        for template, meaning in (
+            (
+                "failed to save Raft hard state and entries",
+                "term, vote or entries could not be written or read; the member ends",
+            ),
+            ("failed to save hard state and entries", ""),
+            ("raft save state and entries error: {result:text}", ""),
+            ("failed to raft save state and entries {result:text}", ""),
+            ("failed to save state and entries error: {result:text}", ""),
+            ("failed to save Raft snapshot {result:text}", ""),
+            ("raft save snapshot error: {result:text}", ""),
+            ("failed to sync Raft snapshot {result:text}", ""),
+            ("failed to open WAL", ""),
+            ("open wal error: {result:text}", ""),
+            ("failed to read WAL, cannot be repaired", ""),
+            ("read wal error ({result:text}) and cannot be repaired", ""),
+            ("failed to repair WAL", ""),
+            ("WAL error ({result:text}) cannot be repaired", ""),
+            ("failed to recover from snapshot", ""),
+            ("recovered store from snapshot error: {result:text}", ""),
+            ("failed to recover v3 backend from snapshot", ""),
+            ("recovering backend from snapshot error: {result:text}", ""),
+        )
+    ),
+    *(
+        Text("ETCD_START_FAILED", template, meaning)
+        for template, meaning in (
+            ("discovery failed", "the member could not start, or not join its cluster"),
+            ("failed to start etcd", ""),
+            ("bootstrap failed", ""),
+            ("listener failed", ""),
+        )
+    ),
+)
+
 TEXTS = (
     *under("raft", (*LEADERSHIP, *VOTES, *TRANSFER, *OTHERS)),
     *under("raft", (*MEMBERS, *PEERS)),
+    *under("raft", (*SNAPSHOTS, *LOG, *MEMBERSHIP, *TROUBLE)),
 )

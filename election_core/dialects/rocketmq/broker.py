@@ -702,9 +702,76 @@ ESCAPE = (
     ),
 )
 
+OTHER_RELEASES = (
+    Text(
+        "BRK_REG_AFTER_SHUTDOWN",
+        "BrokerController#doResterBrokerAll: broker has shutdown, no need to register any more.",
+    ),
+    Text("BRK_SYNC_ERR", "Failed to sync all config for slave."),
+    Text("BRK_MEMBERS_ERR", "sync BrokerMemberGroup error."),
+    Text(
+        "BRK_SLAVE_BEHIND",
+        "Slave fall behind master: {count:int} bytes",
+        "how far this slave is behind its master, every minute",
+    ),
+    *(
+        Text("BRK_SERVICES_ERR", template, meaning)
+        for template, meaning in (
+            (
+                "[MONITOR] handleScheduleMessageService failed when changing to {role}",
+                "a service did not follow a change of role: delayed or half messages may be handled by nobody, or twice",
+            ),
+            ("[MONITOR] startProcessorByHa failed when changing to {role}", ""),
+            ("[MONITOR] shutdownProcessorByHa failed when changing to {role}", ""),
+        )
+    ),
+)
+"""Wordings of other releases than those above."""
+
+OTHER_METADATA = (
+    Text(
+        "META_DELAY_INVALID",
+        "schedule CQ offset invalid. offset={start_offset:int}, cqMinOffset={:int}, queueId={queue_id:int}",
+    ),
+    Text(
+        "META_DELAY_INVALID",
+        "schedule CQ offset invalid. offset={start_offset:int}, cqMaxOffset={max_offset:int}, queueId={queue_id:int}",
+    ),
+    Text(
+        "META_VERSION_LOADED",
+        "load consumer offset dataVersion success,{value},{:text}",
+        "the version of the metadata in a file at start",
+    ),
+    Text("META_VERSION_LOADED", "load subGroup dataVersion success,{value},{:data_version}"),
+    Text("META_VERSION_LOADED", "load topic metadata dataVersion success {value}, {:data_version}"),
+    *(
+        Text("META_LOAD_ERR", template, meaning)
+        for template, meaning in (
+            ("load consumer offset dataVersion failed {value:text}", "metadata could not be read at start"),
+            ("load subGroup dataVersion failed{value:text}", ""),
+            ("load topic metadata dataVersion failed{value:text}", ""),
+            ("load json consumerOffset dataVersion error, startup will exit", ""),
+            ("load json consumerOffset info failed, startup will exit", ""),
+            ("load group and forbidden info from json file error, startup will exit", ""),
+            ("load json subGroup dataVersion error, startup will exit", ""),
+            ("load json topic dataVersion error, startup will exit", ""),
+            ("load topic config from json file error, startup will exit", ""),
+            ("RocksDBConfigManager loadData failed", ""),
+            ("Failed to load RocksDB config", ""),
+        )
+    ),
+)
+
+OTHER_ESCAPE = (
+    Text(
+        "ESC_GET_NONE",
+        "Can not get msg , topic {topic}, offset {start_offset:int}, queueId {queue_id:int}, result is {result:text}",
+    ),
+)
+
 TEXTS = (
-    *under("controller", (*CONTROLLER_MODE, *SERVICES, *NAME_SERVERS, *TRANSACTIONS)),
+    *under("controller", (*CONTROLLER_MODE, *SERVICES, *NAME_SERVERS, *TRANSACTIONS, *OTHER_RELEASES)),
     *under("dledger", DLEDGER_MODE),
-    *under("acting_master", (*SMALLEST_ID, *PRE_ONLINE_TEXTS, *ESCAPE)),
-    *under("metadata", METADATA),
+    *under("acting_master", (*SMALLEST_ID, *PRE_ONLINE_TEXTS, *ESCAPE, *OTHER_ESCAPE)),
+    *under("metadata", (*METADATA, *OTHER_METADATA)),
 )

@@ -246,4 +246,45 @@ BROKERS = (
     ),
 )
 
-TEXTS = under("controller", (*LEADERSHIP, *DECISIONS, *BROKERS))
+OTHER_RELEASES = (
+    Text(
+        "CTL_MASTER_SHUTDOWN",
+        "Broker{replica_group}' master shutdown",
+        "the controller heard that the master of a broker set shuts down, and elects another one",
+    ),
+    Text(
+        "CTL_BROKER_ID",
+        "Change broker {address}'s brokerId to {broker_id}",
+        "a broker sends its heartbeats under another id than it did",
+    ),
+    Text(
+        "CTL_APPEND_ERR",
+        "Failed to append event to dledger, the response is {result:text}, try cancel the future",
+        "a decision could not be written into the controllers' log",
+    ),
+    Text("CTL_APPEND_ERR", "Error happen when controller leader append initial request to dledger"),
+    Text(
+        "CTL_STATE_MACHINE_ERR",
+        "Encountered an error on StateMachine {:text}, dLedger may stop working since some error occurs, you should figure out the cause and repair or remove this node.",
+        "the controller's DLedger member may have stopped for good",
+    ),
+    Text("CTL_STATE_MACHINE_OFF", "StateMachine {value:text} onShutdown", "the controller's member of its group stops"),
+    Text(
+        "CTL_EVENT_LOST",
+        "serialize event message error, event: {value:text}, this event will be discard",
+        "a decision could not be written or read, and is left out by this controller",
+    ),
+    Text("CTL_EVENT_LOST", "deserialize event message error, event id: {:int}, data length: {:int}"),
+    Text("CTL_EVENT_LOST", "deserialize event message error, event id: {:int}, data: {:text}"),
+    Text(
+        "CTL_SNAPSHOT_ERR",
+        "Fail to load snapshot from {value:text}",
+        "the state of the controllers could not be written or read",
+    ),
+    Text("CTL_SNAPSHOT_ERR", "Fail to save snapshot"),
+    Text("CTL_SNAPSHOT_ERR", "Fail to find data file in {value:text}"),
+    Text("CTL_SNAPSHOT_ERR", "serialize replicaInfoTable or syncStateSetInfoTable error"),
+)
+"""What a controller says of its own log and state, and of brokers that leave."""
+
+TEXTS = under("controller", (*LEADERSHIP, *DECISIONS, *BROKERS, *OTHER_RELEASES))

@@ -375,4 +375,145 @@ PUSHER_AND_STORE = (
     Text("DL_APPLY_ERR", "Apply task exception", "the state machine failed"),
 )
 
-TEXTS = under("dledger", (*ELECTOR, *RPC_AND_SERVER, *PUSHER_AND_STORE))
+OTHER_RELEASES = (
+    Text("DL_TRUNCATED", "[HandleDoTruncate] truncateIndex={raft_index:int}"),
+    Text("DL_PUSH_TRUNCATE", "[Push-{peer}]Will push data to truncate truncateIndex={raft_index:int}"),
+    Text(
+        "DL_PUSH_STATE",
+        "[Push-{peer}]Change state from {value_before} to {value}, matchIndex: {raft_index:int}, writeIndex: {:int}",
+    ),
+    Text("DL_PUSH_DISPATCH_ERR", "[Push-{peer}]Error in {} writeIndex={:int} matchIndex={raft_index:int}"),
+    Text(
+        "DL_PUSH_INCONSISTENT",
+        "[Push-{peer}]Get INCONSISTENT_STATE when append entries from {:int} to {raft_index:int} when term is {term:int}",
+    ),
+    Text(
+        "DL_PUSH_INCONSISTENT",
+        "[Push-{peer}]Get INCONSISTENT_STATE when batch push index={raft_index:int} term={term:int}",
+    ),
+    Text("DL_PUSH_RETRY", "[Push-{peer}]Retry to push entry from {raft_index:int} to {:int}"),
+    Text(
+        "DL_PUSH_RETRY",
+        "[Push-{peer}]Reset write index to {raft_index:int} for resending the entries which are timeout",
+    ),
+    Text("DL_PUSH_APPEND_ERR", "[HandleDoBatchAppend]"),
+    Text("DL_PUSH_APPEND_ERR", "[HandleDoWrite] writeIndex={raft_index:int}"),
+    Text("DL_PUSH_COMPARE_ERR", "[HandleDoCompare] preLogIndex={raft_index:int}, preLogTerm={:int}"),
+    Text(
+        "DL_PUSH_BEHIND",
+        "[PushFallBehind]The leader pushed an entry index={raft_index:int} smaller than current ledgerEndIndex={ledger_end:int}, maybe the last ack is missed",
+    ),
+    Text(
+        "DL_PUSH_TERM",
+        "[Push-{}->{peer}]Update term: {from_term:int} and leaderId: {value_before} to new term: {term:int}, new leaderId: {value}",
+        "the leader's sending to one follower serves a new term",
+    ),
+    Text(
+        "DL_PUSH_ENTRY_MISSING",
+        "[Push-{peer}]Get null entry from index={raft_index:int}",
+        "the leader cannot read an entry that a follower needs",
+    ),
+    Text(
+        "DL_PUSH_COMPARE_RESET",
+        "[Push-{peer}][DoCompare] compareIndex={raft_index:int} out of range {:int}-{ledger_end:int}",
+        "the entry to compare lies outside of the leader's log; it begins at its end again",
+    ),
+    Text("DL_APPEND_DONE", "Complete closure, term = {term:int}, index = {raft_index:int}"),
+    Text("DL_RPC_HB_SEND_ERR", "HeartBeat request failed due to network error, {:info}"),
+    Text("DL_RPC_VOTE_SEND_ERR", "Vote request failed due to network error, {:info}"),
+    Text("DL_TAKE_WAIT", "transferee fall behind index : {count:int}"),
+    Text(
+        "DL_COMMIT_ADVANCED",
+        "[FastAdvanceCommitIndexService-{node}] term: {term:int} advance ok",
+        "a new leader committed an entry of its own term",
+    ),
+    Text(
+        "DL_COMMIT_ADVANCE_ERR",
+        "[FastAdvanceCommitIndexService-{node}] term: {term:int} advance failed, status={result:text}",
+        "a new leader could not commit an entry of its own term yet",
+    ),
+    Text("DL_SHUTDOWN", "server shutdown", "the DLedger member stops"),
+    Text(
+        "DL_STORE_TRUNCATED",
+        "[TRUNCATE] truncateIndex: {raft_index:int}, after truncate, ledgerEndIndex: {ledger_end:int} ledgerEndTerm: {ledger_end_term:int}",
+        "a node has cut entries that its new leader does not have",
+    ),
+    Text(
+        "DL_STORE_RESET",
+        "reset to beforeBeginIndex: {raft_index:int}, beforeBeginTerm: {:int}, now beforeBeginIndex: {:int}, beforeBeginTerm: {:int}, endIndex: {ledger_end:int}, endTerm: {ledger_end_term:int}",
+        "the log begins anew behind a snapshot",
+    ),
+    Text(
+        "DL_STORE_LOAD_ERR",
+        "Load file failed, this usually indicates fatal error, you should check it manually",
+        "the log could not be read at start",
+    ),
+    Text(
+        "DL_STORE_LOAD_ERR",
+        "[BUG]The mappedFile queue's data is damaged, the adjacent mappedFile's offset don't match pre file {:text}, cur file {:text}",
+    ),
+    Text(
+        "DL_STORE_CUT_SUSPECT",
+        "[MONITOR]The processOffset is too small, you should check it manually before truncating the data from {start_offset:int}",
+        "nearly the whole log is about to be cut at start",
+    ),
+    *(
+        Text("DL_STORE_REBUILT", template, meaning)
+        for template, meaning in (
+            (
+                "[Recovery] rebuild for index wrotePos={:int} not equal to truncatePos={start_offset:int}",
+                "a file of the log was not cut as meant and is made anew",
+            ),
+            ("[TRUNCATE] rebuild for data wrotePos: {:int} != truncatePos: {start_offset:int}", ""),
+            ("[TRUNCATE] rebuild for index wrotePos: {:int} != truncatePos: {start_offset:int}", ""),
+            (
+                "[TRUNCATE] truncate for data file error, try to truncate pos: {start_offset:int}, but after truncate, max wrote pos: {max_offset:int}, now try to rebuild",
+                "",
+            ),
+            (
+                "[TRUNCATE] truncate for index file error, try to truncate pos: {start_offset:int}, but after truncate, max wrote pos: {max_offset:int}, now try to rebuild",
+                "",
+            ),
+        )
+    ),
+    Text(
+        "DL_SNAPSHOT_SENT",
+        "[DoInstallSnapshot-{peer}]install snapshot success, lastIncludedIndex = {raft_index:int}, lastIncludedTerm",
+        "a follower took the leader's snapshot in the place of entries",
+    ),
+    Text(
+        "DL_SNAPSHOT_INSTALL",
+        "[HandleDoInstallSnapshot] begin to install snapshot, request={value:text}",
+        "a follower takes the leader's snapshot in the place of its log",
+    ),
+    Text("DL_SNAPSHOT_LOADED", "Snapshot {value:text} loaded successfully", "a snapshot was read"),
+    Text("DL_SNAPSHOT_SAVED", "Snapshot {value:text} saved successfully", "a snapshot was written"),
+    *(
+        Text("DL_SNAPSHOT_ERR", template, meaning)
+        for template, meaning in (
+            (
+                "[DoInstallSnapshot-{peer}]install snapshot failed, index = {raft_index:int}, term = {term:int}",
+                "a snapshot could not be written, read or handed over",
+            ),
+            (
+                "[DoInstallSnapshot-{peer}]install snapshot failed because error response: code = {code:int}, mas = {result:text}, index = {raft_index:int}, term = {term:int}",
+                "",
+            ),
+            ("[DoInstallSnapshot-{peer}]generate latest snapshot for download failed, index = {raft_index:int}", ""),
+            ("[DoInstallSnapshot-{peer}]get latest snapshot whose lastIncludedIndex >= {raft_index:int}  failed", ""),
+            ("[DoInstallSnapshot-{peer}]snapshot mode is disabled", ""),
+            ("[HandleDoInstallSnapshot] install snapshot failed, request={value:text}", ""),
+            ("[{node}][HandleInstallSnapshot] failed", ""),
+            ("Send install snapshot request failed, {:info}", ""),
+            ("Failed to load snapshot", ""),
+            ("Install snapshot {value:text} failed", ""),
+            ("Install Snapshot and wait loading failed", ""),
+            ("No snapshot for recovering state machine: {value:text}", ""),
+            ("Unable to save snapshot", ""),
+            ("Unable to save snapshot, res: {result:text}", ""),
+        )
+    ),
+)
+"""Wordings of other releases than those above, 0.2.0 to 0.4.3."""
+
+TEXTS = under("dledger", (*ELECTOR, *RPC_AND_SERVER, *PUSHER_AND_STORE, *OTHER_RELEASES))

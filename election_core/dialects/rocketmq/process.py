@@ -201,4 +201,16 @@ CONNECTIONS = (
     ),
 )
 
-TEXTS = under("process", (*DUMP, *CHANGES, *LIFE, *THREADS, *FILES, *CONNECTIONS))
+TROUBLE = (
+    Text("FILE_LOAD_ERR", "load {value} Failed"),
+    Text("FILE_LOAD_ERR", "load {value} failed, and delete invalid file errr"),
+    Text("FILE_PERSIST_ERR", "persist file {value:text} exception"),
+    Text(
+        "THREAD_DIED",
+        "[BUG] Thread has an uncaught exception, threadId={:int}, threadName={value:text}",
+        "a thread ended by an error; what it did is done by nobody",
+    ),
+)
+"""What goes wrong in any process."""
+
+TEXTS = under("process", (*DUMP, *CHANGES, *LIFE, *THREADS, *FILES, *CONNECTIONS, *TROUBLE))

@@ -352,7 +352,136 @@ CLASSIC_REPLICATION = (
     ),
 )
 
+OTHER_RELEASES = (
+    Text(
+        "HA_HANDSHAKE",
+        "Receive slave handshake, slaveAddress:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
+    ),
+    Text(
+        "HA_SLAVE_AHEAD",
+        "slave[{peer_address:socket}] request offset={start_offset:int} greater than local commitLog offset={max_offset:int}.",
+        "a slave has more than its master, which closes the connection: the slave holds what the master lost, or never had",
+    ),
+    Text("HA_CLIENT_CLOSED", "HAClient, processReadEvent read socket < 0"),
+    Text("HA_CLIENT_CLOSED", "HAClient, processReadEvent read socket exception"),
+    Text("HA_CLIENT_CLOSED", "Read socket < 0"),
+    Text("HA_CLIENT_REPORT_ERR", "HAClient, reportSlaveMaxOffset error, {max_offset:int}"),
+    Text("HA_CLIENT_REPORT_ERR", "{}reportSlaveMaxOffset this.socketChannel.write exception"),
+    Text(
+        "HA_CLIENT_EXPIRED", "HAClient, housekeeping, found this connection[{peer_address}] expired, {duration_ms:int}"
+    ),
+    Text("HA_CLIENT_NO_ANSWER", "HAClient, master not response some time, so close connection"),
+    Text(
+        "HA_SLAVE_ID",
+        "Update slave Id, OLD: {value_before}, New: {value}",
+        "a connection belongs to another broker id than it did",
+    ),
+    Text(
+        "HA_EPOCH_UNKNOWN",
+        "[BUG]Can't find currentTransferEpoch [{term:int}] from epoch cache",
+        "the master does not know the epoch of what it is to send",
+    ),
+    Text("STORE_LAST_SHUTDOWN", "last shutdown {result}, root dir: {:text}"),
+    Text("STORE_TRUNCATE_MISALIGNED", "Offset {{}} not align, truncate failed, need manual fix"),
+    Text(
+        "STORE_CONFIRM_FIXED",
+        "confirmOffset {confirm_offset:int} is larger than lastConfirmValidMsgPhyOffset {max_offset:int}, correct confirmOffset to lastConfirmValidMsgPhyOffset",
+        "the confirmed end at start lies outside of the log, and was moved to where that ends or begins",
+    ),
+    Text(
+        "STORE_CONFIRM_FIXED",
+        "confirmOffset {confirm_offset:int} is larger than processOffset {max_offset:int}, correct confirmOffset to processOffset",
+    ),
+    Text(
+        "STORE_CONFIRM_FIXED",
+        "confirmOffset {confirm_offset:int} is less than minPhyOffset {start_offset:int}, correct confirmOffset to minPhyOffset",
+    ),
+    Text(
+        "STORE_TAIL_TORN",
+        "found a half message at {start_offset:int}, it will be truncated.",
+        "the log ends in the middle of a message, which is cut off",
+    ),
+    Text(
+        "STORE_TAIL_TORN",
+        "found illegal commitlog offset {start_offset:int} in {:text}, current pos={:int}, it will be truncated.",
+    ),
+    Text(
+        "STORE_QUEUES_CUT",
+        "maxPhyOffsetOfConsumeQueue({start_offset:int}) >= processOffset({max_offset:int}), truncate dirty logic files",
+        "the queues reach the end of the log, or know of messages that it no longer has, and are cut there at start",
+    ),
+    Text(
+        "STORE_QUEUES_CUT",
+        "[TruncateCQ]maxPhyOffsetOfConsumeQueue({start_offset:int}) >= processOffset({max_offset:int}), truncate dirty logic files",
+    ),
+    Text(
+        "STORE_QUEUES_CUT",
+        "dledger maxPhyOffsetOfConsumeQueue({start_offset:int}) >= processOffset({max_offset:int}), truncate dirty logic files",
+    ),
+    Text(
+        "STORE_LOG_GONE",
+        "The commitlog files are deleted, and delete the consume queue files",
+        "the log was empty at start: it is new, or its messages are gone; queues are removed",
+    ),
+    Text(
+        "STORE_STATE",
+        "MessageStoreState transition from {value_before} to {value}; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
+        "the store goes through its start or its end",
+    ),
+    Text(
+        "STORE_STATE",
+        "MessageStoreState transition from {value_before} to {value} failed; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
+        sets={"result": "failed"},
+    ),
+    Text("STORE_STATE", "MessageStoreState initialized, state={value}"),
+    Text(
+        "STORE_ABORT_KEPT",
+        "the store may be wrong, so shutdown abnormally, and keep abort file.",
+        "the store ended with work undone; the next start counts as one after a crash",
+    ),
+    *(
+        Text("STORE_DISK_FULL", template, meaning, sets={"flag": flag})
+        for template, meaning, flag in (
+            (
+                "physic disk maybe full soon {value}, so mark disk full",
+                "a disk became too full for writes, or is no longer",
+                True,
+            ),
+            ("physic disk maybe full soon {value}, so mark disk full, storePathPhysic={:text}", "", True),
+            ("physic disk of commitLog maybe full soon, used {value}, so mark disk full", "", True),
+            ("logics disk maybe full soon {value}, so mark disk full", "", True),
+            ("physic disk space OK {value}, so mark disk ok", "", False),
+            ("physic disk space OK {value}, so mark disk ok, storePathPhysic={:text}", "", False),
+            ("physic disk space of commitLog OK {value}, so mark disk ok", "", False),
+            ("logics disk space OK {value}, so mark disk ok", "", False),
+        )
+    ),
+)
+"""Wordings of other releases than those above, and what a store says of its own end and its log's."""
+
+ACKNOWLEDGEMENTS = (
+    Text(
+        "HA_ACK_LATE",
+        "do sync transfer other node, wait return, but failed, topic: {topic} tags: {:text} client address: {:text}",
+        "a message was not acknowledged by a slave in time",
+        floods=True,
+    ),
+    Text(
+        "HA_ACK_LATE",
+        "do sync transfer other node, wait return, but failed, topic: {topic} client address: {:text}",
+        floods=True,
+    ),
+    Text("HA_ACK_LATE", "transfer messsage to slave timeout, {:text}", floods=True),
+    Text(
+        "DLB_APPEND_REFUSED",
+        "HandleAppend return false due to error code {code:int}",
+        "the DLedger member of the broker did not take a message: it does not lead, or its log is full",
+        floods=True,
+    ),
+)
+"""One of these for each message."""
+
 TEXTS = (
-    *under("controller", (*ROLE, *MASTER_SIDE, *SLAVE_SIDE, *STORE)),
+    *under("controller", (*ROLE, *MASTER_SIDE, *SLAVE_SIDE, *STORE, *OTHER_RELEASES, *ACKNOWLEDGEMENTS)),
     *under("acting_master", CLASSIC_REPLICATION),
 )

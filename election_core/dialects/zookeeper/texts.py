@@ -361,7 +361,7 @@ LEARNERS = (
         "Committing zxid 0x{:zxid} from {peer_address} not first!",
         "an entry was committed before an older one",
     ),
-    Text("ZK_COMMIT_FIRST", "First is 0x{:zxid}", "the older entry that waits", when=in_class("Leader")),
+    Text("ZK_COMMIT_FIRST", "First is {:zxid_old}", "the older entry that waits", when=in_class("Leader")),
     Text(
         "ZK_PROPOSAL_GAP",
         "Got zxid 0x{:peer_zxid} expected 0x{:zxid}",
@@ -413,6 +413,294 @@ ENDS = (
     Text("ZK_SERVER_STOPPING", "shutting down", "the server serves no clients any more"),
 )
 
+OLDER = (
+    Text("ZK_ELECTION", "New election. My id =  {node:server}, Proposed zxid = {:zxid_old}"),
+    Text("ZK_VOTE_MALFORMED", "Notification state unrecognized: {result} (n.state), {peer:server} (n.sid)"),
+    Text("ZK_VOTE_MALFORMED", "Notification state unrecoginized: {result} (n.state), {peer:server} (n.sid)"),
+    Text(
+        "ZK_VOTE_MALFORMED",
+        "Skipping the processing of a partial / malformed response message sent by sid={peer:server} (message length: {:int})",
+    ),
+    Text("ZK_VOTE_MALFORMED", "Got a short response from server {peer:server}: {:int}"),
+    Text("ZK_OLD_PEER", "Backward compatibility mode, server id: {peer:server}"),
+    Text("ZK_OLD_PEER", "Backward compatibility mode, server id={peer:server}"),
+    Text("ZK_ORACLE", "Oracle is not set, return false", sets={"flag": False}),
+    Text(
+        "ZK_EPOCH_FILE_MISSING",
+        "{setting} not found! Creating with a reasonable default. This should only happen when you are upgrading your installation",
+    ),
+    Text(
+        "ZK_PEER_UNREACHABLE",
+        "Cannot open secure channel to {peer:server} at election address {peer_address:text}",
+    ),
+    Text("ZK_PEER_UNREACHABLE", "None of the addresses ({peer_address:text}) are reachable for sid {peer:server}"),
+    Text(
+        "ZK_PEER_UNREACHABLE",
+        "destination address {peer_address} not reachable anymore, shutting down the SendWorker for sid {peer:server}",
+    ),
+    Text(
+        "ZK_PEER_UNREACHABLE",
+        "Exception while connecting, id: {peer:server}, addr: {peer_address:text}, closing learner connection",
+    ),
+    Text("ZK_PEER_LOST", "Exception when using channel: for id {peer:server} my id = {node:server}"),
+    Text(
+        "ZK_PEER_LOST", "Exception when using channel: for id {peer:server} my id = {node:server} error = {result:text}"
+    ),
+    Text("ZK_SENDER_END", "Send worker leaving thread  id {peer:server} my id = {node:server}"),
+    Text("ZK_SENDER_STOP", "Interrupting SendWorker"),
+    Text(
+        "ZK_DEAF",
+        "As I'm leaving the listener thread after {:int} errors. I won't be able to participate in leader election any longer: {address:text}. Use {} property to increase retry count.",
+    ),
+    Text(
+        "ZK_DEAF",
+        "Leaving listener thread for address {address:text} after {:int} errors. Use {} property to increase retry count.",
+    ),
+    Text(
+        "ZK_LISTEN_ERROR",
+        "Exception while listening to address {address:text}",
+        "the server could not listen for elections, or no longer",
+    ),
+    Text("ZK_LISTEN_ERROR", "Exception while listening"),
+    Text("ZK_LEADER_RETRY", "Unexpected exception, tries={count:int}, connecting to {peer_address:text}"),
+    Text(
+        "ZK_LEADER_UNREACHABLE",
+        "Unexpected exception, initLimit exceeded. tries={count:int}, remaining init limit={duration_ms:int}, connecting to {peer_address:text}",
+    ),
+    Text("ZK_LEADER_UNREACHABLE", "initLimit exceeded on retries."),
+    Text(
+        "ZK_SYNC",
+        "Synchronizing with Follower sid: {peer:server} maxCommittedLog ={committed_to:counter} minCommittedLog = {committed_from:counter} peerLastZxid = {:peer_zxid}",
+    ),
+    Text("ZK_SYNC_SENT", "Sending diff", sets={"result": "diff"}, when=in_class("LearnerHandler")),
+    Text("ZK_SYNC_SENT", "Sending TRUNC", sets={"result": "trunc"}, when=in_class("LearnerHandler")),
+    Text("ZK_SYNC_SENT", "leader and follower are in sync, zxid=0x{:zxid}", sets={"result": "diff"}),
+    Text(
+        "ZK_SYNC_SENT",
+        "Sending snapshot last zxid of peer is 0x{:peer_zxid}  zxid of leader is 0x{:zxid}sent zxid of db as 0x{}",
+        sets={"result": "snap"},
+    ),
+    Text(
+        "ZK_SYNC_SENT",
+        "Sending snapshot last zxid of peer is 0x{:peer_zxid}, zxid of leader is 0x{:zxid}, send zxid of db as 0x{}, {count:int} concurrent snapshots, snapshot was {} from throttle",
+        sets={"result": "snap"},
+    ),
+    Text("ZK_SYNC_RECEIVED", "Getting a snapshot from leader", sets={"result": "snap"}),
+    Text(
+        "ZK_ACK_LATE",
+        "NEWLEADER ACK from sid: {peer:server} is from a different epoch - current 0x{term:epoch} receieved 0x{from_term:epoch}",
+    ),
+    Text("ZK_COMMIT_ORDER", "Commiting zxid 0x{:zxid} from {peer_address} not first!"),
+    Text("ZK_COMMIT_ORDER", "Commiting zxid 0x{:zxid} from {peer_address} noy first!"),
+    Text(
+        "ZK_NOT_DESIGNATED",
+        "Committing a reconfiguration (reconfigEnabled={}); this leader is not the designated leader anymore, setting allowedToCommit=false",
+    ),
+)
+
+REPLICATION = (
+    Text(
+        "ZK_NEWLEADER_ACKED",
+        "Received NEWLEADER-ACK message from {peer:server}",
+        "a learner told the leader that it accepts its epoch",
+    ),
+    Text(
+        "ZK_COMMIT_MISMATCH",
+        "Committing zxid 0x{:peer_zxid} but next pending txn 0x{:zxid}",
+        "the leader committed another entry than the next one here; a follower ends by it",
+    ),
+    Text("ZK_COMMIT_MISMATCH", "Committing {:peer_zxid}, but next proposal is {:zxid}"),
+    Text(
+        "ZK_COMMIT_UNSEEN",
+        "Committing 0x{:peer_zxid}, but got no proposal",
+        "the leader committed an entry that never came here",
+    ),
+    Text("ZK_COMMIT_UNSEEN", "Committing {:peer_zxid} without seeing txn"),
+    Text(
+        "ZK_COMMIT_FUTURE",
+        "Trying to commit future proposal: zxid 0x{:peer_zxid} from {peer_address}",
+        "a learner acknowledged an entry that the leader never proposed",
+    ),
+    Text(
+        "ZK_ACK_ORDER",
+        "ACK for 0x{:peer_zxid} received before ACK for 0x{:zxid}",
+        "a learner acknowledged entries out of their order",
+    ),
+    Text("ZK_ACK_ORDER", "ACK for {:int} received before ACK for {:int}!!!!"),
+    Text(
+        "ZK_SYNC_BROKEN",
+        "DIFF sync got proposal 0x{:peer_zxid}, last queued 0x{:zxid}, expected 0x{}",
+        "the entries that should bring the server up to date have a gap",
+    ),
+    Text(
+        "ZK_SYNC_GAP",
+        "Detected gap between end of txnlog: 0x{:peer_zxid} and start of committedLog: 0x{:zxid}",
+        "entries between the leader's files and its memory are missing; learners get a snapshot",
+    ),
+    Text(
+        "ZK_PACKET_UNEXPECTED",
+        "Got unexpected packet from leader {:text} exiting ...",
+        "a leader or learner sent what it must not at this point; the connection or the process ends",
+    ),
+    Text("ZK_PACKET_UNEXPECTED", "Got unexpected packet from leader: {:text}, exiting ..."),
+    Text("ZK_PACKET_UNEXPECTED", "First packet should have been NEWLEADER"),
+    Text("ZK_PACKET_UNEXPECTED", "First packet {:text} is not FOLLOWERINFO or OBSERVERINFO!"),
+    Text("ZK_PACKET_UNEXPECTED", "Next packet was supposed to be an ACK"),
+    Text("ZK_PACKET_UNEXPECTED", "Next packet was supposed to be an ACK, but received packet: {:text}"),
+    Text("ZK_PACKET_UNEXPECTED", "{:text} is not ACKEPOCH", when=in_class("LearnerHandler")),
+    Text(
+        "ZK_LEARNER_REFUSED",
+        "too many concurrent snapshots: {:text}",
+        "the leader turned a learner away; it has to come again",
+    ),
+    Text("ZK_LEARNER_REFUSED", "too many concurrent sync."),
+    Text(
+        "ZK_LEARNER_REFUSED", "Server failed to authenticate quorum learner, addr: {peer_address}, closing connection"
+    ),
+    Text(
+        "ZK_OBSERVER_BEHIND",
+        "LearnerHandler is too far behind (0x{:peer_zxid} < 0x{:zxid}), disconnecting {peer:server} at {peer_address}",
+        "an observer fell too far behind the follower that feeds it",
+    ),
+    Text("ZK_LEADER_BIND_FAILED", "Couldn't bind to {address}", "the winner cannot listen for learners"),
+    Text("ZK_LEADER_BIND_FAILED", "Couldn't bind to port {:int}"),
+    Text(
+        "ZK_CLIENT_AHEAD",
+        "Refusing session request for client {} as it has seen zxid 0x{:peer_zxid} our last zxid is 0x{:zxid} client must try another server",
+        "a client has seen an entry that this server does not have",
+    ),
+    Text(
+        "ZK_CLIENT_AHEAD",
+        "Refusing session(0x{}) request for client {} as it has seen zxid 0x{:peer_zxid} our last zxid is 0x{:zxid} client must try another server",
+    ),
+    Text(
+        "ZK_DIGEST_MISMATCH",
+        "First digest mismatch on txn: {value:text}, expected digest is {:text}, actual digest is {:text},",
+        "the server's data differs from the leader's after this entry",
+    ),
+    Text(
+        "ZK_SNAPSHOT_AHEAD",
+        "Highest txn zxid 0x{:zxid} is not covering the snapshot digest zxid 0x{:peer_zxid}, which might lead to inconsistent state",
+        "the log ends before the snapshot: entries are missing",
+    ),
+    Text(
+        "ZK_TRUNCATE_FAILED",
+        "Not able to truncate the log {:peer_zxid}",
+        "the server could not cut off what the leader does not have; it ends",
+    ),
+    Text("ZK_TRUNCATE_FAILED", "Unable to truncate Txn log"),
+    Text("ZK_TRUNCATE_FAILED", "Unable to truncate {:text}", when=in_class("FileTxnLog", "FileTxnLog$FileTxnIterator")),
+    Text(
+        "ZK_LOG_ORDER",
+        "Current zxid {:int} is <= {:int} for {request}",
+        "an entry that is not newer than the last one was appended to the log",
+    ),
+)
+
+PROCESS = (
+    Text(
+        "ZK_LEARNER_TYPE",
+        "Becoming a voting participant",
+        "a reconfiguration made the server a voter, or took its vote",
+        sets={"value": "voter"},
+    ),
+    Text("ZK_LEARNER_TYPE", "Becoming a non-voting participant", sets={"value": "non-voter"}),
+    Text("ZK_LEARNER_TYPE", "Becoming an observer", sets={"value": "observer"}),
+    Text(
+        "ZK_LEARNER_TYPE_DIFFERS",
+        "Peer type from servers list ({value}) doesn't match peerType ({value_before}). Defaulting to servers list.",
+        "the configuration says twice whether the server votes, and differently",
+    ),
+    Text(
+        "ZK_CONFIG_STALE",
+        "setLastSeenQuorumVerifier called with stale config {:text}. Current version: {}",
+        "an older set of voters than the known one was dropped",
+    ),
+    Text("ZK_LEADER_SUGGESTED", "Suggested leader: {peer}", "a reconfiguration hands the leadership to this server"),
+    Text("ZK_RECONFIG", "Incremental reconfig", "the leader was asked for another set of servers"),
+    Text("ZK_RECONFIG", "Non-incremental reconfig"),
+    Text("ZK_RECONFIG_REFUSED", "Reconfig failed - {result:text}", "another set of servers was refused"),
+    Text("ZK_RECONFIG_REFUSED", "Reconfiguration from version {value} failed -- last seen version is {value_before}"),
+    Text("ZK_RECONFIG_REFUSED", "Reconfig operation requested but reconfig feature is disabled."),
+    Text(
+        "ZK_EPOCH_FOUND",
+        "{setting} found. Setting current epoch to {term:int}.",
+        "the epoch at start was taken from a file that was left half done",
+    ),
+    Text(
+        "ZK_EPOCH_FOUND",
+        "{setting} found. The server was terminated after taking a snapshot but before updating current epoch. Setting current epoch to {term:int}.",
+    ),
+    Text("ZK_DATABASE_FAILED", "Unable to load database on disk", "the server's data could not be read; it ends"),
+    Text("ZK_DATABASE_FAILED", "Severe unrecoverable error, exiting"),
+    Text("ZK_DATABASE_FAILED", "Severe unrecoverable error, from thread : {:text}"),
+    Text(
+        "ZK_DATABASE_EMPTY",
+        "Unexpected empty data tree, setting zxid to -1",
+        "the server lost its data, and must not vote until it has some",
+    ),
+    Text(
+        "ZK_DATABASE_EMPTY",
+        "No snapshot found, but there are log entries. This should only be allowed during upgrading.",
+    ),
+    Text(
+        "ZK_DATABASE_NEW",
+        "Initialize file found, an empty database will not block voting participation",
+        "a server without data was told that it may vote",
+    ),
+    Text("ZK_READ_ONLY", "Read-only server started", "the server found no quorum and serves reads alone"),
+    Text(
+        "ZK_STANDALONE",
+        "Either no config or no quorum defined in config, running in standalone mode",
+        "the server runs alone and takes writes without any other server",
+    ),
+    Text("ZK_STANDALONE", "Either no config or no quorum defined in config, running  in standalone mode"),
+    Text("ZK_STANDALONE", "Invalid configuration, only one server specified (ignoring)"),
+    Text("ZK_STANDALONE", "Starting server", when=in_class("ZooKeeperServerMain")),
+    *(
+        Text("ZK_PROCESS_END", template, meaning)
+        for template, meaning in (
+            ("Exiting JVM with code {code:int}", "the process ends by its own decision"),
+            ("Exiting normally", ""),
+            ("Invalid arguments, exiting abnormally", ""),
+            ("Invalid config, exiting abnormally", ""),
+            ("Unable to access datadir, exiting abnormally", ""),
+            ("Unable to start AdminServer, exiting abnormally", ""),
+            ("Unexpected exception, exiting abnormally", ""),
+        )
+    ),
+    *(
+        Text(
+            "ZK_FSYNC_SLOW",
+            "fsync-ing the write ahead log in {value} took {duration_ms:int}ms which will adversely effect operation latency."
+            + rest,
+            meaning,
+        )
+        for rest, meaning in (
+            (
+                "File size is {:int} bytes. See the ZooKeeper troubleshooting guide",
+                "the disk took this long to make entries durable",
+            ),
+            (" File size is {:int} bytes. See the ZooKeeper troubleshooting guide", ""),
+            (" See the ZooKeeper troubleshooting guide", ""),
+        )
+    ),
+    Text(
+        "ZK_PAUSED",
+        "Detected pause in JVM or host machine (eg GC): pause of approximately {duration_ms:int}ms",
+        "the process did not run for this long",
+    ),
+    Text(
+        "ZK_PEER_NOT_AUTHENTICATED",
+        "Failed to authenticate using SASL",
+        "a server could not prove who it is, and is not listened to",
+    ),
+    Text(
+        "ZK_PEER_NOT_AUTHENTICATED",
+        "Failed to authenticate using SASL, server addr: {peer_address}, retries={:int} exceeded.",
+    ),
+)
+
 REASONS = (
     Text("DISCOVERY_TIMEOUT", "Timeout while waiting for epoch from quorum", "no quorum came to the winner"),
     Text(
@@ -455,4 +743,4 @@ REASONS = (
 EXPLAINED = frozenset({"ZK_ROLE_ERROR", "ZK_LEADER_LOST", "ZK_LEARNER_ERROR", "ZK_LEADER_SHUTDOWN", "ZK_ROLE_END"})
 """The kinds of which an exception may say the reason."""
 
-TEXTS = under("zab", (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS))
+TEXTS = under("zab", (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS, *OLDER, *REPLICATION, *PROCESS))

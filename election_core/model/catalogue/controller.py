@@ -37,7 +37,6 @@ CONTROLLER: tuple[Rule, ...] = (
         proven_by="one log says the smaller epoch after the larger one",
         refuted_by="A restart, or a new store of the controllers, between the two lines.",
         judged_by=(
-            "protocols.controller.checks",
             "protocols.controller.decision_rules",
             "protocols.controller.rules",
         ),
@@ -52,7 +51,10 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ ReplicasInfoManager#electMaster",
         needs="the committed elections; for the request behind one, the lines of a JRaft controller",
         refuted_by="A decision between the two, or a request behind the election, whose line was lost.",
-        judged_by=("protocols.controller.checks",),
+        judged_by=(
+            "protocols.controller.checks",
+            "protocols.controller.decision_rules",
+        ),
     ),
     Rule(
         id=RuleId.WRONG_SET_CHANGE,
@@ -61,7 +63,10 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ ReplicasInfoManager#alterSyncStateSet",
         needs="the committed sets, and the refusals that brokers and controllers print",
         refuted_by="A set between the two whose line was lost.",
-        judged_by=("protocols.controller.checks",),
+        judged_by=(
+            "protocols.controller.checks",
+            "protocols.controller.decision_rules",
+        ),
     ),
     Rule(
         id=RuleId.CONTROLLERS_DISAGREE,
@@ -85,7 +90,10 @@ CONTROLLER: tuple[Rule, ...] = (
         ),
         needs="the line of the decision, which holds what was compared",
         refuted_by="A version whose decision compares other numbers than those that its line prints.",
-        judged_by=("protocols.controller.checks",),
+        judged_by=(
+            "protocols.controller.checks",
+            "protocols.controller.rules",
+        ),
     ),
     Rule(
         id=RuleId.ACK_RULE,
@@ -94,7 +102,10 @@ CONTROLLER: tuple[Rule, ...] = (
         source="RocketMQ CommitLog#asyncPutMessage, GroupTransferService (allAckInSyncStateSet)",
         needs=("a message that was not acknowledged in time, and allAckInSyncStateSet in the configuration dump"),
         refuted_by="A reload of the configuration between its dump and the message.",
-        judged_by=("protocols.controller.checks",),
+        judged_by=(
+            "protocols.controller.checks",
+            "protocols.controller.rules",
+        ),
     ),
     Rule(
         id=RuleId.SYNC_STATE_SET_STALE,

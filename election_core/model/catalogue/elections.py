@@ -92,7 +92,9 @@ ELECTIONS: tuple[Rule, ...] = (
         judged_by=(
             "protocols.dledger.checks",
             "protocols.dledger.rules",
+            "protocols.raft.log",
             "protocols.raft.rules",
+            "protocols.zab.log",
             "protocols.zab.rules",
         ),
     ),
@@ -136,6 +138,7 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         judged_by=(
             "protocols.dledger.checks",
+            "protocols.dledger.log",
             "protocols.dledger.rules",
             "protocols.dledger.votes",
         ),

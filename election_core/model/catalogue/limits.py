@@ -75,7 +75,7 @@ LIMITS: tuple[Rule, ...] = (
             "A node runs a release whose log texts and rules are not known: lines that it words differently are not "
             "understood, and nothing is concluded from their absence."
         ),
-        source="RocketMQ MQVersion, 4.9 to 5.3; ZooKeeper 3.4 to 3.9; etcd 2.0 to 3.5",
+        source="RocketMQ MQVersion, 4.5 to 5.5; ZooKeeper 3.4 to 3.9; etcd 3.3 to 3.7",
         needs="a line that says the release: its start (ZooKeeper, etcd), or the name of rocketmqHome",
         refuted_by="A line that names a release whose texts are known.",
         judged_by=("protocols.log_quality.rules",),

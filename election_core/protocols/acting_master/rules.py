@@ -27,7 +27,7 @@ from election_core.judge.limits import clock_skews, log_gaps
 from election_core.judge.overlap import Overlap, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.wording import between, seconds
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.acting_master.facts import (
@@ -235,7 +235,7 @@ def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Fin
     else:
         severity, why = INFO, "no longer than the notice of a change may take"
     return group.finding(
-        "ACTING_MASTER_OVERLAP",
+        RuleId.ACTING_MASTER_OVERLAP,
         (first.source, second.source, second.begin.at // SECOND),
         severity=severity,
         certainty=DEFINITE,
@@ -352,7 +352,7 @@ def _not_minimum(
     severity: str = WARNING,
 ) -> Finding:
     return group.finding(
-        "ACTING_MASTER_NOT_MIN_ID",
+        RuleId.ACTING_MASTER_NOT_MIN_ID,
         (node, begin.at // SECOND, begin.source),
         severity=severity,
         certainty=POSSIBLE,
@@ -407,7 +407,7 @@ def _master_registrations(group: Group) -> Iterator[BrokerRegistered]:
 
 def _writable_finding(group: Group, tenure: Tenure, seen: TopicPermission) -> Finding:
     return group.finding(
-        "ACTING_MASTER_WRITABLE",
+        RuleId.ACTING_MASTER_WRITABLE,
         (seen.source_node, seen.since // SECOND),
         severity=WARNING,
         certainty=DEFINITE,
@@ -516,14 +516,14 @@ def _normal_gap(group: Group) -> int:
 def _gap_findings(group: Group, services: _Services, gap: Gap) -> Iterator[Finding]:
     """``SPECIAL_SERVICE_GAP``, and ``LEADERLESS`` as its cause where it lasted longer than a change takes."""
     long = gap.least > _normal_gap(group)
-    cause = _gap_finding(group, services, gap, "LEADERLESS", None) if long else None
+    cause = _gap_finding(group, services, gap, RuleId.LEADERLESS, None) if long else None
     if cause is not None:
         yield cause
-    yield _gap_finding(group, services, gap, "SPECIAL_SERVICE_GAP", cause)
+    yield _gap_finding(group, services, gap, RuleId.SPECIAL_SERVICE_GAP, cause)
 
 
-def _gap_finding(group: Group, services: _Services, gap: Gap, rule: str, cause: Finding | None) -> Finding:
-    what = "No master, and nobody acted" if rule == "LEADERLESS" else "Nobody ran the special services"
+def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, cause: Finding | None) -> Finding:
+    what = "No master, and nobody acted" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
     ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
     if gap.begin.at < gap.before.end.at - SECOND:
         ended = "fell silent"
@@ -580,7 +580,7 @@ def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
     why = f" ({attempt.error})" if attempt.error else ""
     after_all = "to the last line of it" if attempt.outcome in (FAILING, STILL_OPEN) else "before it came online"
     return group.finding(
-        "PRE_ONLINE_STUCK",
+        RuleId.PRE_ONLINE_STUCK,
         (attempt.source_node, attempt.since // SECOND),
         severity=WARNING if missed else INFO,
         certainty=PROVEN,
@@ -610,7 +610,7 @@ def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
     unknown = sum(1 for attempt in attempts if attempt.outcome == STILL_OPEN)
     yield coverage(
         group,
-        "PRE_ONLINE_STUCK",
+        RuleId.PRE_ONLINE_STUCK,
         len(attempts) - stuck - unknown,
         stuck,
         unknown,
@@ -620,7 +620,7 @@ def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
     skews = len(group.clocks.skews)
     yield coverage(
         group,
-        "CLOCK_SKEW",
+        RuleId.CLOCK_SKEW,
         max(compared - skews, 0),
         skews,
         never,
@@ -635,7 +635,7 @@ def _overlap_coverage(group: Group) -> RuleCoverage:
     unknown = sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > NOTICE)
     return coverage(
         group,
-        "ACTING_MASTER_OVERLAP",
+        RuleId.ACTING_MASTER_OVERLAP,
         max(len(pairs), len(group.tenures) - 1, 0) - broken - unknown,
         broken,
         unknown,
@@ -650,7 +650,7 @@ def _minimum_coverage(group: Group, services: _Services) -> RuleCoverage:
     said = sum(1 for tenure in acting if services.roles[tenure.term].cause in ("min_changed", "service_on"))
     return coverage(
         group,
-        "ACTING_MASTER_NOT_MIN_ID",
+        RuleId.ACTING_MASTER_NOT_MIN_ID,
         max(said - late, 0),
         against + late,
         max(len(acting) - said - against, 0),
@@ -669,7 +669,7 @@ def _writable_coverage(group: Group, services: _Services) -> RuleCoverage:
     }
     return coverage(
         group,
-        "ACTING_MASTER_WRITABLE",
+        RuleId.ACTING_MASTER_WRITABLE,
         len(shown - broken),
         len(broken),
         len(acting) - len(shown | broken),
@@ -686,7 +686,7 @@ def _gap_coverage(group: Group, services: _Services) -> RuleCoverage:
     unknown += sum(1 for tenure in ends if tenure.end_cause in (DIED, SILENT) and not _heard_last(group, tenure, heard))
     return coverage(
         group,
-        "SPECIAL_SERVICE_GAP",
+        RuleId.SPECIAL_SERVICE_GAP,
         max(len(ends) - alarms - unknown, 0),
         alarms,
         unknown,

@@ -23,7 +23,7 @@ from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
 from election_core.judge.wording import seconds
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
@@ -73,7 +73,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _finding(
-    group: Group, rule: str, severity: str, certainty: str, nodes: Iterable[str], summary: str, proof: Proof
+    group: Group, rule: RuleId, severity: str, certainty: str, nodes: Iterable[str], summary: str, proof: Proof
 ) -> Finding:
     named = tuple(dict.fromkeys(nodes))
     return group.finding(
@@ -150,7 +150,7 @@ def _lost_files(group: Group, decided: list[IdentityDecision]) -> Iterator[Findi
             rest = "an operator had removed it" if cleaned else f"{before.node} stays as a dead replica"
             yield _finding(
                 group,
-                "BROKER_IDENTITY_RESET",
+                RuleId.BROKER_IDENTITY_RESET,
                 INFO if cleaned else WARNING,
                 PROVEN,
                 (before.node, after.node),
@@ -175,7 +175,7 @@ def _same_address(group: Group, decided: list[IdentityDecision], known: set[str]
                 continue
             yield _finding(
                 group,
-                "BROKER_IDENTITY_RESET",
+                RuleId.BROKER_IDENTITY_RESET,
                 WARNING,
                 POSSIBLE,
                 (before, after),
@@ -195,7 +195,7 @@ def _lost_answers(group: Group, decided: list[IdentityDecision]) -> Iterator[Fin
                 continue
             yield _finding(
                 group,
-                "BROKER_IDENTITY_RESET",
+                RuleId.BROKER_IDENTITY_RESET,
                 WARNING,
                 DEFINITE,
                 (reset.node,),
@@ -217,7 +217,7 @@ def _forgotten(group: Group) -> Iterator[Finding]:
             node = _id_at(group, source, refused.since) or source
             yield _finding(
                 group,
-                "BROKER_IDENTITY_RESET",
+                RuleId.BROKER_IDENTITY_RESET,
                 WARNING,
                 PROVEN,
                 (node,),
@@ -251,7 +251,7 @@ def _two_at_once(group: Group) -> Iterator[Finding]:
             seen.add(who)
             yield _finding(
                 group,
-                "BROKER_ID_CONFLICT",
+                RuleId.BROKER_ID_CONFLICT,
                 CRITICAL,
                 DEFINITE,
                 (node,),
@@ -287,7 +287,7 @@ def _owned_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[Find
         both = sorted(by_code.values(), key=lambda fact: (fact.since, fact.source_node))[:2]
         yield _finding(
             group,
-            "BROKER_ID_CONFLICT",
+            RuleId.BROKER_ID_CONFLICT,
             CRITICAL,
             PROVEN,
             (node,),
@@ -310,7 +310,7 @@ def _accepted_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[F
                 continue
             yield _finding(
                 group,
-                "BROKER_ID_CONFLICT",
+                RuleId.BROKER_ID_CONFLICT,
                 CRITICAL if committed else WARNING,
                 PROVEN if committed else POSSIBLE,
                 (node,),
@@ -335,7 +335,7 @@ def _back_and_forth(group: Group, decided: list[IdentityDecision]) -> Iterator[F
             continue
         yield _finding(
             group,
-            "BROKER_ID_CONFLICT",
+            RuleId.BROKER_ID_CONFLICT,
             WARNING,
             POSSIBLE,
             (node,),
@@ -355,7 +355,7 @@ def _of_another(group: Group) -> Iterator[Finding]:
     for source, found in sorted(_steps(group, OF_ANOTHER).items()):
         yield _finding(
             group,
-            "BROKER_ID_CONFLICT",
+            RuleId.BROKER_ID_CONFLICT,
             WARNING,
             PROVEN,
             (source,),
@@ -379,7 +379,7 @@ def _refused(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]
             owner = f" It is held with {holders[0].register_code}." if holders else ""
             yield _finding(
                 group,
-                "REGISTER_CODE_MISMATCH",
+                RuleId.REGISTER_CODE_MISMATCH,
                 INFO,
                 PROVEN,
                 (refused.node,),
@@ -394,7 +394,7 @@ def _versions(group: Group) -> Iterator[Finding]:
     for source, found in sorted(_steps(group, NOT_SUPPORTED).items()):
         yield _finding(
             group,
-            "INCOMPATIBLE_VERSIONS",
+            RuleId.INCOMPATIBLE_VERSIONS,
             WARNING,
             PROVEN,
             (source,),
@@ -413,7 +413,7 @@ def _versions(group: Group) -> Iterator[Finding]:
             then = "no master can be elected, and the broker cannot come online again after a restart"
             yield _finding(
                 group,
-                "INCOMPATIBLE_VERSIONS",
+                RuleId.INCOMPATIBLE_VERSIONS,
                 WARNING,
                 POSSIBLE,
                 (broker.source_node,),
@@ -448,14 +448,14 @@ def _coverage(
     disputed = {node for finding in conflicts for node in finding.nodes}
     reset = {node for finding in resets for node in finding.nodes[:1]}
     why = "the controllers gave an id to a broker whose own log does not say it"
-    yield coverage(group, "BROKER_ID_CONFLICT", len(owned - disputed), len(conflicts), unseen, why)
-    yield coverage(group, "BROKER_IDENTITY_RESET", len(owned - reset), len(resets), unseen, why)
+    yield coverage(group, RuleId.BROKER_ID_CONFLICT, len(owned - disputed), len(conflicts), unseen, why)
+    yield coverage(group, RuleId.BROKER_IDENTITY_RESET, len(owned - reset), len(resets), unseen, why)
     codes = {(node, fact.register_code) for node, accepted in applied.items() for fact in accepted}
     steps = [fact for own in _steps(group, OWNED).values() for fact in own]
     matched = sum(1 for fact in steps if (fact.node, fact.register_code) in codes)
     yield coverage(
         group,
-        "REGISTER_CODE_MISMATCH",
+        RuleId.REGISTER_CODE_MISMATCH,
         matched,
         len(refused),
         len(steps) - matched,
@@ -465,7 +465,7 @@ def _coverage(
     both = {process for process, _ in kinds} == {BROKER, CONTROLLER}
     yield coverage(
         group,
-        "INCOMPATIBLE_VERSIONS",
+        RuleId.INCOMPATIBLE_VERSIONS,
         int(both and not versions),
         len(versions),
         int(not both and not versions),

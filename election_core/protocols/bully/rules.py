@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from election_core.judge.clock import Clocks
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Row
 from election_core.protocols.bully.log import PROTOCOL
@@ -11,7 +12,7 @@ from election_core.protocols.highest_id.ranks import rank
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = coordinator.Words("BULLY_NOT_HIGHEST", "coordinator", lambda own, other: rank(other) > rank(own))
+_WORDS = coordinator.Words(RuleId.BULLY_NOT_HIGHEST, "coordinator", lambda own, other: rank(other) > rank(own))
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:

@@ -6,6 +6,7 @@ Sources: RocketMQ ``ReplicasInfoManager``, ``AutoSwitchHAService``, ``AutoSwitch
 from collections.abc import Callable
 
 from election_core.fold.checks import CONFORMS, Verdict, either, undecidable
+from election_core.model.catalogue import RuleId
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.controller.tables import (
     ALL,
@@ -15,12 +16,6 @@ from election_core.protocols.controller.tables import (
     is_beyond,
     needed_acks,
 )
-
-WRONG_ELECTION = "WRONG_ELECTION"
-WRONG_SET_CHANGE = "WRONG_SET_CHANGE"
-REPLICATION_RULE = "REPLICATION_RULE"
-ACK_RULE = "ACK_RULE"
-EPOCH_REGRESSION = "EPOCH_REGRESSION"
 
 ELECTED = "ELECTED"
 NOBODY_ELECTED = "NOBODY_ELECTED"
@@ -37,14 +32,14 @@ def requested_election(event: FoldEvent) -> Verdict | None:
     """
     asked = event.broker_id
     if event.decision == NOBODY_ELECTED:
-        return either(WRONG_ELECTION, asked in _NOBODY)
+        return either(RuleId.WRONG_ELECTION, asked in _NOBODY)
     if event.decision != ELECTED or event.term is None:
         return None
     if asked in _NOBODY:
-        return undecidable(WRONG_ELECTION, _POLICY)
+        return undecidable(RuleId.WRONG_ELECTION, _POLICY)
     if event.term == 1 or event.flag:
-        return either(WRONG_ELECTION, event.node == asked)
-    return undecidable(WRONG_ELECTION, _POLICY)
+        return either(RuleId.WRONG_ELECTION, event.node == asked)
+    return undecidable(RuleId.WRONG_ELECTION, _POLICY)
 
 
 _POLICY = "what the policy compares (live brokers, epochs, offsets, priorities) is not printed"
@@ -52,7 +47,7 @@ _POLICY = "what the policy compares (live brokers, epochs, offsets, priorities) 
 
 def set_refused(event: FoldEvent) -> Verdict | None:
     """A wanted SyncStateSet is refused only for what differs (``ReplicasInfoManager#alterSyncStateSet``)."""
-    return either(WRONG_SET_CHANGE, _DIFFERS[event.kind](event))
+    return either(RuleId.WRONG_SET_CHANGE, _DIFFERS[event.kind](event))
 
 
 _DIFFERS: dict[str, Callable[[FoldEvent], bool]] = {
@@ -66,8 +61,8 @@ SET_REFUSALS = frozenset(_DIFFERS)
 def first_set(event: FoldEvent, own_id: str | None) -> Verdict:
     """A new master starts with a SyncStateSet of itself alone (``ReplicasInfoManager#electMaster``)."""
     if own_id is not None and event.members == (own_id,):
-        return Verdict(WRONG_SET_CHANGE, CONFORMS)
-    return undecidable(WRONG_SET_CHANGE, "the line of the new master's first set may be missing")
+        return Verdict(RuleId.WRONG_SET_CHANGE, CONFORMS)
+    return undecidable(RuleId.WRONG_SET_CHANGE, "the line of the new master's first set may be missing")
 
 
 def caught_up(event: FoldEvent) -> Verdict | None:
@@ -78,14 +73,14 @@ def caught_up(event: FoldEvent) -> Verdict | None:
     reached = event.max_offset
     if reached is None or event.confirm_offset is None or event.start_offset is None:
         return None
-    return either(REPLICATION_RULE, has_caught_up(reached, event.confirm_offset, event.start_offset))
+    return either(RuleId.REPLICATION_RULE, has_caught_up(reached, event.confirm_offset, event.start_offset))
 
 
 def set_wanted(event: FoldEvent, caught: FoldEvent) -> Verdict | None:
     """The set that a master wants once a slave has caught up contains that slave; written by the same thread."""
     if caught.thread != event.thread or event.members is None or event.at - caught.at > 1_000_000:
         return None
-    return either(REPLICATION_RULE, caught.peer in event.members)
+    return either(RuleId.REPLICATION_RULE, caught.peer in event.members)
 
 
 def epoch_refused(event: FoldEvent) -> Verdict | None:
@@ -94,17 +89,17 @@ def epoch_refused(event: FoldEvent) -> Verdict | None:
     if not entries or event.max_term is None or event.start_offset is None:
         return None
     epoch, start, _ = entries[0]
-    return either(REPLICATION_RULE, not is_beyond(epoch, start, event.max_term, event.start_offset))
+    return either(RuleId.REPLICATION_RULE, not is_beyond(epoch, start, event.max_term, event.start_offset))
 
 
 def cut_point(event: FoldEvent, master: EpochEntries | None, own: EpochEntries | None) -> Verdict:
     """A slave cuts its log where it parts from its master's (``AutoSwitchHAClient#doTruncate``)."""
     if master is None or own is None:
-        return undecidable(REPLICATION_RULE, "the epochs of both logs are not printed")
+        return undecidable(RuleId.REPLICATION_RULE, "the epochs of both logs are not printed")
     expected = common_point(master, own)
     if expected is None:
-        return undecidable(REPLICATION_RULE, "the end of the newest epoch is not printed")
-    return either(REPLICATION_RULE, event.start_offset == expected)
+        return undecidable(RuleId.REPLICATION_RULE, "the end of the newest epoch is not printed")
+    return either(RuleId.REPLICATION_RULE, event.start_offset == expected)
 
 
 def epoch_ahead(event: FoldEvent) -> Verdict | None:
@@ -114,7 +109,7 @@ def epoch_ahead(event: FoldEvent) -> Verdict | None:
     """
     if event.term is None or event.max_term is None:
         return None
-    return either(REPLICATION_RULE, event.term < event.max_term)
+    return either(RuleId.REPLICATION_RULE, event.term < event.max_term)
 
 
 def acknowledgements(event: FoldEvent, all_ack: FoldEvent | None) -> Verdict | None:
@@ -122,5 +117,5 @@ def acknowledgements(event: FoldEvent, all_ack: FoldEvent | None) -> Verdict | N
     if event.count is None:
         return None
     if all_ack is None or all_ack.kind == "CFG_REPLACE":
-        return undecidable(ACK_RULE, "allAckInSyncStateSet is not in the log, or was changed at run time")
-    return either(ACK_RULE, (event.count == ALL) == (needed_acks(all_ack.value == "true") == ALL))
+        return undecidable(RuleId.ACK_RULE, "allAckInSyncStateSet is not in the log, or was changed at run time")
+    return either(RuleId.ACK_RULE, (event.count == ALL) == (needed_acks(all_ack.value == "true") == ALL))

@@ -12,9 +12,9 @@ from itertools import pairwise
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
-from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding
-from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED, WRONG_ELECTION, WRONG_SET_CHANGE
+from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_core.protocols.controller.facts import ControllerRuleBroken, Decision, EpochAhead, SetRefused
 from election_core.protocols.controller.log import IDS_CLEANED, POLL, SET_CHANGED
 from election_core.protocols.controller.tables import (
@@ -23,8 +23,6 @@ from election_core.protocols.controller.tables import (
     FENCED_SET_EPOCH,
     INVALID_MASTER,
 )
-
-CONTROLLERS_DISAGREE = "CONTROLLERS_DISAGREE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def wrong_elections(group: Group, decided: Iterable[Decision], split: list[Findi
             names = sorted(by_node)
             implied = next((found.finding_id for found in split if epoch in found.terms), None)
             what = f"The controllers gave master epoch {epoch} to {' and to '.join(names)}"
-            yield _wrong(group, WRONG_ELECTION, ("twice", epoch), CRITICAL, by_node.values(), what, implied)
+            yield _wrong(group, RuleId.WRONG_ELECTION, ("twice", epoch), CRITICAL, by_node.values(), what, implied)
     for epoch, by_node in sorted(winners.items()):
         again = winners.get(epoch - 1, {}).keys() & by_node.keys()
         for node in sorted(again):
@@ -64,7 +62,7 @@ def wrong_elections(group: Group, decided: Iterable[Decision], split: list[Findi
             what = (
                 f"The controllers elected {node} for epoch {epoch} although it was the recorded master of {epoch - 1}"
             )
-            yield _wrong(group, WRONG_ELECTION, ("again", epoch, node), WARNING, both, what)
+            yield _wrong(group, RuleId.WRONG_ELECTION, ("again", epoch, node), WARNING, both, what)
 
 
 def _winners(decided: Iterable[Decision]) -> dict[int, dict[str, Decision]]:
@@ -81,16 +79,21 @@ def elections_told(group: Group, decided: Iterable[Decision]) -> Iterator[RuleTa
     decided = list(decided)
     winners = _winners(decided)
     if cleaned(group):
-        yield WRONG_ELECTION, UNDECIDABLE, "an operator removed the broker set: its epochs began anew", len(winners)
+        yield (
+            RuleId.WRONG_ELECTION,
+            UNDECIDABLE,
+            "an operator removed the broker set: its epochs began anew",
+            len(winners),
+        )
         return
     wrong = {finding.terms[0] for finding in wrong_elections(group, decided, [])}
     for epoch in winners:
-        yield WRONG_ELECTION, VIOLATES if epoch in wrong else CONFORMS, None, 1
+        yield RuleId.WRONG_ELECTION, VIOLATES if epoch in wrong else CONFORMS, None, 1
 
 
 def _wrong(
     group: Group,
-    rule: str,
+    rule: RuleId,
     what: tuple[object, ...],
     severity: str,
     proof: Iterable[Decision | SetRefused | EpochAhead | ControllerRuleBroken],
@@ -181,7 +184,7 @@ def disagreements(group: Group) -> Iterator[Finding]:
         if len({decision_key(fact) for fact in same}) > 1:
             sources = " and ".join(sorted({fact.source_node for fact in same}))
             what = f"At entry {index} of their log {sources} came to different decisions"
-            yield _wrong(group, CONTROLLERS_DISAGREE, (index,), CRITICAL, same, what)
+            yield _wrong(group, RuleId.CONTROLLERS_DISAGREE, (index,), CRITICAL, same, what)
 
 
 def disagreements_told(group: Group) -> Iterator[RuleTally]:
@@ -190,12 +193,12 @@ def disagreements_told(group: Group) -> Iterator[RuleTally]:
     if by_index is not None and not by_index:
         return  # controllers on DLedger
     if by_index is None:
-        yield CONTROLLERS_DISAGREE, UNDECIDABLE, "a controller's log was removed: its indexes began anew", 1
+        yield RuleId.CONTROLLERS_DISAGREE, UNDECIDABLE, "a controller's log was removed: its indexes began anew", 1
         return
     wrong = sum(1 for _ in disagreements(group))
     seen_twice = sum(1 for same in by_index.values() if len({fact.source_node for fact in same}) > 1)
-    yield CONTROLLERS_DISAGREE, CONFORMS, None, seen_twice - wrong
-    yield CONTROLLERS_DISAGREE, VIOLATES, None, wrong
+    yield RuleId.CONTROLLERS_DISAGREE, CONFORMS, None, seen_twice - wrong
+    yield RuleId.CONTROLLERS_DISAGREE, VIOLATES, None, wrong
 
 
 # -- SyncStateSets -----------------------------------------------------------------------------------------------
@@ -225,7 +228,7 @@ def _sets_of_one_epoch(group: Group, decided: Iterable[Decision]) -> Iterator[Fi
     for epoch, by_members in sorted(sets_twice(group, decided).items()):
         shown = " and ".join(f"{{{', '.join(members)}}}" for members in sorted(by_members))
         what = f"The controllers recorded SyncStateSet {epoch} as {shown}"
-        yield _wrong(group, WRONG_SET_CHANGE, ("twice", epoch), WARNING, by_members.values(), what)
+        yield _wrong(group, RuleId.WRONG_SET_CHANGE, ("twice", epoch), WARNING, by_members.values(), what)
 
 
 def _unchanged(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
@@ -233,7 +236,7 @@ def _unchanged(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
         if _is_next(before, version) and version.members == before.members:
             what = f"SyncStateSet {version.epoch} is the one before it, {{{', '.join(version.members)}}}, unchanged"
             proof = (before.decision, version.decision)
-            yield _wrong(group, WRONG_SET_CHANGE, ("unchanged", version.epoch), WARNING, proof, what)
+            yield _wrong(group, RuleId.WRONG_SET_CHANGE, ("unchanged", version.epoch), WARNING, proof, what)
 
 
 def _is_next(before: SetVersion, version: SetVersion) -> bool:
@@ -251,7 +254,7 @@ def _masters_refused(group: Group, decided: Iterable[Decision], sets: list[SetVe
         between = _record_around(group, sets, fact)
         if fact.code in (INVALID_MASTER, FENCED_MASTER_EPOCH) and between is not None:
             yield group.finding(
-                WRONG_SET_CHANGE,
+                RuleId.WRONG_SET_CHANGE,
                 ("refused", fact.source_node, fact.since_event),
                 severity=WARNING,
                 certainty=DEFINITE,
@@ -285,18 +288,18 @@ def sets_told(group: Group, decided: Iterable[Decision], sets: list[SetVersion])
     decided = list(decided)
     wrong = list(wrong_sets(group, decided, sets))
     if wrong:
-        yield WRONG_SET_CHANGE, VIOLATES, None, len(wrong)
+        yield RuleId.WRONG_SET_CHANGE, VIOLATES, None, len(wrong)
     right = sum(1 for before, version in pairwise(sets) if _is_next(before, version)) - len(wrong)
     if right > 0:
-        yield WRONG_SET_CHANGE, CONFORMS, None, right
+        yield RuleId.WRONG_SET_CHANGE, CONFORMS, None, right
     for fact in group.of(SetRefused):
         if fact.code is None or _record_around(group, sets, fact) is not None:
             continue
         if _rightly_refused(fact, decided, sets):
-            yield WRONG_SET_CHANGE, CONFORMS, None, 1
+            yield RuleId.WRONG_SET_CHANGE, CONFORMS, None, 1
         else:
             why = "what the controllers had recorded, and who was alive then, is not in the logs"
-            yield WRONG_SET_CHANGE, UNDECIDABLE, why, 1
+            yield RuleId.WRONG_SET_CHANGE, UNDECIDABLE, why, 1
 
 
 def _rightly_refused(fact: SetRefused, decided: Iterable[Decision], sets: list[SetVersion]) -> bool:
@@ -352,7 +355,7 @@ def broken_lines(group: Group) -> Iterator[Finding]:
             count=fact.count,
         )
         severity = CRITICAL if kind in _LOSES_DATA else WARNING
-        yield _wrong(group, fact.rule, what, severity, (fact,), words)
+        yield _wrong(group, RuleId(fact.rule), what, severity, (fact,), words)
 
 
 def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
@@ -369,7 +372,7 @@ def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
         why = ", after an operator had removed the broker set from the controllers" if cleaned(group) else ""
         what = f"The store of {name} knows epoch {fact.known_epoch} and refused a role of epoch {fact.term}{why}"
         severity = WARNING if why else CRITICAL
-        yield _wrong(group, "EPOCH_REGRESSION", ("ahead", name, fact.term), severity, (fact,), what, implied_by)
+        yield _wrong(group, RuleId.EPOCH_REGRESSION, ("ahead", name, fact.term), severity, (fact,), what, implied_by)
 
 
 def _is_ahead(fact: EpochAhead) -> bool:

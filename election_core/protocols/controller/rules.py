@@ -22,11 +22,11 @@ from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_core.judge.role_rows import role_intervals, terms_by_hearsay
 from election_core.judge.same_term import same_term
 from election_core.judge.wording import between, seconds
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact, LastHeard, LogCut, MemberAddress, Role, TermWentBack
 from election_core.model.rows import Election, Finding, Row, RuleCoverage, SyncStateSet, Term
 from election_core.protocols.controller import decision_rules
-from election_core.protocols.controller.checks import ACK_RULE, ELECTED, NOBODY_ELECTED, REPLICATION_RULE
+from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_core.protocols.controller.decision_rules import SetVersion, cleaned
 from election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision, RegisterCode, SetRefused
 from election_core.protocols.controller.log import POLL, PROTOCOL, SET_CHANGED
@@ -408,7 +408,7 @@ def _without_alone(group: Group, decided: list[Decision], sets: list[SetVersion]
     That holds where every master came from the set of the one before, and holds what that one had acknowledged: not
     after an unclean election, when the controllers lost a part of their record, or where replication broke a rule.
     """
-    broken = any(fact.rule in (REPLICATION_RULE, ACK_RULE) for fact in group.of(ControllerRuleBroken))
+    broken = any(fact.rule in (RuleId.REPLICATION_RULE, RuleId.ACK_RULE) for fact in group.of(ControllerRuleBroken))
     lost = any(_controllers_back(group, decided)) or decision_rules.sets_twice(group, decided)
     if broken or lost or unclean_elections(decided, sets):
         return frozenset()
@@ -426,7 +426,7 @@ def _overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> F
     new = newer.with_detail(f"epoch {newer.term}")
     cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
     return group.finding(
-        "SPLIT_BRAIN_OVERLAP",
+        RuleId.SPLIT_BRAIN_OVERLAP,
         (stale.node, stale.term, newer.term, stale.source),
         severity=severity,
         certainty=DEFINITE,
@@ -512,7 +512,7 @@ def _unclean_finding(group: Group, unclean: tuple[Decision, SetVersion]) -> Find
     else:
         severity, why = WARNING, "whether anything was lost the logs do not show"
     return group.finding(
-        "UNCLEAN_ELECTION",
+        RuleId.UNCLEAN_ELECTION,
         (fact.term, fact.node),
         severity=severity,
         certainty=PROVEN,
@@ -569,7 +569,7 @@ def _data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], boun
             implied = None  # what is an alarm itself does not hide behind what is none
         done = "cut them off" if cut.done else "could not cut them off"
         yield group.finding(
-            "POSSIBLE_DATA_LOSS",
+            RuleId.POSSIBLE_DATA_LOSS,
             (cut.source_node, cut.since_event),
             severity=severity,
             certainty=POSSIBLE,
@@ -604,7 +604,7 @@ def _set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Findin
             continue
         fact = version.decision
         yield group.finding(
-            "MASTER_NOT_IN_SYNC_STATE_SET",
+            RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
             (version.epoch,),
             severity=WARNING,
             certainty=PROVEN,
@@ -666,7 +666,7 @@ def _epoch_back(
 ) -> Finding:
     before, after = epochs
     return group.finding(
-        "EPOCH_REGRESSION",
+        RuleId.EPOCH_REGRESSION,
         (who, before, after),
         severity=CRITICAL,
         certainty=PROVEN,
@@ -698,7 +698,7 @@ def _stale_sets(group: Group) -> Iterator[Finding]:
         answers = f"refused with code {', '.join(codes)}" if codes else "not answered"
         name = first.node or source
         yield group.finding(
-            "SYNC_STATE_SET_STALE",
+            RuleId.SYNC_STATE_SET_STALE,
             (source, term, first.since // SECOND),
             severity=INFO,
             certainty=PROVEN,
@@ -762,7 +762,7 @@ def _known(end: Moment) -> bool:
 def _unrecorded(group: Group, nobody: Decision, fact: Decision) -> Finding:
     least, most = group.clocks.elapsed(since(nobody), since(fact))
     return group.finding(
-        "LEADERLESS",
+        RuleId.LEADERLESS,
         (
             "unrecorded",
             nobody.term,
@@ -796,7 +796,7 @@ def _unplanned(group: Group, decided: list[Decision]) -> list[Moment]:
 def _coverage(group: Group, decided: list[Decision], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
     led = {tenure.term for tenure in group.tenures}
     double = {term for found in _same_epoch(group) for term in found.terms}
-    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(led - double), len(double))
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
     bound = _without_alone(group, decided, sets)
     yield overlap_coverage(group, lambda overlap: _is_alarm(group, overlap, bound))
     won = [fact for fact in _elections_of(decided) if fact.decision == ELECTED]
@@ -806,16 +806,16 @@ def _coverage(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     unclean = len(unclean_elections(decided, sets))
     yield coverage(
         group,
-        "UNCLEAN_ELECTION",
+        RuleId.UNCLEAN_ELECTION,
         len(decidable) - unclean,
         unclean,
         len(later) - len(decidable),
         "the SyncStateSet before the election is not in the logs",
     )
     stale = sum(1 for _ in _stale_sets(group))
-    yield coverage(group, "SYNC_STATE_SET_STALE", len(_refused_in_a_row(group)) - stale, stale)
+    yield coverage(group, RuleId.SYNC_STATE_SET_STALE, len(_refused_in_a_row(group)) - stale, stale)
     lost = sum(1 for _ in _data_loss(group, {}, bound))
-    yield coverage(group, "POSSIBLE_DATA_LOSS", sum(1 for _ in group.of(LogCut)) - lost, lost)
+    yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, sum(1 for _ in group.of(LogCut)) - lost, lost)
     verdicts = [
         *tallies_of(group),
         *decision_rules.elections_told(group, decided),
@@ -825,12 +825,12 @@ def _coverage(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     yield from summed(group, verdicts)
     back = sum(1 for _ in _epochs_back(group, decided, []))
     roles_taken = sum(1 for role in group.roles if role.term is not None)
-    yield coverage(group, "EPOCH_REGRESSION", max(roles_taken + len(_elections_of(decided)) - back, 0), back)
+    yield coverage(group, RuleId.EPOCH_REGRESSION, max(roles_taken + len(_elections_of(decided)) - back, 0), back)
     without = sum(1 for version in sets if version.master is not None and version.master not in version.members)
     judged = sum(1 for version in sets if version.master is not None)
     yield coverage(
         group,
-        "MASTER_NOT_IN_SYNC_STATE_SET",
+        RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
         judged - without,
         without,
         len(sets) - judged,

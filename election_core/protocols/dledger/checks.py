@@ -9,16 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either
+from election_core.model.catalogue import RuleId
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
-
-LEADER_WITHOUT_QUORUM = "LEADER_WITHOUT_QUORUM"
-WRONG_ROUND_RESULT = "WRONG_ROUND_RESULT"
-WRONG_VOTE_RESULT = "WRONG_VOTE_RESULT"
-HEARTBEAT_RULE = "HEARTBEAT_RULE"
-TERM_RULE = "TERM_RULE"
-TRANSFER_RULE = "TRANSFER_RULE"
-BROKER_ROLE_RULE = "BROKER_ROLE_RULE"
 
 LATE_ANSWER = "an answer may have come between decision and printing"
 EARLIER_ROUND = "the answer may belong to an earlier round"
@@ -81,8 +74,8 @@ def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]
     quorum = majority(event.member_count)
     accepted, not_ready = event.accepted or 0, event.not_ready or 0
     if event.result == "PASSED":
-        yield either(LEADER_WITHOUT_QUORUM, accepted >= quorum)
-        yield Verdict(WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
+        yield either(RuleId.LEADER_WITHOUT_QUORUM, accepted >= quorum)
+        yield Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
     elif event.result == "REVOTE_IMMEDIATELY":
         yield _revote_immediately(event, accepted + not_ready, quorum, answers)
     elif event.result == "WAIT_TO_VOTE_NEXT":
@@ -90,7 +83,7 @@ def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]
     elif event.result == "WAIT_TO_REVOTE":
         yield _wait_to_revote(event, quorum, answers)
     else:
-        yield Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
+        yield Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
 
 
 def _larger_term(event: FoldEvent) -> bool:
@@ -115,32 +108,32 @@ def _too_few(event: FoldEvent, quorum: int, answers: Answers | None) -> bool:
 def _revote_immediately(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
     """Enough voters only have to raise their term."""
     if waiting < quorum or (_too_few(event, quorum, answers) and not _lost(event)):
-        return Verdict(WRONG_ROUND_RESULT, VIOLATES)
-    return Verdict(WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
+        return Verdict(RuleId.WRONG_ROUND_RESULT, VIOLATES)
+    return Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
 
 
 def _wait_to_vote_next(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
     """A larger term was heard, or nobody could win."""
     if _larger_term(event):
-        return Verdict(WRONG_ROUND_RESULT, CONFORMS)
+        return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
     if event.has_leader:
-        return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
+        return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
     if _too_few(event, quorum, answers):
-        return Verdict(WRONG_ROUND_RESULT, VIOLATES)
-    return Verdict(WRONG_ROUND_RESULT, *((CONFORMS,) if waiting < quorum else (UNDECIDABLE, LATE_ANSWER)))
+        return Verdict(RuleId.WRONG_ROUND_RESULT, VIOLATES)
+    return Verdict(RuleId.WRONG_ROUND_RESULT, *((CONFORMS,) if waiting < quorum else (UNDECIDABLE, LATE_ANSWER)))
 
 
 def _wait_to_revote(event: FoldEvent, quorum: int, answers: Answers | None) -> Verdict:
     """Somebody has a leader, too few answered, or too many have the longer log."""
     if _larger_term(event):
-        return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
+        return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
     if event.has_leader or (event.answered or 0) - (event.bigger_ledger or 0) < quorum:
-        return Verdict(WRONG_ROUND_RESULT, CONFORMS)
+        return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
     if answers is None:
-        return Verdict(WRONG_ROUND_RESULT, UNDECIDABLE, "valid answers are not counted, and not all are printed")
+        return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "valid answers are not counted, and not all are printed")
     if answers.level < quorum:
-        return Verdict(WRONG_ROUND_RESULT, CONFORMS)
-    return Verdict(WRONG_ROUND_RESULT, *((VIOLATES,) if _ended_early(event) else (UNDECIDABLE, LATE_ANSWER)))
+        return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
+    return Verdict(RuleId.WRONG_ROUND_RESULT, *((VIOLATES,) if _ended_early(event) else (UNDECIDABLE, LATE_ANSWER)))
 
 
 # -- answers of voters -------------------------------------------------------------------------------------------
@@ -181,9 +174,9 @@ def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
         return None
     own = event.peer == event.node
     if event.result in (_NEVER_FROM_ITSELF if own else _NEVER):
-        return Verdict(WRONG_VOTE_RESULT, VIOLATES)
+        return Verdict(RuleId.WRONG_VOTE_RESULT, VIOLATES)
     if event.code in _NOT_FOR_THIS_NODE:
-        return either(WRONG_VOTE_RESULT, event.result == "UNKNOWN")
+        return either(RuleId.WRONG_VOTE_RESULT, event.result == "UNKNOWN")
     return None if current_term is None else _against_own_term(event, current_term, own)
 
 
@@ -191,17 +184,17 @@ def _against_own_term(event: FoldEvent, current_term: int, own: bool) -> Verdict
     term = event.term or 0
     if event.result in _ABOVE_THE_TERM:
         if own or term > current_term:
-            return either(WRONG_VOTE_RESULT, term > current_term)
-        return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
+            return either(RuleId.WRONG_VOTE_RESULT, term > current_term)
+        return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     if event.result == "REJECT_TERM_NOT_READY":
-        return Verdict(WRONG_VOTE_RESULT, CONFORMS) if term < current_term else None
+        return Verdict(RuleId.WRONG_VOTE_RESULT, CONFORMS) if term < current_term else None
     if event.result not in _IN_THE_TERM:
-        return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, "the voter's log and its list of members are not printed")
+        return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, "the voter's log and its list of members are not printed")
     if term > current_term or event.result in ALREADY_VOTED:
         return None
     if term < current_term and not own:
-        return Verdict(WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
-    return Verdict(WRONG_VOTE_RESULT, CONFORMS)
+        return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
+    return Verdict(RuleId.WRONG_VOTE_RESULT, CONFORMS)
 
 
 def is_doubtful(event: FoldEvent, current_term: int | None) -> bool:
@@ -234,7 +227,7 @@ def role_change(event: FoldEvent) -> Verdict | None:
     """
     if event.term is None or event.from_term is None:
         return None
-    return either(TERM_RULE, _ALLOWED[event.kind](event.from_term, event.term))
+    return either(RuleId.TERM_RULE, _ALLOWED[event.kind](event.from_term, event.term))
 
 
 _ALLOWED = {
@@ -255,10 +248,10 @@ def term_raised(event: FoldEvent, heard: int) -> Verdict | None:
     if event.term is None or event.from_term is None:
         return None
     if event.term <= event.from_term or event.term < heard:
-        return Verdict(TERM_RULE, VIOLATES)
+        return Verdict(RuleId.TERM_RULE, VIOLATES)
     if event.term in (event.from_term + 1, heard):
-        return Verdict(TERM_RULE, CONFORMS)
-    return Verdict(TERM_RULE, UNDECIDABLE, "the line that named the larger term is missing")
+        return Verdict(RuleId.TERM_RULE, CONFORMS)
+    return Verdict(RuleId.TERM_RULE, UNDECIDABLE, "the line that named the larger term is missing")
 
 
 def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict | None:
@@ -269,10 +262,10 @@ def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict
     if before.result != "WAIT_TO_VOTE_NEXT" or before.term is None or event.term is None:
         return None
     if event.term != before.term:
-        return Verdict(TERM_RULE, CONFORMS) if event.term > before.term else None
+        return Verdict(RuleId.TERM_RULE, CONFORMS) if event.term > before.term else None
     if event.by - before.at < 2 * interval_ms * _MILLISECOND:
-        return Verdict(TERM_RULE, VIOLATES)
-    return Verdict(TERM_RULE, UNDECIDABLE, "a leader may have been followed and lost in between")
+        return Verdict(RuleId.TERM_RULE, VIOLATES)
+    return Verdict(RuleId.TERM_RULE, UNDECIDABLE, "a leader may have been followed and lost in between")
 
 
 # -- heartbeats --------------------------------------------------------------------------------------------------
@@ -299,14 +292,14 @@ def follower_timeout(event: FoldEvent, last_heard: int | None, line_before: int 
     interval = event.duration_ms * _MILLISECOND
     most = event.by - last_heard
     if most >= _LEAK * interval:
-        return Verdict(HEARTBEAT_RULE, CONFORMS)
+        return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS)
     if most >= 2 * interval:
-        return Verdict(HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak is not printed")
+        return Verdict(RuleId.HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak is not printed")
     if event.at <= last_heard:
-        return Verdict(HEARTBEAT_RULE, UNDECIDABLE, "a heartbeat may have come while the line was written")
+        return Verdict(RuleId.HEARTBEAT_RULE, UNDECIDABLE, "a heartbeat may have come while the line was written")
     if line_before is None or event.at - line_before > _UNAMBIGUOUS:
-        return Verdict(HEARTBEAT_RULE, UNDECIDABLE, "the time zone of the last heartbeat is not printed")
-    return Verdict(HEARTBEAT_RULE, VIOLATES)
+        return Verdict(RuleId.HEARTBEAT_RULE, UNDECIDABLE, "the time zone of the last heartbeat is not printed")
+    return Verdict(RuleId.HEARTBEAT_RULE, VIOLATES)
 
 
 def leader_gives_up(parsed: FoldEvent, last_quorum: int | None, event: FoldEvent) -> Verdict | None:
@@ -319,13 +312,13 @@ def leader_gives_up(parsed: FoldEvent, last_quorum: int | None, event: FoldEvent
     if event.at - parsed.at > 1_000_000 or event.term != parsed.term:
         return None
     if event.from_term != event.term:
-        return Verdict(HEARTBEAT_RULE, CONFORMS) if event.from_term == parsed.max_term else None
+        return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS) if event.from_term == parsed.max_term else None
     if parsed.has_leader or last_quorum is None:
-        return Verdict(HEARTBEAT_RULE, CONFORMS)
+        return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS)
     if parsed.by - last_quorum > _LEAK * HEARTBEAT_INTERVAL_MS * _MILLISECOND:
-        return Verdict(HEARTBEAT_RULE, CONFORMS)
+        return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS)
     return Verdict(
-        HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak and the zone of the last quorum's time are not printed"
+        RuleId.HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak and the zone of the last quorum's time are not printed"
     )
 
 
@@ -336,7 +329,7 @@ def transfer_refused(event: FoldEvent) -> Verdict | None:
     """A transfer is refused for its term only where the terms differ (``handleLeadershipTransfer``, 407 and 403)."""
     if event.term is None or event.from_term is None:
         return None
-    return either(TRANSFER_RULE, event.term != event.from_term)
+    return either(RuleId.TRANSFER_RULE, event.term != event.from_term)
 
 
 _SUCCESS, _EXPIRED_TERM, _TAKE_LEADERSHIP_FAILED, _INTERNAL_ERROR = 200, 403, 418, 500
@@ -357,7 +350,7 @@ def take_over(event: FoldEvent) -> Verdict | None:
         code = _TAKE_LEADERSHIP_FAILED
     else:
         code = _SUCCESS if event.term == target else _INTERNAL_ERROR
-    return either(TRANSFER_RULE, event.code == code)
+    return either(RuleId.TRANSFER_RULE, event.code == code)
 
 
 def broker_role(event: FoldEvent) -> Verdict | None:
@@ -369,12 +362,12 @@ def broker_role(event: FoldEvent) -> Verdict | None:
     if event.role is None or event.value_before is None or event.flag is None:
         return None
     if not event.flag:
-        return Verdict(BROKER_ROLE_RULE, UNDECIDABLE, "the change was given up; the role is that of before")
-    return either(BROKER_ROLE_RULE, (event.value_before != "SLAVE") == (event.role == "LEADER"))
+        return Verdict(RuleId.BROKER_ROLE_RULE, UNDECIDABLE, "the change was given up; the role is that of before")
+    return either(RuleId.BROKER_ROLE_RULE, (event.value_before != "SLAVE") == (event.role == "LEADER"))
 
 
 def broker_id(event: FoldEvent, member: str | None) -> Verdict | None:
     """The id of a slave is the number after its member's: ``n0`` gives 1 (``DLedgerCommitLog#getId``)."""
     if member is None or event.broker_id is None or not member[1:].isdigit():
         return None
-    return either(BROKER_ROLE_RULE, event.broker_id == str(int(member[1:]) + 1))
+    return either(RuleId.BROKER_ROLE_RULE, event.broker_id == str(int(member[1:]) + 1))

@@ -21,6 +21,7 @@ from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, 
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Candidacy, Fact, LastHeard, LogCut, TermRaised, TermWentBack, VoteGranted
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
@@ -28,7 +29,6 @@ from election_core.protocols.dledger.checks import (
     ALREADY_VOTED,
     HEARTBEAT_INTERVAL_MS,
     ROLE_CHANGES,
-    WRONG_VOTE_RESULT,
     answers_of,
     broker_id,
     broker_role,
@@ -202,6 +202,7 @@ class Running:
     transfer_at: int | None = None
     preferred_at: int | None = None
     last_status: tuple[int, int, int] | None = None
+    last_at: int | None = None
 
 
 @dataclass(slots=True)
@@ -228,7 +229,6 @@ class DledgerLog:
     _of_broker: list[FoldEvent] = field(default_factory=list)
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
     progress: list[Progress] = field(default_factory=list)
-    _last_at: int | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
@@ -250,7 +250,7 @@ class DledgerLog:
             self._note_term(event, event.term)
         if event.kind not in _OF_OTHER_THREADS:
             self._now.failed_round = event if event.kind == "DL_HB_PARSED" else None
-        self._last_at = event.at
+        self._now.last_at = event.at
 
     def role_spans(self, incarnations: list[Incarnation]) -> Iterator[Span]:
         """Role spans; a DLedger node is candidate from its start (``MemberState`` constructor)."""
@@ -397,7 +397,7 @@ class DledgerLog:
     def _on_heartbeat_timeout(self, event: FoldEvent) -> None:
         self._now.cause = "heartbeat_timeout"
         last = last_heartbeat(event.last_heartbeat_local, event.by)
-        self.checked.note(follower_timeout(event, last, self._last_at), event)
+        self.checked.note(follower_timeout(event, last, self._now.last_at), event)
         self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
             interval_us = (event.duration_ms or 0) * 1000
@@ -418,7 +418,7 @@ class DledgerLog:
         if self._now.led_until.get(event.term, 0) >= began:
             return
         last = self.steps[-1]
-        since = max(min(began, self._last_at or began), last.at)
+        since = max(min(began, self._now.last_at or began), last.at)
         self._step(replace(event, at=since), LEADER, event.term, event.node or self.node, "status")
         if last.by >= began:  # it took this role while the round was open
             self.steps.append(replace(last, at=event.at, by=event.by, cause="status"))
@@ -532,7 +532,7 @@ class DledgerLog:
         for answer in self._now.doubtful:
             wrong = is_impossible(answer, own_term)
             why = "the candidate's own term is not printed"
-            verdict = either(WRONG_VOTE_RESULT, False) if wrong else undecidable(WRONG_VOTE_RESULT, why)
+            verdict = either(RuleId.WRONG_VOTE_RESULT, False) if wrong else undecidable(RuleId.WRONG_VOTE_RESULT, why)
             self.checked.note(verdict, answer)
         self._now.doubtful.clear()
 

@@ -18,7 +18,7 @@ from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_core.judge.role_rows import role_intervals, terms_by_hearsay
 from election_core.judge.same_term import same_term
 from election_core.judge.wording import between, seconds
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import (
     Alive,
     Candidacy,
@@ -228,7 +228,7 @@ def _split_by_word_of_others(group: Group) -> Iterator[Finding]:
 def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_Word, _Word]) -> Finding:
     heard = " and ".join(name for name, word in zip(names, words, strict=True) if not word.own)
     return group.finding(
-        "SPLIT_BRAIN_SAME_TERM",
+        RuleId.SPLIT_BRAIN_SAME_TERM,
         (term, *names),
         severity=CRITICAL,
         nodes=names,
@@ -246,7 +246,7 @@ def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
     denied = [f for f in group.of(TwoLeaders) if f.term == term and f.other is None]
     if denied:
         yield group.finding(
-            "SPLIT_BRAIN_SAME_TERM",
+            RuleId.SPLIT_BRAIN_SAME_TERM,
             (term, leader),
             severity=CRITICAL,
             nodes=(leader,),
@@ -307,7 +307,7 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
     new = newer.with_detail(f"{clock} {newer.term}")
     evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
     return group.finding(
-        "SPLIT_BRAIN_OVERLAP",
+        RuleId.SPLIT_BRAIN_OVERLAP,
         (stale.node, stale.term, newer.term, stale.begin.at),
         severity=severity,
         certainty=DEFINITE,
@@ -344,7 +344,7 @@ def _terms_that_went_back(group: Group, double: list[Finding]) -> Iterator[Findi
         name = fact.node or fact.source_node
         implied = next((f.finding_id for f in double if f.nodes[0] == name), None)
         yield group.finding(
-            "TERM_REGRESSION",
+            RuleId.TERM_REGRESSION,
             (name, fact.after, fact.since),
             severity=WARNING,
             nodes=(name,),
@@ -374,7 +374,7 @@ def _strangers(group: Group) -> Iterator[Finding]:
     for name, strange in sorted(met.items()):
         what = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
         found = group.finding(
-            "MEMBERS_DISAGREE",
+            RuleId.MEMBERS_DISAGREE,
             (name,),
             severity=WARNING,
             nodes=tuple(dict.fromkeys((name, *(fact.peer for fact in strange if fact.peer)))),
@@ -390,11 +390,11 @@ def _strangers(group: Group) -> Iterator[Finding]:
 
 
 _BROKEN = {
-    "LEADER_WITHOUT_QUORUM": "called its round of term {term} passed with {granted} of {needed} votes",
-    "WRONG_VOTE_RESULT": "was answered {answer} by {peer} in term {term}, which the rules of voting do not allow",
-    "HEARTBEAT_RULE": "gave its leader up before two heartbeat intervals without a heartbeat had passed",
-    "TRANSFER_RULE": "ended a transfer of leadership in term {term} (asked in term {term_before}) with an answer that "
-    "does not follow from role and term",
+    RuleId.LEADER_WITHOUT_QUORUM: "called its round of term {term} passed with {granted} of {needed} votes",
+    RuleId.WRONG_VOTE_RESULT: "was answered {answer} by {peer} in term {term}, which the rules of voting do not allow",
+    RuleId.HEARTBEAT_RULE: "gave its leader up before two heartbeat intervals without a heartbeat had passed",
+    RuleId.TRANSFER_RULE: "ended a transfer of leadership in term {term} (asked in term {term_before}) with an answer "
+    "that does not follow from role and term",
     "DLB_ROLE_END": "followed its member's change to {role} in term {term} with a store of another role",
     "DLB_SLAVE_BEGIN": "became slave with another broker id than the one after its member's number",
     "PASSED": "called its round of term {term} passed, which does not follow from its answers",
@@ -414,7 +414,7 @@ _BROKEN = {
 
 
 def _broken(fact: VotingRuleBroken) -> str:
-    by_line = fact.answer if fact.rule == "WRONG_ROUND_RESULT" else fact.line
+    by_line = fact.answer if fact.rule == RuleId.WRONG_ROUND_RESULT else fact.line
     words = _BROKEN.get(fact.rule) or _BROKEN.get(by_line) or "broke the rule {rule}"
     return words.format(
         rule=fact.rule,
@@ -429,7 +429,7 @@ def _broken(fact: VotingRuleBroken) -> str:
     )
 
 
-_CRITICAL = frozenset({"LEADER_WITHOUT_QUORUM", "STALE_LOG_VOTE"})
+_CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE})
 """Rules whose breach makes two leaders, or loses what was committed."""
 
 
@@ -443,7 +443,7 @@ def _violations(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> It
     for fact, how in broken:
         name = fact.node or fact.source_node
         yield group.finding(
-            fact.rule,
+            RuleId(fact.rule),
             (name, fact.since_event),
             severity=CRITICAL if fact.rule in _CRITICAL else WARNING,
             nodes=(name,),
@@ -464,7 +464,7 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
             longest[key] = fact
     for (name, term), fact in sorted(longest.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
         yield group.finding(
-            "LEADER_KEPT_WITHOUT_QUORUM",
+            RuleId.LEADER_KEPT_WITHOUT_QUORUM,
             (name, term),
             severity=WARNING,
             nodes=(name,),
@@ -487,24 +487,24 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
         by_term.setdefault(tenure.term, set()).add(tenure.source)
     split = {term for term, sources in by_term.items() if len(sources) > 1}
     split |= {split_brain.terms[0] for split_brain in _split_by_word_of_others(group)}
-    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term.keys() - split), len(split))
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(by_term.keys() - split), len(split))
     yield from summed(group, [*tallies_of(group), *votes.compared(group)])
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
-    yield coverage(group, "LEADER_KEPT_WITHOUT_QUORUM", len(gave_up - kept), len(kept))
+    yield coverage(group, RuleId.LEADER_KEPT_WITHOUT_QUORUM, len(gave_up - kept), len(kept))
     back = sum(1 for _ in group.of(TermWentBack))
     in_terms = {role.source_node for role in group.roles if role.term is not None}
-    yield coverage(group, "TERM_REGRESSION", max(len(in_terms) - back, 0), back)
+    yield coverage(group, RuleId.TERM_REGRESSION, max(len(in_terms) - back, 0), back)
     voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
     doubled = sum(1 for _ in votes.double_votes(group, []))
-    yield coverage(group, "DOUBLE_VOTE", len(voters) - doubled, doubled)
-    if not any(fact.rule == "STALE_LOG_VOTE" for fact in group.of(RuleChecked)):
+    yield coverage(group, RuleId.DOUBLE_VOTE, len(voters) - doubled, doubled)
+    if not any(fact.rule == RuleId.STALE_LOG_VOTE for fact in group.of(RuleChecked)):
         why = "the ledger ends that candidate and voter compared are not printed"
-        yield coverage(group, "STALE_LOG_VOTE", 0, 0, len(voters), why)
+        yield coverage(group, RuleId.STALE_LOG_VOTE, 0, 0, len(voters), why)
     yield overlap_coverage(group, lambda overlap: _commit_after(group, overlap) is not None)
 
 
 def _members_coverage(group: Group) -> RuleCoverage:
     strange = {fact.source_node for fact in group.of(StrangerMet)}
     silent = {fact.source_node for fact in group.of(Alive)} - strange
-    return coverage(group, "MEMBERS_DISAGREE", 0, len(strange), len(silent), "lists of members are not printed")
+    return coverage(group, RuleId.MEMBERS_DISAGREE, 0, len(strange), len(silent), "lists of members are not printed")

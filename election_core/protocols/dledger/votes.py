@@ -11,7 +11,7 @@ from itertools import accumulate
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
-from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_core.model.facts import TermRaised, VoteGranted
 from election_core.model.rows import Finding
 from election_core.protocols.dledger.facts import VoteRefused
@@ -29,7 +29,7 @@ def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
         votes = [by_candidate[candidate] for candidate in candidates]
         implied = next((f.finding_id for f in split if term in f.terms), None)
         yield group.finding(
-            "DOUBLE_VOTE",
+            RuleId.DOUBLE_VOTE,
             (voter, term),
             severity=CRITICAL,
             nodes=(voter, *candidates),
@@ -85,7 +85,7 @@ def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
             continue
         if group.clocks.elapsed(since(first), since(begin))[0] > 0:
             yield group.finding(
-                "WRONG_VOTE_RESULT",
+                RuleId.WRONG_VOTE_RESULT,
                 ("expired", voter, candidate, term),
                 severity=WARNING,
                 certainty=DEFINITE,
@@ -120,7 +120,7 @@ def denied_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
         grant = granted.get((voter, term), {}).get(candidate) if candidate is not None else None
         if candidate is not None and grant is not None:
             yield group.finding(
-                "WRONG_VOTE_RESULT",
+                RuleId.WRONG_VOTE_RESULT,
                 ("denied", voter, candidate, term),
                 severity=WARNING,
                 nodes=(voter, candidate),
@@ -139,10 +139,10 @@ def compared(group: Group) -> Iterator[RuleTally]:
     for fact in group.of(VoteRefused):
         candidates = granted.get((fact.voter, fact.term), {})
         if fact.node in candidates:
-            yield "WRONG_VOTE_RESULT", VIOLATES, None, fact.count
+            yield RuleId.WRONG_VOTE_RESULT, VIOLATES, None, fact.count
         elif candidates:
-            yield "WRONG_VOTE_RESULT", CONFORMS, None, fact.count
+            yield RuleId.WRONG_VOTE_RESULT, CONFORMS, None, fact.count
         else:
-            yield "WRONG_VOTE_RESULT", UNDECIDABLE, "for whom the voter voted is not in the logs", fact.count
+            yield RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, "for whom the voter voted is not in the logs", fact.count
     for _ in expired_grants(group, []):
-        yield "WRONG_VOTE_RESULT", VIOLATES, None, 1
+        yield RuleId.WRONG_VOTE_RESULT, VIOLATES, None, 1

@@ -26,7 +26,7 @@ from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
 from election_core.judge.wording import between
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Candidacy, Fact, QuietLog, Role
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Finding, Row, RuleCoverage
@@ -36,8 +36,6 @@ from election_core.protocols.highest_id.facts import LowerLeaderNamed, MessageRe
 from election_core.protocols.highest_id.ranks import higher, rank
 
 START = "START"
-STOP = "STOP"
-
 
 ELECTION, RESULT = "election", "result"
 """What goes from member to member."""
@@ -251,12 +249,13 @@ class CoordinatorLog:
         for own in self.nodes.values():
             own.node = own.node or speaker.source_node
             source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{own.node}"
-            speaker = replace(speaker, source_node=source)
-            emit = speaker.about(
+            of_node = replace(speaker, source_node=source)
+            emit = of_node.about(
                 own.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(own.node)
             )
             own.steps = [
-                replace(step, node=own.node, leader=step.leader or _self(step, own.node)) for step in own.steps
+                replace(step, node=own.node, leader=step.leader or (own.node if step.role == LEADER else None))
+                for step in own.steps
             ]
             yield from own.facts(emit)
 
@@ -270,10 +269,6 @@ def _which(event: FoldEvent) -> object:
 
 def _always(node: str) -> Callable[[int], str | None]:
     return lambda _: node
-
-
-def _self(step: Step, node: str) -> str | None:
-    return node if step.role == LEADER else None
 
 
 # -- what one member logs because of another ---------------------------------------------------------------------
@@ -309,7 +304,7 @@ def messages(own: Iterable[Fact]) -> Iterator[Message]:
 class Words:
     """How a protocol speaks: the id of its rule, what its leader is called, whether one gives way to another."""
 
-    rule: str
+    rule: RuleId
     leader: str
     gives_way: Callable[[str, str], bool]
 
@@ -475,7 +470,7 @@ def _overlap(group: Group, overlap: Overlap, words: Words) -> Finding:
     if not sure:
         why += f". Unless the line is lost in which {stale.node} heard of another {words.leader} before"
     return group.finding(
-        "SPLIT_BRAIN_OVERLAP",
+        RuleId.SPLIT_BRAIN_OVERLAP,
         (stale.node, stale.term, newer.term, stale.begin.at),
         severity=INFO if brief else WARNING,
         certainty=DEFINITE if sure else POSSIBLE,
@@ -598,5 +593,5 @@ def _coverage(group: Group, words: Words, verdicts: Iterable[_Verdict]) -> Itera
     for tenure in group.tenures:
         by_term.setdefault(tenure.term, set()).add(tenure.source)
     double = sum(1 for sources in by_term.values() if len(sources) > 1)
-    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_term) - double, double)
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(by_term) - double, double)
     yield overlap_coverage(group, lambda overlap: _surely_at_once(group, overlap) > BRIEF)

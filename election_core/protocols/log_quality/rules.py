@@ -12,7 +12,7 @@ from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
 from election_core.judge.wording import seconds
-from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING
+from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row
 from election_core.protocols.log_quality.facts import Claim, ClockSteppedBack, ListedAs, LogCopied, Release, SpeaksFor
@@ -63,7 +63,7 @@ def _unknown_releases(group: Group) -> Iterator[Row]:
     silent = sum(1 for own in said.values() if not own)
     yield coverage(
         group,
-        "UNKNOWN_VERSION",
+        RuleId.UNKNOWN_VERSION,
         len(said) - silent - strange,
         strange,
         silent,
@@ -80,7 +80,7 @@ def _unknown_release(group: Group, own: list[Release]) -> Finding:
     system = first.system or ""
     releases = " and ".join(sorted({fact.release or "" for fact in own}))
     return group.finding(
-        "UNKNOWN_VERSION",
+        RuleId.UNKNOWN_VERSION,
         (first.source_node, releases),
         severity=INFO,
         certainty=PROVEN,
@@ -108,7 +108,7 @@ def _steps(group: Group) -> Iterator[Row]:
         size = step.back_ms * 1000
         beyond = _beyond_bound(step)
         yield group.finding(
-            "CLOCK_SKEW",
+            RuleId.CLOCK_SKEW,
             (step.source_node, step.since),
             severity=WARNING if beyond else INFO,
             certainty=PROVEN,
@@ -124,7 +124,7 @@ def _steps(group: Group) -> Iterator[Row]:
         )
     sources = {fact.source_node for fact in group.facts}
     moved = {step.source_node for step in steps}
-    yield coverage(group, "CLOCK_SKEW", len(sources - moved), len(moved))
+    yield coverage(group, RuleId.CLOCK_SKEW, len(sources - moved), len(moved))
 
 
 _DOUBTED = "Nothing is concluded from comparing its times with those of others."
@@ -141,7 +141,7 @@ def _identities(group: Group) -> Iterator[Row]:
     yield from _copies(group)
     checked = {fact.source_node for kind in _CHECKED for fact in group.of(kind)}
     doubtful = {node for finding in found for node in finding.nodes}
-    yield coverage(group, "IDENTITY_CONTRADICTION", len(checked - doubtful), len(found))
+    yield coverage(group, RuleId.IDENTITY_CONTRADICTION, len(checked - doubtful), len(found))
 
 
 _CHECKED: tuple[type[Evident], ...] = (ListedAs, Claim, SpeaksFor)
@@ -150,7 +150,7 @@ _CHECKED: tuple[type[Evident], ...] = (ListedAs, Claim, SpeaksFor)
 def _contradiction(group: Group, what: tuple[object, ...], first: Evident, summary: str, *others: Evident) -> Finding:
     own = (first, *others)
     return group.finding(
-        "IDENTITY_CONTRADICTION",
+        RuleId.IDENTITY_CONTRADICTION,
         what,
         severity=WARNING,
         certainty=DEFINITE if isinstance(first, SpeaksFor) else PROVEN,
@@ -215,7 +215,7 @@ def _same_member(group: Group) -> Iterator[Finding]:
 def _copies(group: Group) -> Iterator[Finding]:
     for fact in group.of(LogCopied):
         yield group.finding(
-            "IDENTITY_CONTRADICTION",
+            RuleId.IDENTITY_CONTRADICTION,
             (fact.source_node, fact.original, "copy"),
             severity=INFO,
             certainty=PROVEN,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import Group, group_of, since, until
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, finding_id
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
 from election_core.model.facts import Alive, Fact
 from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
 from election_core.protocols.metadata.data_version import Version, is_taken_over
@@ -43,9 +43,6 @@ from election_core.protocols.metadata.log import (
 
 __all__ = ["PROTOCOL", "judge"]
 
-ROLLBACK = "METADATA_ROLLBACK"
-PRE_ONLINE_SKIPPED = "PRE_ONLINE_SKIPPED"
-STALE_REVERSE_SYNC = "STALE_REVERSE_SYNC"
 
 OFFSETS = {"consumer_offset": "Consumer offsets", "delay_offset": "Delay offsets"}
 NAMES = {"topic_config": "topic", "subscription_group": "consumer group"}
@@ -150,7 +147,7 @@ class Loss:
 class Verdicts:
     """How often a rule held, and why it could not be judged."""
 
-    rule: str
+    rule: RuleId
     conforms: int = 0
     violates: int = 0
     why: list[str] = field(default_factory=list)
@@ -162,7 +159,7 @@ class Verdicts:
                 cluster=group.cluster,
                 replica_group=group.replica_group,
                 protocol=PROTOCOL,
-                rule=self.rule,
+                rule=self.rule.value,
                 conforms=self.conforms,
                 violates=self.violates,
                 undecidable=len(self.why),
@@ -215,13 +212,17 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group = group_of(own, clocks)
     yield from versions(group)
     tables = Tables(group)
-    skipped, stale, rollback = Verdicts(PRE_ONLINE_SKIPPED), Verdicts(STALE_REVERSE_SYNC), Verdicts(ROLLBACK)
+    skipped, stale, rollback = (
+        Verdicts(RuleId.PRE_ONLINE_SKIPPED),
+        Verdicts(RuleId.STALE_REVERSE_SYNC),
+        Verdicts(RuleId.METADATA_ROLLBACK),
+    )
     for hand_over in hand_overs(group):
         lost = [*_lost_offsets(hand_over, tables, stale, rollback), *_lost_names(hand_over, tables, group, rollback)]
         lost += _by_version(hand_over, tables, stale)
         lost.sort(key=lambda one: (one.severity != WARNING, -(one.messages_repeated or 0), one.finding_id))
         root = list(_skipped(hand_over, group, lost, skipped))
-        roots = root or [one for one in lost if one.rule == STALE_REVERSE_SYNC] or lost
+        roots = root or [one for one in lost if one.rule == RuleId.STALE_REVERSE_SYNC] or lost
         yield from root
         for one in lost:
             implied = roots[0].finding_id if one.finding_id != roots[0].finding_id else None
@@ -309,7 +310,9 @@ def _lost_offsets(hand_over: HandOver, tables: Tables, stale: Verdicts, rollback
         if before is None:
             rollback.why.append(f"no copy of the acting master's {kind} table")
             continue
-        rule, verdicts = (STALE_REVERSE_SYNC, stale) if kind in hand_over.taken else (ROLLBACK, rollback)
+        rule, verdicts = (
+            (RuleId.STALE_REVERSE_SYNC, stale) if kind in hand_over.taken else (RuleId.METADATA_ROLLBACK, rollback)
+        )
         losses = _losses(hand_over, tables, kind, before)
         if losses is None and before.offsets:
             verdicts.why.append(f"no copy of the {kind} table of the one that took over")
@@ -317,7 +320,7 @@ def _lost_offsets(hand_over: HandOver, tables: Tables, stale: Verdicts, rollback
         if not losses:
             verdicts.conforms += 1
             continue
-        for broken, count in {rule: verdicts, ROLLBACK: rollback}.items():
+        for broken, count in {rule: verdicts, RuleId.METADATA_ROLLBACK: rollback}.items():
             count.violates += 1
             yield from (_offset_finding(hand_over, kind, loss, broken) for loss in losses)
 
@@ -406,7 +409,7 @@ def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | Non
     return found, exact
 
 
-def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: str) -> Finding:
+def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) -> Finding:
     left = hand_over.left
     first = loss.entries[0][0]
     farthest = max(loss.entries, key=lambda one: (one[0].offset or 0) - one[1])
@@ -416,13 +419,13 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: str) -> Fi
     more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     healed = "; by the first copy of its file consumers had committed their places again" if loss.healed else ""
     repeated = "delivered" if kind == "delay_offset" else "consumed"
-    verb = "went back" if rule == ROLLBACK else "were taken over although they were lower"
+    verb = "went back" if rule == RuleId.METADATA_ROLLBACK else "were taken over although they were lower"
     return Finding(
         finding_id=_id(left, rule, kind, hand_over, first.topic, first.consumer_group),
         cluster=left.cluster,
         replica_group=left.replica_group,
         protocol=PROTOCOL,
-        rule=rule,
+        rule=rule.value,
         severity=INFO if loss.healed else WARNING,
         certainty=DEFINITE if loss.proven else POSSIBLE,
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
@@ -493,11 +496,11 @@ def _older_finding(hand_over: HandOver, kind: str, own: Table, read: Table) -> F
     )
     events = [*_evidence(hand_over, []), own.taken.event_id, read.taken.event_id]
     return Finding(
-        finding_id=_id(left, STALE_REVERSE_SYNC, kind, hand_over, "version"),
+        finding_id=_id(left, RuleId.STALE_REVERSE_SYNC, kind, hand_over, "version"),
         cluster=left.cluster,
         replica_group=left.replica_group,
         protocol=PROTOCOL,
-        rule=STALE_REVERSE_SYNC,
+        rule=RuleId.STALE_REVERSE_SYNC.value,
         severity=WARNING,
         certainty=DEFINITE,
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
@@ -551,11 +554,11 @@ def _name_finding(
         *(fact.since_event for fact in dropped[:SHOWN]),
     ]
     return Finding(
-        finding_id=_id(left, ROLLBACK, kind, hand_over),
+        finding_id=_id(left, RuleId.METADATA_ROLLBACK, kind, hand_over),
         cluster=left.cluster,
         replica_group=left.replica_group,
         protocol=PROTOCOL,
-        rule=ROLLBACK,
+        rule=RuleId.METADATA_ROLLBACK.value,
         severity=WARNING,
         certainty=DEFINITE,
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
@@ -588,11 +591,11 @@ def _skipped(hand_over: HandOver, group: Group, lost: list[Finding], verdicts: V
     least, _ = group.clocks.elapsed(since(left), since(returned))
     went_back = "what went back is told apart" if lost else "nothing is seen to have gone back"
     yield Finding(
-        finding_id=_id(left, PRE_ONLINE_SKIPPED, "", hand_over),
+        finding_id=_id(left, RuleId.PRE_ONLINE_SKIPPED, "", hand_over),
         cluster=left.cluster,
         replica_group=left.replica_group,
         protocol=PROTOCOL,
-        rule=PRE_ONLINE_SKIPPED,
+        rule=RuleId.PRE_ONLINE_SKIPPED.value,
         severity=WARNING if lost else INFO,
         certainty=DEFINITE if least > 0 else POSSIBLE,
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
@@ -616,7 +619,7 @@ def _evidence(hand_over: HandOver, entries: Iterable[Fact | None]) -> tuple[str,
     return tuple(dict.fromkeys(event for event in found if event is not None))
 
 
-def _id(left: ActedAsMaster, rule: str, kind: str, hand_over: HandOver, *what: object) -> str:
+def _id(left: ActedAsMaster, rule: RuleId, kind: str, hand_over: HandOver, *what: object) -> str:
     return finding_id(
         left.cluster, left.replica_group, rule, kind, left.source_node, hand_over.source, left.since, left.until, *what
     )

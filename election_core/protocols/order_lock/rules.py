@@ -31,7 +31,7 @@ from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT_END, Group, group_of, since, until
 from election_core.judge.wording import between
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Fact, Silence
 from election_core.model.rows import Finding, LockHold, Row, RuleCoverage
 from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
@@ -485,7 +485,7 @@ def _double_finding(group: Group, episode: list[Double]) -> Finding:
     verb = "held" if certain else "may have held"
     after = "" if certain else "; no line shows that the first lock still lived: renewals print nothing"
     return group.finding(
-        "LOCK_DOUBLE_HOLD",
+        RuleId.LOCK_DOUBLE_HOLD,
         (*(d.first.fact.since_event for d in episode), *(d.second.fact.since_event for d in episode)),
         severity=CRITICAL if certain else WARNING,
         certainty=episode[0].certainty,
@@ -554,7 +554,7 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
         first = holds[0]
         silent = sorted({address for hold in holds for address in hold.fact.silent_peers})
         yield group.finding(
-            "LOCK_WITHOUT_QUORUM",
+            RuleId.LOCK_WITHOUT_QUORUM,
             (*(hold.fact.since_event for hold in holds),),
             severity=INFO,
             certainty=POSSIBLE,
@@ -632,7 +632,7 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
     locks = "The lock of one queue" if count == 1 else f"The locks of {count} queues"
     to = f"to {', '.join(other_clients)}" if other_clients else "to the client that had it"
     return group.finding(
-        "LOCK_NON_STRICT_RISK",
+        RuleId.LOCK_NON_STRICT_RISK,
         (*(hold.fact.since_event for move in episode for hold in move),),
         severity=INFO,
         certainty=POSSIBLE if other_clients else DEFINITE,
@@ -660,7 +660,7 @@ def _late(group: Group) -> Iterator[Finding]:
         broker = found[0].node or source
         queues = _queues((consumers, fact.topic, fact.queue_id) for fact in found)
         yield group.finding(
-            "LOCK_USED_AFTER_EXPIRY",
+            RuleId.LOCK_USED_AFTER_EXPIRY,
             (*(fact.since_event for fact in found),),
             severity=INFO,
             certainty=POSSIBLE,
@@ -690,7 +690,7 @@ def _coverage(
     undecided = len({hold.fact for d in doubles for hold in d.grants} - sure)
     yield coverage(
         group,
-        "LOCK_DOUBLE_HOLD",
+        RuleId.LOCK_DOUBLE_HOLD,
         len(entries) - len(sure) - undecided,
         len(sure),
         undecided,
@@ -708,7 +708,7 @@ def _coverage(
         unknown = sum(1 for hold in entries if hold.fact.strict is None)
         yield coverage(
             group,
-            "LOCK_WITHOUT_QUORUM",
+            RuleId.LOCK_WITHOUT_QUORUM,
             len(proven),
             len(partial),
             len(strict) - len(proven) - len(partial) + unknown,
@@ -717,11 +717,11 @@ def _coverage(
         )
     if any(hold.fact.strict is False for hold in entries):
         held = {hold.key for hold in entries if hold.fact.strict is False}
-        yield coverage(group, "LOCK_NON_STRICT_RISK", max(len(held) - risks, 0), risks)
+        yield coverage(group, RuleId.LOCK_NON_STRICT_RISK, max(len(held) - risks, 0), risks)
     expired = sum(1 for hold in entries if hold.fact.end_cause == EXPIRED)
     yield coverage(
         group,
-        "LOCK_USED_AFTER_EXPIRY",
+        RuleId.LOCK_USED_AFTER_EXPIRY,
         0,
         len(late),
         max(expired - len(late), 0),

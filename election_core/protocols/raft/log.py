@@ -18,17 +18,16 @@ from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, LastHeard, QuietLog, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
-from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
 from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, HeardLast, vote_facts
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
 
 PROTOCOL = "raft"
 
-STALE_LOG_VOTE = "STALE_LOG_VOTE"
 ONE_START = 5 * SECOND
 """A member says its first role just before it says with what it starts."""
 READ_TIMEOUT = 5 * SECOND
@@ -383,7 +382,7 @@ class Membership:
             return
         behind = is_behind((term, other), (own_term, own))
         what = f"its log ended at {own} of term {own_term}, the candidate's at {other} of term {term}"
-        self._check(Verdict(STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, what if behind else None), event)
+        self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, what if behind else None), event)
 
     def _quorum(self, event: FoldEvent) -> Verdict:
         """Whether a majority of the voters in force may have granted, as far as the winner heard them.
@@ -392,15 +391,15 @@ class Membership:
         """
         campaign = self._now.open
         if campaign is None or campaign.term != event.term or not self._now.voters:
-            return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
+            return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
         granted, refused = campaign.voters, self._now.refused - campaign.voters
         if all(is_majority(len(granted & set(half)), len(half)) for half in self._now.voters):
-            return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS)
+            return Verdict(RuleId.LEADER_WITHOUT_QUORUM, CONFORMS)
         known = set().union(*self._now.voters)
         too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._now.voters)
         if too_many and granted | refused <= known:
-            return Verdict(LEADER_WITHOUT_QUORUM, VIOLATES)
-        return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
+            return Verdict(RuleId.LEADER_WITHOUT_QUORUM, VIOLATES)
+        return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
 
     def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
         if self._now.open is None:
@@ -435,8 +434,8 @@ class Membership:
             contact.again = event.at
 
     def _on_late(self, event: FoldEvent) -> None:
-        emit = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
-        if (event.duration_ms or 0) * 1000 >= SILENCE and not emit:
+        noted = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
+        if (event.duration_ms or 0) * 1000 >= SILENCE and not noted:
             self.stalls.append(event)
 
     def _on_stopping(self, event: FoldEvent) -> None:

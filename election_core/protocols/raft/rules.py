@@ -11,7 +11,7 @@ from dataclasses import replace
 from election_core.judge.clock import Clocks, Message
 from election_core.judge.group import group_of, since
 from election_core.judge.leaderless import GROUP_SHUTDOWN
-from election_core.model.catalogue import INFO
+from election_core.model.catalogue import INFO, RuleId
 from election_core.model.facts import Fact, QuietLog, TermRaised
 from election_core.model.rows import Finding, Row
 from election_core.protocols.dledger.causality import raises
@@ -22,8 +22,9 @@ from election_core.protocols.raft.log import PROTOCOL
 __all__ = ["PROTOCOL", "judge", "messages"]
 
 _BROKEN = {
-    "LEADER_WITHOUT_QUORUM": "became leader of term {term} although {refusals} of {voters_in_force} voters had refused",
-    "STALE_LOG_VOTE": "voted for {peer} in term {term} although {why}",
+    RuleId.LEADER_WITHOUT_QUORUM: "became leader of term {term} although {refusals} of {voters_in_force} voters "
+    "had refused",
+    RuleId.STALE_LOG_VOTE: "voted for {peer} in term {term} although {why}",
 }
 
 
@@ -37,7 +38,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _broken(fact: RaftRuleBroken) -> str:
-    return _BROKEN[fact.rule].format(
+    return _BROKEN[RuleId(fact.rule)].format(
         term=fact.term, peer=fact.peer, why=fact.why, refusals=fact.refusals, voters_in_force=fact.voters_in_force
     )
 
@@ -47,7 +48,7 @@ def _no_incident(row: Finding) -> Finding:
 
     Whether the last of them were stopped or died, a few lost lines decide.
     """
-    at_the_end = row.rule == "LEADERLESS" and row.end_time is None
+    at_the_end = row.rule == RuleId.LEADERLESS and row.end_time is None
     return replace(row, severity=INFO) if at_the_end and (row.duration_max_ms or 0) * 1000 < GROUP_SHUTDOWN else row
 
 

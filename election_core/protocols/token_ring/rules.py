@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from election_core.judge.clock import Clocks
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Row
 from election_core.protocols.highest_id import coordinator
@@ -10,7 +11,7 @@ from election_core.protocols.token_ring.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = coordinator.Words("RING_NOT_HIGHEST", "leader", lambda own, other: other != own)
+_WORDS = coordinator.Words(RuleId.RING_NOT_HIGHEST, "leader", lambda own, other: other != own)
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:

@@ -20,10 +20,10 @@ from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Candidacy, Fact, LastHeard, QuietLog, Role, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
-from election_core.protocols.dledger.checks import LEADER_WITHOUT_QUORUM
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.tables import Vote, is_better, zxid_of
 
@@ -32,7 +32,6 @@ PROTOCOL = "zab"
 ENSEMBLE_GROUP = ZOOKEEPER
 """The replica group of an ensemble where the inventory names none; ZooKeeper itself knows no name of it."""
 
-WRONG_WINNER = "ZAB_WRONG_WINNER"
 _END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
 
 
@@ -366,11 +365,11 @@ class ZabLog:
     def _quorum(self, supporters: tuple[str, ...] | None) -> Verdict:
         """Whether the supporters are a majority of the servers that voted; weights are not printed."""
         if not supporters:
-            return Verdict(LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the supporters are not printed")
+            return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the supporters are not printed")
         voters = self._now.election.voters | set(supporters)
         if is_majority(len(supporters), len(voters)):
-            return Verdict(LEADER_WITHOUT_QUORUM, CONFORMS)
-        return Verdict(LEADER_WITHOUT_QUORUM, VIOLATES, f"{len(supporters)} of at least {len(voters)} servers")
+            return Verdict(RuleId.LEADER_WITHOUT_QUORUM, CONFORMS)
+        return Verdict(RuleId.LEADER_WITHOUT_QUORUM, VIOLATES, f"{len(supporters)} of at least {len(voters)} servers")
 
     # -- contacts ---------------------------------------------------------------------------------------
 
@@ -406,12 +405,12 @@ def _host(event: FoldEvent) -> str:
 def _not_worse(before: Vote, after: Vote, event: FoldEvent) -> Verdict:
     """One step of a round (``FastLeaderElection#totalOrderPredicate``); releases before 3.4.4 ordered otherwise."""
     if not is_better(before, after):
-        return Verdict(WRONG_WINNER, CONFORMS)
+        return Verdict(RuleId.ZAB_WRONG_WINNER, CONFORMS)
     if event.code is None:
-        return Verdict(WRONG_WINNER, UNDECIDABLE, "releases before 3.4.4 did not compare epochs first")
+        return Verdict(RuleId.ZAB_WRONG_WINNER, UNDECIDABLE, "releases before 3.4.4 did not compare epochs first")
     what = f"{before.leader} with epoch {before.epoch} and zxid {before.zxid:#x}"
     worse = f"{after.leader} with epoch {after.epoch} and zxid {after.zxid:#x}"
-    return Verdict(WRONG_WINNER, VIOLATES, f"from {what} to {worse}")
+    return Verdict(RuleId.ZAB_WRONG_WINNER, VIOLATES, f"from {what} to {worse}")
 
 
 _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {

@@ -21,7 +21,7 @@ from election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_core.judge.overlap import overlap_coverage
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
-from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING
+from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Candidacy, Fact, Role, TermRaised, TermWentBack
 from election_core.model.quorum import is_majority
 from election_core.model.rows import Finding, Row, RuleCoverage
@@ -104,7 +104,7 @@ def _planned(group: Group, tenure: Tenure) -> bool:
 
 def _no_incident(row: Finding | RuleCoverage, planned: set[tuple[str, int]]) -> Finding | RuleCoverage:
     """A time without leader that was planned is worth knowing at most."""
-    if isinstance(row, Finding) and row.rule == "LEADERLESS" and (row.nodes[0], row.terms[0]) in planned:
+    if isinstance(row, Finding) and row.rule == RuleId.LEADERLESS and (row.nodes[0], row.terms[0]) in planned:
         return replace(row, severity=INFO)
     return row
 
@@ -162,7 +162,7 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
     for fact in group.of(TermWentBack):
         name = fact.node or fact.source_node
         yield group.finding(
-            "TERM_REGRESSION",
+            RuleId.TERM_REGRESSION,
             (name, fact.after, fact.since),
             severity=WARNING,
             certainty=PROVEN,
@@ -179,11 +179,11 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
 def _votes_that_went_down(group: Group) -> Iterator[Finding]:
     """``ZAB_WRONG_WINNER``, by a voter's own lines and by the logs of a leader and its supporters."""
     for fact in group.of(ZabRuleBroken):
-        if fact.rule != "ZAB_WRONG_WINNER":
+        if fact.rule != RuleId.ZAB_WRONG_WINNER:
             continue
         name = fact.node or fact.source_node
         yield group.finding(
-            "ZAB_WRONG_WINNER",
+            RuleId.ZAB_WRONG_WINNER,
             (name, fact.since_event),
             severity=CRITICAL,
             certainty=PROVEN,
@@ -229,7 +229,7 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
     sure = all(ballot.term == win.term for ballot in ahead.values())
     known = "; ".join(f"{name} with {_words(ballot)}" for name, ballot in sorted(ahead.items()))
     yield group.finding(
-        "ZAB_WRONG_WINNER",
+        RuleId.ZAB_WRONG_WINNER,
         (win.node, win.term),
         severity=CRITICAL if sure else WARNING,
         certainty=PROVEN if sure else POSSIBLE,
@@ -272,11 +272,11 @@ def _words(ballot: Ballot) -> str:
 def _without_quorum(group: Group) -> Iterator[Finding]:
     """``LEADER_WITHOUT_QUORUM``: fewer supporters than a majority of the servers that voted; there may be weights."""
     for fact in group.of(ZabRuleBroken):
-        if fact.rule != "LEADER_WITHOUT_QUORUM":
+        if fact.rule != RuleId.LEADER_WITHOUT_QUORUM:
             continue
         name = fact.node or fact.source_node
         yield group.finding(
-            "LEADER_WITHOUT_QUORUM",
+            RuleId.LEADER_WITHOUT_QUORUM,
             (name, fact.term, fact.since_event),
             severity=WARNING,
             certainty=POSSIBLE,
@@ -302,7 +302,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     for tenure in group.tenures:
         by_epoch.setdefault(tenure.term, set()).add(tenure.source)
     double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
-    yield coverage(group, "SPLIT_BRAIN_SAME_TERM", len(by_epoch) - double, double)
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(by_epoch) - double, double)
     yield from summed(group, [*tallies_of(group), *(_told(_compared(group, win)) for win in group.of(Candidacy))])
     yield overlap_coverage(group, lambda _: False)
 
@@ -312,7 +312,7 @@ _NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its 
 
 def _told(compared: _Comparison) -> RuleTally:
     if compared.behind:
-        return "ZAB_WRONG_WINNER", VIOLATES, None, 1
+        return RuleId.ZAB_WRONG_WINNER, VIOLATES, None, 1
     if compared.unknown:
-        return "ZAB_WRONG_WINNER", UNDECIDABLE, _NO_LOG, 1
-    return "ZAB_WRONG_WINNER", CONFORMS, None, 1
+        return RuleId.ZAB_WRONG_WINNER, UNDECIDABLE, _NO_LOG, 1
+    return RuleId.ZAB_WRONG_WINNER, CONFORMS, None, 1

@@ -95,7 +95,8 @@ def test_json_says_its_zone_and_text_is_local(line: str, time: int, resolution: 
         (JSON.format('"2026-11-21T09:43:11.707Z"', LEADS, "") * 2, "Extra data"),
         (JSON.format('"2026-11-21T09:43:11.707Z"', '"1a switched to configuration voters=(1 99999999999999999999)"', ""), "ids of members"),
         (JSON.format('"2026-11-21T09:43:11.707Z"', '"1a became leader at term 2 \\ud800"', ""), "surrogates"),
-        (JSON.format('"2026-11-21T09:43:11.707Z"', '"peer became active"', ',"peer-id":7'), "not a text"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"peer became active"', ',"peer-id":true'), "not a text"),
+        (JSON.format('"2026-11-21T09:43:11.707Z"', '"peer became active"', ',"peer-id":18446744073709551616'), "id of a member"),
         (JSON.format('"2026-11-21T09:43:11.707Z"', '"server error"', ',"error":"\\ud800"'), "surrogates"),
         (JSON.format('"2026-11-21T09:43:11.707Z"', '"closed etcd server"', ',"took":"yesterday"'), "duration"),
         (JSON.format('"2026-11-21T09:43:11.707Z"', '"closed etcd server"', ',"took":"99999999999999999999h"'), "64 bits"),
@@ -103,7 +104,7 @@ def test_json_says_its_zone_and_text_is_local(line: str, time: int, resolution: 
         ('{"msg":' + "[" * 60_000, "not a line of etcd"),
         ('{"msg":"' + "x" * 70_000 + '"}', "longer than"),
     ],
-    ids=range(18),
+    ids=range(19),
 )  # fmt: skip
 def test_absurd_lines_go_to_quarantine_with_a_reason(line: str, reason: str) -> None:
     with pytest.raises(Unparsable, match=reason):

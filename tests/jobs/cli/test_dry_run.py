@@ -21,10 +21,10 @@ def landed(zone: Zone, warehouse: Warehouse) -> None:
         warehouse.append(rows, table)
 
 
-def published(warehouse: Warehouse, batch: int, held: list[str]) -> None:
+def published(warehouse: Warehouse, batch: int, held: list[str], facts_version: str | None = FACTS_VERSION) -> None:
     """Publish what is landed."""
     run: dict[str, Any] = {"run_id": f"r{batch}", "started_at": NOON, "published_at": NOON, "status": "published"}
-    made_by = {"code_version": "1", "rules_version": RULES_VERSION, "facts_version": FACTS_VERSION}
+    made_by = {"code_version": "1", "rules_version": RULES_VERSION, "facts_version": facts_version}
     made_by["inventory_version"] = inventory_version({})
     versions = {name: version for name, version in warehouse.versions().items() if name != "runs"}
     shown = {
@@ -76,3 +76,16 @@ def test_what_is_new_is_named_and_nothing_is_changed(
 
     published(warehouse, 2, held=["c1"])
     assert said("replay", *both[2:]) == ["would judge c1"]
+
+
+@pytest.mark.parametrize("older", [None, "0"])
+def test_facts_of_another_version_are_made_anew(
+    older: str | None, zone: Zone, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A release that had no versions of facts, or another one, wrote columns that this one does not read."""
+    warehouse = Warehouse(str(tmp_path / "w"))
+    zone.write("broker_default.log", leads(0) + noise(1))
+    landed(zone, warehouse)
+    published(warehouse, 1, held=[], facts_version=older)
+    assert main(["replay", "--warehouse", warehouse.root, "--dry-run"]) == 0
+    assert "would judge c1" in capsys.readouterr().out.splitlines()

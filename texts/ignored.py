@@ -1,0 +1,420 @@
+"""Statements that are of no interest on purpose: patterns, each with its reason.
+
+A pattern covers a statement when all that it names fits: the system, the source file, the level, the text. What is
+left out must say nothing of elections, replication, locks, identity, metadata, starts and stops that no known text
+says; a pattern is as narrow as its reason. One that covers nothing any more fails the tests.
+"""
+
+import re
+from dataclasses import dataclass
+
+from texts.facts import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A pattern (regular expressions that must match from the start) and why what it covers is of no interest."""
+
+    reason: str
+    system: str = ""
+    file: str = ""
+    level: str = ""
+    text: str = ""
+
+    def covers(self, fact: Fact) -> bool:
+        """Whether ``fact`` is one of those meant."""
+        return (
+            self.system in ("", fact.system)
+            and bool(re.match(self.file, fact.file))
+            and bool(re.match(self.level, fact.level))
+            and bool(re.match(self.text, fact.text))
+        )
+
+
+def _of(system: str, *rows: tuple[str, str, str]) -> tuple[Ignored, ...]:
+    """Rows of file, text and reason."""
+    return tuple(Ignored(reason, system, file=file, text=text) for file, text, reason in rows)
+
+
+ETCD = (
+    Ignored(
+        "the process ends by a broken invariant or file; that it ends, and starts again, is seen by its other lines",
+        "etcd",
+        level="fatal",
+    ),
+    *_of(
+        "etcd",
+        (r"(backend|mvcc|schema|txn|lease)/", "", "the key-value store of one member, below what replicates"),
+        (
+            r"api/|version/|membership/downgrade",
+            "",
+            "the release that the whole cluster agreed on; a member says its own at start",
+        ),
+        (r"embed/config", "", "checks of the configuration and of TLS certificates"),
+        (r"embed/serve", "", "the listeners for clients"),
+        (
+            r"embed/etcd",
+            r"(?!starting an etcd server)",
+            "listeners, folders and certificates at start; what elections need has texts of its own",
+        ),
+        (r"etcdmain/(gateway|grpc_proxy|util)", "", "the gateway and the proxy elect nobody"),
+        (
+            r"etcdmain/",
+            "",
+            "flags, folders and hints for a person at the start; that the start failed has a text of its own",
+        ),
+        (r"etcdhttp/", "", "answers to clients; that no leader is known has a text of its own"),
+        (r"etcdserver/config", "", "settings at start; the election time-out has a text of its own"),
+        (
+            r"apply/|etcdserver/(apply|apply_v2|util|quota|metrics|backend|snapshot_merge)|storage/quota",
+            "",
+            "how committed entries are applied, and limits of the store",
+        ),
+        (
+            r"snap/|wal/|storage/|etcdserver/storage",
+            "",
+            "files of the log and of snapshots; a failure of them that stops the member has texts of its own",
+        ),
+        (r"rafttest/", "", "a test bench of the library"),
+        (
+            r"etcdserver/cluster_util",
+            "",
+            "questions to other members about their versions and members; nothing is decided by them",
+        ),
+        (r"etcdserver/corrupt", "", "how a comparison of data went on; its finding has texts of its own"),
+        (r"etcdserver/bootstrap", "", "steps of a start; what it finds has texts of its own"),
+        (
+            r"etcdserver/raft",
+            r"server is likely overloaded|timed out sending read state|applied incoming Raft snapshot|raft applied incoming snapshot",
+            "said by the library or by the line before it",
+        ),
+        (
+            r"etcdserver/v3_server",
+            "",
+            "reads and log-ins of clients; a read that waits for the leader has texts of its own",
+        ),
+        (
+            r"etcdserver/server",
+            r".*([Ss]napshot|compact|stor(e|ed|ing)|recover|alarm|lessor|backend|cluster version|checkpoint|consistent|token|v2 ?store|downgrade|schema|hash|Defrag|defrag)",
+            "the store of one member: snapshots, compaction, recovery; what the log loses or gains by them is said by the library",
+        ),
+        (
+            r"etcdserver/server",
+            r".*(peers? (from|connection)|fast-forward|election tick|zombie|learner promotion)",
+            "connections and clocks at start; members have texts of their own",
+        ),
+        (
+            r"etcdserver/server",
+            r".*(publish|goAttach|GoAttach|data-dir|revoke|MaxRequestBytes|request limit|backend quota|WARNING: --v2|enabled corruption checking|bootstrap successfully|server has stopped)",
+            "shutting down, limits and advice",
+        ),
+        (r"etcdserver/server", r"\{\}$", "prints an error as it is"),
+        (
+            r"membership/",
+            r".*(store|backend|version|attributes|ignored?|[Ss]kipped|zombie|member information|ready to downgrade)",
+            "how members are kept in a store; a change of members has texts of its own",
+        ),
+        (
+            r"rafthttp/",
+            r".*([Vv]ersion|decode|unmarshal|process|read)|request sent was ignored by peer$",
+            "a message that was not understood; the peer sends it again",
+        ),
+        (
+            r"rafthttp/",
+            r".*(snapshot|KV)",
+            "the transfer of a snapshot; the library says when it takes the place of the log",
+        ),
+        (
+            r"rafthttp/",
+            r".*(start|stop|establish|close|set message|add(ed|ing)|remov(ed|ing)|updated|failed to add|rate limit|pipelin)",
+            "connections that are opened and closed as members are; that a peer is lost or active has texts of its own",
+        ),
+        (
+            r"rafthttp/",
+            r"dropped (internal )?Raft message",
+            "a queue to a peer is full; that the peer is lost or slow has texts of its own",
+        ),
+        (
+            r"rafthttp/",
+            r".*(parse|find member|find remote|unexpected raft message|unexpected Raft message|failed to \{\} \{\} on)",
+            "a request that names no member, or the reason before a peer becomes inactive",
+        ),
+        (
+            r"raft/",
+            r"pending MsgReadIndex|\{\} invalid format of MsgReadIndexResp|\{\} attempted to restore snapshot|\{\} can't become learner|\{\} ignored addLeaner|ignoring MsgForgetLeader",
+            "cannot happen, or a request of the own process that is refused",
+        ),
+        (r"raft/", r"initiating automatic transition", "the change of members that follows has a text of its own"),
+        (
+            r"raft/",
+            r"\{\} restored progress|entry at |index\(|error occurred during starting|\{\} appending new entries",
+            "details of one member's log and of its own queue",
+        ),
+    ),
+)
+
+ZOOKEEPER = _of(
+    "zookeeper",
+    (
+        r"server/(Netty|NIO)?ServerCnxn|server/(NettyServerCnxn|NIOServerCnxn|BlueThrottle|RequestThrottler|ConnectionBean|AuthenticationHelper|ResponseCache|Request\b|RateLogger)",
+        "",
+        "connections and requests of clients",
+    ),
+    (
+        r"server/(ContainerManager|DataTree|ReferenceCountedACLCache|LogFormatter|ServerMetrics|WorkerService|ZooTrace)",
+        "",
+        "the data of one server, below what replicates; data that differs from the leader's has a text of its own",
+    ),
+    (r"server/(DatadirCleanupManager|PurgeTxnLog)", "", "old files are removed"),
+    (
+        r"server/(Final|Prep|Sync)RequestProcessor|server/quorum/\w*(Request)?Processor",
+        "",
+        "stages through which requests of clients pass; what a reconfiguration or a broken disk does there has texts of its own",
+    ),
+    (
+        r"server/(SessionTrackerImpl|quorum/(Upgradeable|Learner|Leader)SessionTracker|quorum/(Quorum|Leader|Follower|Learner|Observer)ZooKeeperServer)",
+        "",
+        "sessions of clients, and services that begin and end with a role, which has texts of its own",
+    ),
+    (
+        r"server/(ZooKeeperSaslServer|quorum/auth/)|util/(SecurityUtils)",
+        "",
+        "how connections prove who they are; that a server could not has texts of its own",
+    ),
+    (
+        r"server/(ZKDatabase|TxnLogProposalIterator|persistence/)",
+        "",
+        "files of one server: reading, snapshots, clean-up; what is missing or could not be cut has texts of its own",
+    ),
+    (
+        r"server/(util|quorum/flexible)/|util/ServiceUtils",
+        "",
+        "measurements and helpers; pauses and the oracle's word have texts of their own",
+    ),
+    (
+        r"server/(ZooKeeperThread|ZooKeeperServerListenerImpl|ZooKeeperCriticalThread)",
+        "",
+        "a thread ended; where the process ends by it a text of its own says so",
+    ),
+    (
+        r"server/(ZooKeeperServerMain|quorum/QuorumPeerMain)",
+        "",
+        "management beans, and usage for a person; a start that fails has texts of its own",
+    ),
+    (
+        r"server/ZooKeeperServer\.",
+        "",
+        "clients, their sessions and limits; a client that is ahead of the server has a text of its own",
+    ),
+    (
+        r"server/quorum/(AuthFastLeaderElection|LeaderElection)\.",
+        "",
+        "election algorithms 0 to 2, deprecated before 3.4 and never the default",
+    ),
+    (
+        r"server/quorum/(LearnerHandlerBean|LearnerMaster|LearnerSender|LearnerSnapshotThrottler|LearnerSyncThrottler|UnifiedServerSocket|ReadOnlyZooKeeperServer)",
+        "",
+        "counters, limits and sockets; a learner that is turned away has texts of its own",
+    ),
+    (r"server/quorum/ObserverMaster", "", "a follower that feeds observers, which do not vote"),
+    (
+        r"server/quorum/Observer\.",
+        "",
+        "an observer does not vote; that it observes, and whom it lost, has texts of its own",
+    ),
+    (
+        r"server/quorum/QuorumPeerConfig",
+        "",
+        "checks of the configuration; a server that runs alone, or with another type, has texts of its own",
+    ),
+    (
+        r"server/quorum/QuorumPeer\.",
+        r".*(set to|JMX|AdminServer|ocal session|TLS|SASL|secured|unification|addr|Host name|socket timeout|IP address|[Ll]earner master|observer masters|Responder|responder|xid|clos|config|listener|QuorumCnxManager|ReadOnly|LearnerType|quorum cnxn|Failed to write|= \{\}|=\{\}|not a valid number)",
+        "settings, addresses and services at start; the limits of elections have texts of their own",
+    ),
+    (r"server/quorum/FastLeaderElection", "", "settings and worker threads; votes have texts of their own"),
+    (
+        r"server/quorum/QuorumCnxManager",
+        "",
+        "the handshake and queues of one connection; that a server cannot be reached, is lost or is not heard has texts of its own",
+    ),
+    (
+        r"server/quorum/LearnerHandler\.",
+        r".*(clos|socket|[Uu]nexpected (exception|interruption)|sending thread|Unhandled|committedLog for|snapshot sync|renewed|packets in|quorum packet|= \{\})|Sending \{\}",
+        "closing, and how the leader chose between diff, trunc and snap, which has texts of its own",
+    ),
+    (
+        r"server/quorum/Learner\.",
+        r".*(terminat|clos|TCP|session|client|Throttled|executor|signature|DelayDuring|txns|connect to Leader|upgrade|upgrading|first proposal|new epoch proposal|Unexpected exception|leader with id|= \{\})",
+        "connections, sessions and the normal course of a synchronisation",
+    ),
+    (
+        r"server/quorum/Follower\.",
+        "",
+        "a message of an unknown type, or of one that a follower must not get, is dropped",
+    ),
+    (
+        r"server/quorum/Leader\.",
+        r".*(terminat|clos|TCP|Exception|renewed|impossible|Throttled|commm?it null|designatedLeader calculation|acceptor|sleeping|maxConcurrent|= \{\}|ms$|toBeApplied)",
+        "sockets and settings of the leader, or what cannot happen",
+    ),
+)
+
+
+ROCKETMQ = _of(
+    "rocketmq",
+    (
+        r"broker/processor/",
+        "",
+        "requests of clients and operators for messages, offsets and settings; what they change of roles, locks and metadata has texts of its own",
+    ),
+    (
+        r"broker/client/",
+        "",
+        "connections of clients and their groups; a group that loses its last consumer has a text of its own",
+    ),
+    (
+        r"broker/(config|RocksDBConfigManager|offset/RocksDB|subscription/RocksDB|topic/RocksDB)",
+        "",
+        "metadata in RocksDB: its moves from files at start, and single entries; that it could not be read has a text of its own",
+    ),
+    (r"broker/offset/.*Order", "", "receipts of messages that are consumed in order; they are no locks of queues"),
+    (r"broker/offset/", "", "offsets of one group or topic that are removed as asked for"),
+    (
+        r"broker/(topic|subscription)/",
+        "",
+        "topics and groups that clients and operators create, change and remove, and routes of other brokers; copies of metadata have texts of their own",
+    ),
+    (
+        r"broker/transaction/",
+        "",
+        "half messages of one transaction; who checks them, and its rounds, have texts of their own",
+    ),
+    (
+        r"broker/schedule/",
+        "",
+        "the delivery of single delayed messages; who delivers, and from which offset, has texts of its own",
+    ),
+    (
+        r"broker/failover/",
+        "",
+        "messages that could not be escaped to another broker; that escaping fails has texts of its own",
+    ),
+    (
+        r"broker/(util|plugin|slave|controller)/",
+        "",
+        "helpers, checks of single messages, and a loop that goes on after an error",
+    ),
+    (
+        r"broker/out/",
+        "",
+        "calls to name servers and other brokers: single topics, addresses, comparisons; registrations and copies of metadata have texts of their own",
+    ),
+    (r"broker/BrokerStartup", "", "hints at the start; the configuration has texts of its own"),
+    (
+        r"broker/BrokerController",
+        r".*([Dd]ispatch|dns|[Nn]ame ?[Ss]erver|Server|hook|Hook|acl|AccessValidator|certificate|FileWatch|timer|persist|[Ww]ater ?[Mm]ark|protect|record|stats|Failed to initialize|unexpected error|diff|Diff|shutdown Scheduled|metadata exception)",
+        "statistics, hooks, certificates and periodic work that goes on after an error",
+    ),
+    (
+        r"controller/(metrics|processor)/",
+        "",
+        "measurements, and settings of a controller that are asked for or changed",
+    ),
+    (
+        r"controller/",
+        r"(get broker live info|json serialize|Apply task failed, task is null|$|\{\}$)",
+        "cannot happen, or prints an error beside a text that is known",
+    ),
+    (
+        r"container/",
+        "",
+        "a process with several brokers: which it holds, and its settings; each broker prints its own texts",
+    ),
+    (r"namesrv/(kvconfig|processor)/", "", "settings of name servers and requests for them"),
+    (r"namesrv/NamesrvController", "", "queues and certificates of the name server"),
+    (
+        r"namesrv/routeinfo/",
+        r"(.* SIZE: |brokerAddrTable|brokerLiveTable|clusterAddrTable|topicQueueTable|-----)",
+        "the tables as they stand, every ten minutes; what changes them has texts of its own",
+    ),
+    (r"namesrv/routeinfo/", r".*([Tt]opic|Exception)", "single topics, and requests that failed"),
+    (r"srvutil/", "", "helpers for command lines and watched files"),
+    (
+        r"store/(AllocateMappedFileService|ConsumeQueue|FlushDiskWatcher|MappedFile|MessageExtEncoder|MultiDispatch|StoreCheckpoint|StoreStatsService|StoreUtil|TransientStorePool|RocksDBMessageStore)",
+        "",
+        "files, queues and statistics of one store; what is lost or cut has texts of its own",
+    ),
+    (
+        r"store/(CommitLog|DefaultMessageStore)",
+        "",
+        "appending, reading, recovering and deleting in one store; its start, its end, cuts and a full disk have texts of their own",
+    ),
+    (r"store/dledger/", "", "appending and recovering under DLedger, which prints its own texts"),
+    (
+        r"store/(ha/|util/)",
+        r".*(service|Service|exception|error|selector|flow control|Interrupted|PERF|key is full|get (started|stopped|unknown)|OS picked up|currentTransferEpochEndOffset|Write socket|Process read result|Unexpected ops|Read socket exception|Error when ha client process|closeMaster|CloseMaster|handshake buffer)|$",
+        "threads and sockets of replication; a connection that is lost has texts of its own",
+    ),
+    (
+        r"remoting/",
+        "",
+        "connections and requests of any kind; that a controller or name server is not reached has texts of its own",
+    ),
+    (
+        r"common/",
+        r".*(lock error|getStorePath|string2File|object|propert|Interrupted|join thread|stop thread|disk space|stream|calculate|empty direct|mkdir|connect to|fetch name|host name|null)|\{\}=\{\}",
+        "helpers of every process; metadata files that could not be read or written have texts of their own",
+    ),
+    (
+        r"dledger/(client|cmdline|utils|metrics|example|proxy|dledger/common)/|dledger/(common/)?ShutdownAbleThread",
+        "",
+        "clients, command lines and helpers",
+    ),
+    (
+        r"dledger/(DLedger|DLedgerServer)\.",
+        r".*(group .* start ok|Shutdown hook|HandleGet|HandleMetadata|Fast)",
+        "said by the elector as well, or requests of clients",
+    ),
+    (r"dledger/DLedgerRpcNettyService", "", "requests of unknown types, or of clients"),
+    (r"dledger/DLedgerEntryPusher", "", "queues of the pusher, and errors beside a text that is known"),
+    (
+        r"dledger/(snapshot|statemachine)/",
+        "",
+        "steps of writing and reading snapshots; that one is taken, or could not be, has texts of its own",
+    ),
+    (r"dledger/store/file/", "", "files of the log; what is cut, rebuilt or could not be read has texts of its own"),
+    (
+        r"jraft/(NodeDescribe|NodeMetrics|ThreadPoolMetrics|RouteTable|RaftGroupService)",
+        "",
+        "signals for a person, routes of clients, and the server of a group, which the node's own texts follow",
+    ),
+    (
+        r"jraft/core/(CliServiceImpl|BallotBox|FSMCallerImpl|ReadOnlyServiceImpl|StateMachineAdapter|Replicator|ReplicatorGroupImpl)",
+        "",
+        "the command line, queues and channels of a node; that a peer is not reached by the leader has a text of its own",
+    ),
+    (
+        r"jraft/core/NodeImpl",
+        "",
+        "what goes wrong before a node starts, waiting for a peer to catch up, busy queues, priorities; votes, terms, hand-overs, members and the log have texts of their own",
+    ),
+    (r"jraft/rpc/", "", "connections of one node"),
+    (
+        r"jraft/storage/(LogManager|impl/LogManagerImpl)",
+        "",
+        "listeners, and starts that fail, which the node's own text says",
+    ),
+    (r"jraft/storage/", "", "files of the log and of snapshots; what is cut has texts of its own"),
+)
+
+
+IGNORED: tuple[Ignored, ...] = (
+    Ignored(
+        "details for developers; the logging configurations that the systems ship print INFO and above",
+        level="debug|trace",
+    ),
+    *ETCD,
+    *ZOOKEEPER,
+    *ROCKETMQ,
+)
