@@ -174,9 +174,14 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
             f"keys_{number}_{at}", pa.table(keys, schema=pa.schema([(name, pa.string()) for name in one.columns]))
         )
         kind = "SEMI" if one.wanted else "ANTI"
-        joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(one.columns)})"
-    also = [f"{sql} AS {name}" for name, sql in rows.also.items()]
-    return f"SELECT {', '.join([*columns, *also])} FROM rows_{number}{joins}"
+        joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(map(quoted, one.columns))})"
+    also = [f"{sql} AS {quoted(name)}" for name, sql in rows.also.items()]
+    return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{number}{joins}"
+
+
+def quoted(name: str) -> str:
+    """The name of a column, though it be a word of SQL."""
+    return f'"{name}"'
 
 
 def fits(condition: Simple) -> pc.Expression:
