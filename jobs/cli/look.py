@@ -5,10 +5,10 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -140,24 +140,33 @@ def verdict(published: "Published") -> Iterator[str]:
     yield from findings(published)
     yield from unreadable(published)
     groups = groups_by_gravity(published)
-    for cluster, group in groups[:STORIES]:
+    told = [group for group in groups if group.grave][:STORIES] or groups[:1]
+    for one in told:
         yield ""
-        yield f"{cluster} / {group}"
-        yield from story_lines(incident(published, cluster, group, None, None))
-    yield from more(len(groups) - STORIES, "groups: `incident` tells of each")
+        yield f"{one.cluster} / {one.group}"
+        yield from story_lines(incident(published, one.cluster, one.group, None, None))
+    yield from more(len(groups) - len(told), "groups; `incident` tells the story of each")
 
 
-def groups_by_gravity(published: "Published") -> list[tuple[str, str]]:
+class Group(NamedTuple):
+    """A replica group, and whether it has a critical finding or a warning."""
+
+    cluster: str
+    group: str
+    grave: bool
+
+
+def groups_by_gravity(published: "Published") -> list[Group]:
     """All groups of which roles or terms are known, those with the gravest findings first."""
     rows = published.rows(
-        "SELECT cluster, replica_group FROM ("
+        "SELECT cluster, replica_group, sum(critical) + sum(warning) > 0 AS grave FROM ("
         "SELECT cluster, replica_group, 0 AS critical, 0 AS warning FROM role_intervals "
         "UNION ALL SELECT cluster, replica_group, 0, 0 FROM terms "
         "UNION ALL SELECT cluster, replica_group, (severity = 'critical')::INT, (severity = 'warning')::INT "
-        "FROM findings WHERE replica_group IN (SELECT replica_group FROM role_intervals)) "
+        "FROM findings SEMI JOIN role_intervals USING (cluster, replica_group)) "
         "GROUP BY ALL ORDER BY sum(critical) DESC, sum(warning) DESC, cluster, replica_group"
     )
-    return [(row["cluster"], row["replica_group"]) for row in rows]
+    return [Group(row["cluster"], row["replica_group"], row["grave"]) for row in rows]
 
 
 def further(published: "Published", keep: str | None) -> Iterator[str]:
@@ -166,8 +175,8 @@ def further(published: "Published", keep: str | None) -> Iterator[str]:
     if keep is None:
         yield "Nothing is kept: with --keep DIR, `incident`, `report`, `dashboard`, `explain` and `sql` work on DIR."
         return
-    for cluster, group in islice(groups_by_gravity(published), 1):
-        named = f"--warehouse {quote(keep)} --cluster {quote(cluster)} --group {quote(group)}"
+    for one in groups_by_gravity(published)[:1]:
+        named = f"--warehouse {quote(keep)} --cluster {quote(one.cluster)} --group {quote(one.group)}"
         yield "Next:"
         yield f"  election-replay incident {named}"
         yield f"  election-replay report {named} -o incident.html"

@@ -9,7 +9,7 @@ and said: what the logs themselves tell of their members is heard later, by the 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -35,13 +35,18 @@ PLACES = frozenset(
 _DAY = re.compile(r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*")
 _PLAIN = sorted((name.removesuffix(".log") for name in STREAMS if not set(name) & set("*?[")), key=len, reverse=True)
 _NAMES = "|".join(map(re.escape, _PLAIN))
-_BEFORE = re.compile(rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_NAMES})\.log)")
+_BEFORE = re.compile(
+    rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_NAMES}|etcd|zookeeper)\.(?:log|out)|zookeeper-.+-server-.+\.(?:log|out))"
+)
 _AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
 _SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")
 _SNAPSHOT = re.compile(r"(?P<node>.*?)/?metadata/(?P<below>\d{8}T\d{6}Z/.+)")
 
 OWN_WORDS = frozenset({"default", "traffic", "error", "errors", "out", "err", "gc", "stats", "old", "all", "full"})
 """What systems and people write behind the name of a log, and that names no node."""
+
+ALONE = "nothing tells its files apart"
+"""By what files are one node's where no folder and no name says whose they are."""
 
 CONSOLE = ".out"
 """A file of this ending tells by its lines whose log it is."""
@@ -142,14 +147,20 @@ def known_by_name(entry: Entry) -> _Found | None:
         return _Found(entry, path.name, telling(path.parent.parts), "")
     folders = telling(path.parent.parts)
     rolled = "" if path.name == stream else ".1"
-    for pattern in (_SERVER, _BEFORE, _AFTER):
-        found = pattern.fullmatch(stream)
-        told = found and next(filter(None, (found.groupdict().get(name) for name in ("node", "member"))), None)
-        if found and told and told.lower() not in OWN_WORDS and not _DAY.fullmatch(told):
-            log = stream if pattern is _SERVER else f"{found['log'].removesuffix('.log')}.log"
-            alike = stream.partition("-")[0] if pattern is _SERVER else log
-            return _Found(entry, log + rolled, folders, told, alike)
+    for node, known_as, log in parted(stream):
+        if node.lower() not in OWN_WORDS and not _DAY.fullmatch(node):
+            return _Found(entry, known_as + rolled, folders, node, log)
     return _Found(entry, path.name, folders, "") if dialect_for(stream) else None
+
+
+def parted(stream: str) -> Iterator[tuple[str, str, str]]:
+    """A node's name in that of a file, the name of the file without it, and which log it is."""
+    if found := _BEFORE.fullmatch(stream):
+        yield found["node"], found["log"], found["log"]
+    elif found := _SERVER.fullmatch(stream):
+        yield found["node"] or found["member"], stream, stream[:4]
+    elif found := _AFTER.fullmatch(stream):
+        yield found["node"], f"{found['log']}.log", found["log"]
 
 
 def known_by_lines(entry: Entry, zone: LandingZone, unknown: list[Skipped]) -> _Found | None:
@@ -196,7 +207,7 @@ def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skippe
         for one in own:
             by_node[one.folders[0] if one.folders else ""].append(one)
         for folder, files in sorted(by_node.items()):
-            assign(mail, name, folder, above or cluster, files)
+            assign(mail, name, folder, above or cluster, files, f"folder {above}" if above else ALONE)
     mail.files.sort(key=lambda file: file.path)
     return mail
 
@@ -217,15 +228,18 @@ def holds_clusters(found: Iterable[_Found]) -> bool:
     return any(len(below) > 1 for below in places.values())
 
 
-def assign(mail: Mail, cluster: str, folder: str, otherwise: str, files: Collection[_Found]) -> None:
-    """Take up the files of one folder: as one node's, or, where their names tell them apart, as those of several."""
+def assign(mail: Mail, cluster: str, folder: str, otherwise: str, files: Collection[_Found], by: str) -> None:
+    """Take up the files of one folder: as one node's, or, where their names tell them apart, as those of several.
+
+    ``otherwise`` is the node where neither tells anything, ``by`` what that is taken from.
+    """
     apart = told_apart(files) or (not folder and all(one.told for one in files))
     by_node: dict[str, list[_Found]] = defaultdict(list)
     for one in files:
         own = one.told if apart else ""
         by_node["-".join(filter(None, (folder, own))) if own or folder else otherwise].append(one)
     for node, own_files in sorted(by_node.items()):
-        mail.assumed.append(Assumed(cluster, node, len(own_files), why(node, folder, own_files, apart=apart)))
+        mail.assumed.append(Assumed(cluster, node, len(own_files), why(node, folder, own_files, by, apart=apart)))
         for one in own_files:
             entry = one.entry
             mail.files.append(
@@ -251,7 +265,7 @@ def told_apart(files: Iterable[_Found]) -> bool:
     return any(len(nodes) > 1 for nodes in told.values())
 
 
-def why(node: str, folder: str, files: Sequence[_Found], *, apart: bool) -> str:
+def why(node: str, folder: str, files: Sequence[_Found], by: str, *, apart: bool) -> str:
     """By what files were told to be a node's."""
     if node == folder:
         return f"folder {folder}"
@@ -259,4 +273,4 @@ def why(node: str, folder: str, files: Sequence[_Found], *, apart: bool) -> str:
         where = f" in folder {folder}" if folder else ""
         name = PurePosixPath(files[0].entry.path).name
         return f"the name of {unpacked(name)}{where}" if len(files) == 1 else f"names like {unpacked(name)}{where}"
-    return "nothing tells its files apart, so they are taken for one node's"
+    return by
