@@ -1,4 +1,4 @@
-"""A folder of logs as somebody mailed it: whose files they are taken for, and that the verdict is that of the layout."""
+"""A folder of logs as somebody mailed it: whose files they are taken for, and the same verdict in any layout."""
 
 import gzip
 import io
@@ -82,7 +82,7 @@ def an_archive_a_node(run: Path, to: Path) -> None:
         if number % 2:
             with zipfile.ZipFile(to / f"{node}.zip", "w", zipfile.ZIP_DEFLATED) as packed:
                 for path in own:
-                    packed.write(path, f"var/log/{path.name}")
+                    packed.writestr(f"var/log/{path.name}", path.read_bytes())
         else:
             with tarfile.open(to / f"{node}.tar.gz", "w:gz") as packed:
                 for path in own:
