@@ -19,7 +19,7 @@ from jobs.cli.options import (
     warehouse_option,
 )
 from jobs.cli.output import plan
-from jobs.cli.stages import engine_of, land_stage, of_clusters, replay_stage
+from jobs.cli.stages import engine_of, is_little, land_stage, of_clusters, replay_stage
 from jobs.reading.words import moment
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def run(
         return
     landed = done = None
     if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
-        with engine_of(engine, settings, master, debug) as moving:
+        with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed, passed_over = land_stage(moving, landing, tables, settings)
             done = replay_stage(moving, tables, chosen)
     else:
@@ -114,7 +114,7 @@ def land(
         plan(landing_plan(files, passed_over))
         return
     if files:
-        with engine_of(engine, settings, master, debug) as moving:
+        with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed, passed_over = land_stage(moving, landing, tables, settings, cluster)
     else:
         tell("No new log file, and none has grown: nothing was changed.")
@@ -173,7 +173,7 @@ def replay(
         done = None
         tell("Nothing was landed since the last run: nothing was changed.")
     else:
-        with engine_of(engine, settings, master, debug) as moving:
+        with engine_of(engine, settings, master, debug, short_lived=is_little(tables, ())) as moving:
             done = replay_stage(moving, tables, chosen, selection, publishing=not unpublished)
     if tables.published() and not unpublished:
         summary(warehouse)

@@ -1,5 +1,6 @@
 """The stages of a night, each with a line about it."""
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -20,9 +21,27 @@ if TYPE_CHECKING:
     from jobs.replaying.selection import Selection
     from jobs.settings.config import Config
     from jobs.settings.in_force import InForce
+    from jobs.warehouse.warehouse import Warehouse
 
 
-def started(config: "Config", master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkEngine":
+SHORT_BYTES, SHORT_EVENTS = 64 << 20, 500_000
+"""With less to land, and no more to judge, a session is short-lived."""
+
+
+def is_little(tables: "Warehouse", files: "Sequence[LogFile]") -> bool:
+    """Whether landing ``files`` and judging all that is landed then is so little that Spark's start counts most."""
+    judged = tables.count("events") if tables.version("events") is not None else 0
+    return sum(file.size for file in files) < SHORT_BYTES and judged < SHORT_EVENTS
+
+
+def started(
+    config: "Config",
+    master: str | None,
+    debug: bool,
+    more: Mapping[str, str] | None = None,
+    *,
+    short_lived: bool = False,
+) -> "SparkEngine":
     """Spark, with a line about it; ``more`` are settings of the command alone."""
     from jobs.cli.progress import stage
 
@@ -36,6 +55,7 @@ def started(config: "Config", master: str | None, debug: bool, more: Mapping[str
             master=master,
             shuffle_partitions=config.shuffle_partitions,
             quiet=not debug,
+            short_lived=short_lived,
             more=more,
         )
         engine = SparkEngine(session)
@@ -47,14 +67,33 @@ PRELOAD = ("jobs.landing.one_file", "jobs.replaying.judging")
 """What the processes of the local engine need."""
 
 
+LOCAL_BYTES = 4 << 30
+"""Above this many bytes of new logs the local engine advises Spark: two cores land 5 MB a second of logs that are dense
+with elections, so that this takes a quarter of an hour (``python -m benchmarks.engines``, docs/performance.md).
+"""
+
+
+def advise(engine: "Engine", size: int) -> None:
+    """Say that Spark is better for so many bytes of new logs, where it is and another engine works."""
+    if engine.one_machine and size > LOCAL_BYTES:
+        tell(
+            f"{size / 1e9:,.1f} GB of new logs are more than the {LOCAL_BYTES / 1e9:.1f} GB that one machine takes in "
+            "a quarter of an hour: --engine spark deals them to several",
+            logging.WARNING,
+            bytes=size,
+        )
+
+
 @contextmanager
-def engine_of(name: str, config: "Config", master: str | None, debug: bool) -> "Iterator[Engine]":
+def engine_of(
+    name: str, config: "Config", master: str | None, debug: bool, *, short_lived: bool = False
+) -> "Iterator[Engine]":
     """The engine of this name, ``spark`` or ``local``, with a line about it; it ends with the context.
 
-    Raises :class:`~jobs.WrongCommand` for a Spark master without Spark.
+    ``short_lived``: there is little to do. Raises :class:`~jobs.WrongCommand` for a Spark master without Spark.
     """
     if name == "spark":
-        yield started(config, master, debug)
+        yield started(config, master, debug, short_lived=short_lived)
         return
     if master is not None:
         raise WrongCommand("--master is for Spark: leave it out, or take --engine spark")
@@ -82,6 +121,7 @@ def land_stage(
     with stage("land", engine) as report:
         began = time.monotonic()
         files = of_clusters(new_files(landing, tables, config, passed_over.append), clusters)
+        advise(engine, sum(file.size for file in files))
         done = land_job(engine, files, landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")

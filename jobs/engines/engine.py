@@ -117,6 +117,10 @@ class Engine(Protocol):
     def tasks(self) -> int:
         """So many tasks can run at once."""
 
+    @property
+    def one_machine(self) -> bool:
+        """Whether it can never use more than this machine."""
+
     def cores_for(self, size: int) -> int:
         """Over how many cores it is worth to deal work that reads so many bytes."""
 

@@ -7,24 +7,21 @@ would take longer. Otherwise rows go to the processes of the pool in hands, each
 import multiprocessing
 import os
 import signal
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
 from functools import reduce
 from itertools import chain, islice
-from operator import and_, or_
 from pathlib import Path
 from threading import Thread
 from uuid import uuid4
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs import JobError
-from jobs.engines.engine import After, AfterOwn, Among, Answer, Dealing, One, OneOf, Rows, Simple, UpTo, Work
+from jobs.engines.duckdb_rows import MEMORY, answer, database_in, registered
+from jobs.engines.engine import Answer, Dealing, One, Rows, Work
 from jobs.engines.python_worker import prepare_worker
 from jobs.warehouse.data_files import DataFile, write_data_files
 from jobs.warehouse.warehouse import Warehouse
@@ -37,9 +34,6 @@ HAND_ROWS = 20_000
 
 POOL_BYTES = 24 << 20
 """Less than this is landed sooner than a pool of processes has started."""
-
-MEMORY = "1GB"
-"""What DuckDB holds of the rows that it sorts; the rest lies on disk meanwhile."""
 
 
 class LocalEngine:
@@ -58,6 +52,11 @@ class LocalEngine:
     def title(self) -> str:
         """The cores."""
         return f"this machine, {self.tasks} cores"
+
+    @property
+    def one_machine(self) -> bool:
+        """It is one machine's."""
+        return True
 
     def cores_for(self, size: int) -> int:
         """One for what is little."""
@@ -79,15 +78,14 @@ class LocalEngine:
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
         """By DuckDB."""
-        with self._database() as (database, _):
-            return database.sql(sql.format(rows=f"({registered(database, warehouse, [rows])})")).to_arrow_table()
+        return answer(warehouse, sql, rows, self._memory, self.tasks)
 
     def map_partitions(
         self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
     ) -> list[DataFile]:
         """One sort; each hand of it is some keys whole."""
         order = ", ".join(f"{one} NULLS FIRST" for one in dealing.order)
-        with self._database() as (database, scratch):
+        with database_in(self._memory, self.tasks) as (database, scratch):
             every = database.sql(f"SELECT * FROM ({registered(database, warehouse, parts)}) ORDER BY {order}")
             batches = every.to_arrow_reader(BATCH_ROWS)
             hands = spooled(batches, dealing.key, scratch)
@@ -136,72 +134,6 @@ class LocalEngine:
             context.set_forkserver_preload([__name__, *self._preload])
             self._pool = ProcessPoolExecutor(self.tasks, context, begin_process)
         return self._pool
-
-    @contextmanager
-    def _database(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-        """A database in memory, and a folder for what it does not hold there."""
-        bounds: dict[str, str | bool | int | float | list[str]] = {"memory_limit": self._memory, "threads": self.tasks}
-        with (
-            tempfile.TemporaryDirectory(prefix="election-replay-") as scratch,
-            closing(duckdb.connect(config=bounds)) as database,
-        ):
-            for setting in ("TimeZone = 'UTC'", "python_enable_replacements = false"):
-                database.execute(f"SET {setting}")
-            database.execute("SET temp_directory = ?", [scratch])
-            yield database, Path(scratch)
-
-
-def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows]) -> str:
-    """A SELECT of the rows of all ``parts``, which can be asked once."""
-    return " UNION ALL BY NAME ".join(selected(database, warehouse, rows, number) for number, rows in enumerate(parts))
-
-
-def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, number: int) -> str:
-    """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
-    dataset = warehouse.dataset(rows.table, rows.version)
-    columns = rows.columns or tuple(dataset.schema.names)
-    among = [one for one in rows.conditions if isinstance(one, Among)]
-    simple = [fits(one) for one in rows.conditions if not isinstance(one, Among)]
-    needed = sorted({*columns, *chain.from_iterable(one.columns for one in among)})
-    scan = dataset.scanner(needed, filter=reduce(and_, simple) if simple else None)
-    database.register(f"rows_{number}", scan.to_reader())
-    joins = ""
-    for at, one in enumerate(among):
-        keys = [pa.array(values, pa.string()) for values in zip(*sorted(one.keys), strict=True)] or [[]] * len(
-            one.columns
-        )
-        database.register(
-            f"keys_{number}_{at}", pa.table(keys, schema=pa.schema([(name, pa.string()) for name in one.columns]))
-        )
-        kind = "SEMI" if one.wanted else "ANTI"
-        joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(map(quoted, one.columns))})"
-    also = [f"{sql} AS {quoted(name)}" for name, sql in rows.also.items()]
-    return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{number}{joins}"
-
-
-def quoted(name: str) -> str:
-    """The name of a column, though it be a word of SQL."""
-    return f'"{name}"'
-
-
-def fits(condition: Simple) -> pc.Expression:
-    """A condition as Arrow's."""
-    match condition:
-        case OneOf(column, values):
-            return pc.field(column).isin(
-                pa.array(values, pa.int64() if values and isinstance(values[0], int) else pa.string())
-            )
-        case After(column, number):
-            return pc.field(column) > number
-        case UpTo(column, number):
-            return pc.field(column) <= number
-        case AfterOwn(column, by, numbers):
-            own = [
-                (pc.field(column) > number)
-                & fits(OneOf(by, tuple(text for text, its in numbers.items() if its == number)))
-                for number in sorted({*numbers.values()})
-            ]
-            return reduce(or_, own, pc.scalar(False))
 
 
 def usable_cores() -> int:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.engines.duckdb_rows import answer, are_few
 from jobs.engines.engine import After, AfterOwn, Among, Answer, Dealing, One, OneOf, Rows, Simple, UpTo, Work
 from jobs.engines.python_worker import prepare_worker
 from jobs.engines.spark_tables import read
@@ -37,6 +38,11 @@ class SparkEngine:
     def tasks(self) -> int:
         """The partitions of a shuffle."""
         return int(self.session.conf.get("spark.sql.shuffle.partitions") or 1)
+
+    @property
+    def one_machine(self) -> bool:
+        """A cluster has more."""
+        return False
 
     def cores_for(self, size: int) -> int:  # noqa: ARG002 - a cluster is there, however little there is to do
         """All cores of the cluster."""
@@ -63,7 +69,9 @@ class SparkEngine:
         return self.session.sparkContext.parallelize(items, len(items)).map(on_executor).collect()
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
-        """By Spark SQL."""
+        """By Spark SQL; what is so little that Spark would take longer to begin, by the driver itself."""
+        if are_few(warehouse, rows):
+            return answer(warehouse, sql, rows)
         return self.session.sql(sql, rows=self.frame(warehouse, [rows])).toArrow()
 
     def map_partitions(

@@ -94,7 +94,7 @@ def landings_of(checkpoints: Rows, gone: Iterable[Among], work: Work) -> tuple[s
     if not work.warehouse.count(CHECKPOINTS.name):
         return ()
     sql = "SELECT DISTINCT batch FROM {rows}"
-    answers = (work.engine.answer(work.warehouse, sql, checkpoints.where(one)) for one in gone)
+    answers = (work.engine.answer(work.warehouse, sql, checkpoints.where(one).select(("batch",))) for one in gone)
     return tuple(sorted({str(batch) for answer in answers for batch in answer.column("batch").to_pylist()}))
 
 

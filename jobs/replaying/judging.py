@@ -73,7 +73,8 @@ def spoken_of(facts: Rows, work: Work) -> Among:
     """The groups of which the sources touched speak, now or when the work began."""
     sql = "SELECT DISTINCT cluster, replica_group FROM {rows}"
     answers = (
-        work.engine.answer(work.warehouse, sql, rows.where(work.of_sources())) for rows in (facts, work.old(FACTS.name))
+        work.engine.answer(work.warehouse, sql, rows.where(work.of_sources()).select(GROUP))
+        for rows in (facts, work.old(FACTS.name))
     )
     return Among(GROUP, frozenset(tuple(row.values()) for answer in answers for row in answer.to_pylist()))
 

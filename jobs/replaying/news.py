@@ -43,7 +43,10 @@ def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Rows) -> li
         "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until FROM {rows} "
         "GROUP BY cluster, source_node"
     )
-    return [Known(**row) for row in engine.answer(warehouse, sql, checkpoints).to_pylist()]
+    return [
+        Known(**row)
+        for row in engine.answer(warehouse, sql, checkpoints.select((*SOURCE, "batch", "until"))).to_pylist()
+    ]
 
 
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
@@ -55,17 +58,18 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
         "FROM {rows} GROUP BY cluster, source_node, CAST(event_time AS DATE)"
     )
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in engine.answer(warehouse, sql, events.where(After("batch", since))).to_pylist():
+    rows = events.where(After("batch", since)).select((*SOURCE, "batch", "kind", "event_time"))
+    for row in engine.answer(warehouse, sql, rows).to_pylist():
         by_source[row["cluster"], row["source_node"]].append(row)
     return [
         New(
             cluster=cluster,
             source_node=source_node,
-            events=sum(row["events"] for row in rows),
-            days=tuple(sorted(row["day"] for row in rows)),
-            first_start=min((row["first_start"] for row in rows if row["first_start"]), default=None),
+            events=sum(day["events"] for day in days),
+            days=tuple(sorted(day["day"] for day in days)),
+            first_start=min((day["first_start"] for day in days if day["first_start"]), default=None),
         )
-        for (cluster, source_node), rows in by_source.items()
+        for (cluster, source_node), days in by_source.items()
     ]
 
 

@@ -36,7 +36,7 @@ def selected(engine: Engine, warehouse: Warehouse, events: Rows, selection: Sele
     sql = (
         f"SELECT DISTINCT cluster FROM {{rows}} WHERE CAST(event_time AS DATE) BETWEEN DATE '{first}' AND DATE '{last}'"
     )
-    found = engine.answer(warehouse, sql, events).column("cluster").to_pylist()
+    found = engine.answer(warehouse, sql, events.select(("cluster", "event_time"))).column("cluster").to_pylist()
     if not found:
         raise JobError(NOTHING_SELECTED)
     return sorted(found)
