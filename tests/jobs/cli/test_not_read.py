@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def test_the_exit_code_of_a_night_says_what_was_missed(
     """A failed gate says more than a file that is tried again."""
     zone.write("broker.log", leads(0))
     steps: list[str] = []
-    monkeypatch.setattr("jobs.cli.pipeline.started", lambda *_: None)
+    monkeypatch.setattr("jobs.cli.pipeline.engine_of", lambda *_, **__: nullcontext())
     monkeypatch.setattr("jobs.cli.pipeline.land_stage", lambda *_: (Landing(1, unread=unread), passed_over))
     monkeypatch.setattr("jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
     monkeypatch.setattr("jobs.cli.pipeline.gates", lambda *_: gate_fails)
