@@ -42,7 +42,7 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
     skipped: list[Skipped] = []
     mails = list(mail_in(Path(folder), scratch / "unpacked", config, skipped))
     landings = [land(engine, mail.files, mail.root, warehouse, config) for mail in mails]
-    done = replay(engine, warehouse, config.listed(), settings="the defaults")
+    done = replay(engine, warehouse, config.inventoried(), settings="the defaults")
     skipped += [one for mail in mails for one in mail.unknown]
     return Looked([one for mail in mails for one in mail.assumed], landings, done, skipped)
 

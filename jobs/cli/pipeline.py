@@ -56,12 +56,17 @@ def run(
     passed_over: list[Skipped] = []
     files = new_files(landing, tables, settings, passed_over.append)
     if dry_run:
-        from jobs.cli.dry_run import judging_plan, landing_plan
+        from jobs.cli.dry_run import judging_plan, landing_plan, misunderstandings
 
-        plan(chain(landing_plan(files, passed_over), judging_plan(tables, settings.listed(), landing=files)))
+        puzzles = misunderstandings(files, landing, settings)
+        plan(
+            chain(
+                landing_plan(files, passed_over), puzzles, judging_plan(tables, settings.inventoried(), landing=files)
+            )
+        )
         return
     landed = done = None
-    if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
+    if files or not tables.last_batch() or not nothing_new(tables, settings.inventoried()):
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed, passed_over = land_stage(moving, landing, tables, settings)
             done = replay_stage(moving, tables, chosen)
@@ -109,9 +114,9 @@ def land(
     files = of_clusters(new_files(landing, tables, settings, passed_over.append), cluster)
     landed = None
     if dry_run:
-        from jobs.cli.dry_run import landing_plan
+        from jobs.cli.dry_run import landing_plan, misunderstandings
 
-        plan(landing_plan(files, passed_over))
+        plan(chain(landing_plan(files, passed_over), misunderstandings(files, landing, settings)))
         return
     if files:
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
@@ -163,11 +168,11 @@ def replay(
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
     settings = chosen.config
     selection = Selection(cluster or None, day(since), day(until), from_events)
-    known_already = nothing_new(tables, settings.listed()) and selection == EVERYTHING
+    known_already = nothing_new(tables, settings.inventoried()) and selection == EVERYTHING
     if dry_run:
         from jobs.cli.dry_run import judging_plan
 
-        plan(judging_plan(tables, settings.listed(), selection))
+        plan(judging_plan(tables, settings.inventoried(), selection))
         return
     if known_already:
         done = None

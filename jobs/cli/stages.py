@@ -155,7 +155,7 @@ def replay_stage(
         done = replay_job(
             engine,
             tables,
-            settings.config.listed(),
+            settings.config.inventoried(),
             selection or EVERYTHING,
             publishing=publishing,
             settings=settings.source,

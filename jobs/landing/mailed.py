@@ -18,9 +18,10 @@ from election_core.dialects.streams import stream_of, unpacked
 from jobs import JobError
 from jobs.landing.archives import is_archive
 from jobs.landing.blocks import head
-from jobs.landing.evidence import HEAD_BYTES, dialect_of
 from jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
 from jobs.landing.listing import LogFile, log_files
+from jobs.landing.plan import head_found
+from jobs.landing.recognising import looked_at
 from jobs.settings.config import Config
 
 PLACES = frozenset(
@@ -49,7 +50,7 @@ ALONE = "nothing tells its files apart"
 """By what files are one node's where no folder and no name says whose they are."""
 
 CONSOLE = ".out"
-"""A file of this ending tells by its lines whose log it is."""
+"""How the name of a console ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def read_mail(root: str, cluster: str, config: Config) -> Mail:
     try:
         files = log_files(root, config.layout, config.metadata_layout, unknown.append)
     except JobError:
-        return by_signs(root, cluster, unknown)
+        return by_signs(root, cluster, config, unknown)
     nodes: dict[tuple[str, str], int] = defaultdict(int)
     for file in files:
         nodes[file.cluster, file.source_node] += 1
@@ -103,14 +104,14 @@ def read_mail(root: str, cluster: str, config: Config) -> Mail:
     return Mail(root, [replace(file, settled=True) for file in files], assumed, unknown)
 
 
-def by_signs(root: str, cluster: str, unknown: list[Skipped]) -> Mail:
+def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) -> Mail:
     """The logs of a folder in any other layout."""
     zone = open_landing(root)
     entries = [entry for entry in zone.walk(unknown.append) if plain(entry, unknown)]
     beside = defaultdict(list)
     for entry in sorted(entries, key=lambda entry: entry.path):
         beside[str(PurePosixPath(entry.path).parent)].append(entry)
-    found = [one for folder in beside.values() for one in understood(folder, zone, unknown)]
+    found = [one for folder in beside.values() for one in understood(folder, zone, config, unknown)]
     if not found:
         raise JobError(f"no log of a system that is known lies in {root}: `election-replay inspect FILE` shows why")
     return named(root, cluster, found, unknown)
@@ -125,7 +126,7 @@ def plain(entry: Entry, unknown: list[Skipped]) -> bool:
     return entry.link is None and is_text(entry.path) and entry.size > 0 and not is_archive(entry.path)
 
 
-def understood(folder: Sequence[Entry], zone: LandingZone, unknown: list[Skipped]) -> list[_Found]:
+def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unknown: list[Skipped]) -> list[_Found]:
     """Those files of one folder that a dialect reads: those with names that it knows, or else by their first lines."""
     found = [one for entry in folder if (one := known_by_name(entry)) is not None]
     known = {one.entry.path for one in found}
@@ -134,7 +135,7 @@ def understood(folder: Sequence[Entry], zone: LandingZone, unknown: list[Skipped
         reason = "not a log of a system that is known, by its name"
         unknown += [Skipped(entry.path, reason, harmless=True) for entry in rest]
         return found
-    return [one for entry in rest if (one := known_by_lines(entry, zone, unknown)) is not None]
+    return [one for entry in rest if (one := known_by_lines(entry, zone, config, unknown)) is not None]
 
 
 def known_by_name(entry: Entry) -> _Found | None:
@@ -163,20 +164,18 @@ def parted(stream: str) -> Iterator[tuple[str, str, str]]:
         yield found["node"], f"{found['log']}.log", found["log"]
 
 
-def known_by_lines(entry: Entry, zone: LandingZone, unknown: list[Skipped]) -> _Found | None:
-    """A file whose first lines say which system wrote it."""
+def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: list[Skipped]) -> _Found | None:
+    """A file whose lines say which system wrote it, by what the landing itself makes of its beginning."""
     path = PurePosixPath(entry.path)
-    data, problem = head(zone, entry.path, entry.size, HEAD_BYTES)
     stream = stream_of(path.name)
-    known_as = stream if stream.endswith(CONSOLE) else f"{stream}{CONSOLE}"
-    dialect = None if problem or b"\x00" in data[:1024] else dialect_of(known_as, data)
-    if dialect is None or not any(needle.encode() in data for needle in dialect.needles):
-        looks_like_one = bool(problem) or dialect is not None or stream.endswith((".log", CONSOLE))
+    data, problem = head(zone, entry.path, entry.size, looked_at(stream))
+    file = LogFile(entry.path, "", "", entry.size, entry.modified)
+    if problem or head_found(file, data, config).dialect is None:
+        harmless = problem is None and not stream.endswith((".log", CONSOLE))
         reason = problem or "no line of a system that is known in its beginning"
-        unknown.append(Skipped(entry.path, reason, harmless=not looks_like_one))
+        unknown.append(Skipped(entry.path, reason, harmless=harmless))
         return None
-    rolled = "" if path.name == stream else ".1"
-    return _Found(entry, known_as + rolled, telling(path.parent.parts), stem(stream))
+    return _Found(entry, "", telling(path.parent.parts), stem(stream))
 
 
 def telling(folders: Iterable[str]) -> tuple[str, ...]:
@@ -261,7 +260,7 @@ def told_apart(files: Iterable[_Found]) -> bool:
     told: dict[str, set[str]] = defaultdict(set)
     for one in files:
         if one.told:
-            told[one.log or one.known_as].add(one.told)
+            told[one.log or one.entry.path].add(one.told)
     return any(len(nodes) > 1 for nodes in told.values())
 
 

@@ -8,8 +8,6 @@ from jobs.engines.engine import Among, Engine, OneOf, Rows
 from jobs.replaying.news import SOURCE, Extent
 from jobs.warehouse.warehouse import Warehouse
 
-NO_INVENTORY: Inventory = {}
-
 
 @dataclass(frozen=True, slots=True)
 class Work:
