@@ -40,7 +40,6 @@ STILL_BARE = frozenset(
         "protocols/dledger/log.py",
         "protocols/dledger/tables.py",
         "protocols/highest_id/coordinator.py",
-        "protocols/metadata/rules.py",
         "protocols/raft/log.py",
         "protocols/raft/tables.py",
         "protocols/zab/log.py",
