@@ -41,7 +41,6 @@ STILL_BARE = frozenset(
         "protocols/dledger/tables.py",
         "protocols/highest_id/log.py",
         "protocols/highest_id/rules.py",
-        "protocols/metadata/rules.py",
         "protocols/raft/log.py",
         "protocols/raft/tables.py",
         "protocols/zab/log.py",

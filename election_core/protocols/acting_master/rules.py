@@ -486,7 +486,10 @@ def _sources(tenures: Iterable[Tenure]) -> set[str]:
 def _gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | None) -> _ReadOnly | None:
     """The master ended before those that acted for it: from its end until a master served again."""
     clocks, first = group.clocks, acting[0]
-    if master.open or clocks.elapsed(master.end, first.end)[0] <= 0:
+    ended = master.end
+    if master.end_cause in (STOPPED, DIED):  # it was gone from its last line on, however late the next start says so
+        ended = Moment(ended.at, ended.at, ended.source)
+    if master.open or clocks.elapsed(ended, first.end)[0] <= 0:
         return None
     end = after.begin if after is not None else group.end
     since_end, since_acting = clocks.elapsed(master.end, end), clocks.elapsed(first.begin, end)

@@ -13,14 +13,14 @@ Sources: RocketMQ ``BrokerPreOnlineService#syncMetadataReverse``, ``#prepareForS
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import Group, group_of, since, until
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
 from election_core.model.facts import Alive, Fact
 from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
+from election_core.model.timing import US_PER_MS, Timeout
 from election_core.protocols.metadata.data_version import Version, is_taken_over
 from election_core.protocols.metadata.facts import (
     ActedAsMaster,
@@ -47,12 +47,8 @@ __all__ = ["PROTOCOL", "judge"]
 OFFSETS = {"consumer_offset": "Consumer offsets", "delay_offset": "Delay offsets"}
 NAMES = {"topic_config": "topic", "subscription_group": "consumer group"}
 
-REGISTERS = 60 * SECOND
-"""How long after "start service" the others may hear of a returned broker; 11 s were seen on a busy machine."""
-FLUSHED = {"consumer_offset": 6 * SECOND, "delay_offset": 11 * SECOND}
-"""After so long a broker has written its table to the file (flushConsumerOffsetInterval, flushDelayOffsetInterval)."""
-STILL = 15 * SECOND
-"""So long after the hand-over the former acting master's table is not yet one that it took from the master."""
+FLUSHES = {"consumer_offset": Timeout.CONSUMER_OFFSET_FLUSH, "delay_offset": Timeout.DELAY_OFFSET_FLUSH}
+"""How often a broker writes its table to the file."""
 SHOWN = 8
 """So many queues, and so many names, are told one by one."""
 
@@ -184,12 +180,12 @@ class Tables:
 
     def before(self, source: str, kind: str, moment: Moment) -> Table | None:
         """The last table that is older than ``moment``, whatever the clocks."""
-        older = [one for one in self._of.get((source, kind), []) if self._surely(one.taken, moment)]
+        older = [one for one in self._of.get((source, kind), []) if self.in_order(one.taken, moment)]
         return older[-1] if older else None
 
     def after(self, source: str, kind: str, moment: Moment) -> Table | None:
         """The first table that is younger than ``moment``, whatever the clocks."""
-        return next((one for one in self._of.get((source, kind), []) if self._surely(moment, one.taken)), None)
+        return next((one for one in self._of.get((source, kind), []) if self.in_order(moment, one.taken)), None)
 
     def last(self, source: str, kind: str) -> Table | None:
         """The last table that there is."""
@@ -198,10 +194,13 @@ class Tables:
 
     def seen_after(self, source: str, moment: Moment) -> bool:
         """Whether anything of the broker was copied after ``moment``; unchanged files need not be copied again."""
-        return any(self._surely(moment, own[-1].taken) for (of, _), own in self._of.items() if of == source)
+        return any(self.in_order(moment, own[-1].taken) for (of, _), own in self._of.items() if of == source)
 
-    def _surely(self, earlier: Moment, later: Moment) -> bool:
-        """On one machine the order of whole seconds is enough; across machines the bounds of the clocks count."""
+    def in_order(self, earlier: Moment, later: Moment) -> bool:
+        """Whether one surely came before the other.
+
+        On one machine the order of whole seconds is enough; across machines the bounds of the clocks count.
+        """
         if earlier.source == later.source:
             return earlier.at <= later.at
         return self._clocks.elapsed(earlier, later)[0] >= 0
@@ -218,15 +217,15 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
         Verdicts(RuleId.METADATA_ROLLBACK),
     )
     for hand_over in hand_overs(group):
-        lost = [*_lost_offsets(hand_over, tables, stale, rollback), *_lost_names(hand_over, tables, group, rollback)]
-        lost += _by_version(hand_over, tables, stale)
-        lost.sort(key=lambda one: (one.severity != WARNING, -(one.messages_repeated or 0), one.finding_id))
-        root = list(_skipped(hand_over, group, lost, skipped))
-        roots = root or [one for one in lost if one.rule == RuleId.STALE_REVERSE_SYNC] or lost
-        yield from root
-        for one in lost:
-            implied = roots[0].finding_id if one.finding_id != roots[0].finding_id else None
-            yield _implied(one, implied)
+        offsets = list(_lost_offsets(hand_over, tables, group, stale, rollback))
+        names = list(_lost_names(hand_over, tables, group, rollback))
+        root = next(_skipped(hand_over, group, lost=bool(offsets or names), verdicts=skipped), None)
+        older = dict(_by_version(hand_over, tables, stale))
+        yield from (*older.values(), *names, *((root,) if root is not None else ()))
+        for kind, taken_over, went_back in offsets:
+            if taken_over is not None:
+                yield _implied(taken_over, older.get(kind))
+            yield _implied(went_back, taken_over or root)
     for verdicts in (rollback, skipped, stale):
         yield from verdicts.row(group)
 
@@ -287,7 +286,7 @@ def _return_within(left: ActedAsMaster, source: str, group: Group) -> BeganToSer
             continue
         _, after_begin = group.clocks.elapsed(since(left), since(fact))
         least, most = group.clocks.elapsed(since(fact), end)
-        if after_begin > 0 and most >= 0 and least <= REGISTERS:
+        if after_begin > 0 and most >= 0 and least <= Timeout.REGISTERS.us:
             found = fact
     return found
 
@@ -304,25 +303,47 @@ def _life_before(returned: BeganToServe | None, source: str, group: Group) -> tu
 # -- offsets ---------------------------------------------------------------------------------------------------
 
 
-def _lost_offsets(hand_over: HandOver, tables: Tables, stale: Verdicts, rollback: Verdicts) -> Iterator[Finding]:
+def _lost_offsets(
+    hand_over: HandOver, tables: Tables, group: Group, stale: Verdicts, rollback: Verdicts
+) -> Iterator[tuple[str, Finding | None, Finding]]:
+    """What went back, by the kind of its table: that it was taken over so, if it was, and that it went back.
+
+    Nothing counts as kept where the first copy was taken when consumers may have committed their places again.
+    """
     for kind in OFFSETS:
         before = _at_the_end(hand_over, tables, kind)
         if before is None:
             rollback.why.append(f"no copy of the acting master's {kind} table")
             continue
-        rule, verdicts = (
-            (RuleId.STALE_REVERSE_SYNC, stale) if kind in hand_over.taken else (RuleId.METADATA_ROLLBACK, rollback)
-        )
-        losses = _losses(hand_over, tables, kind, before)
+        verdicts = stale if kind in hand_over.taken else rollback
+        losses = _losses(hand_over, tables, group, kind, before)
         if losses is None and before.offsets:
             verdicts.why.append(f"no copy of the {kind} table of the one that took over")
+            continue
+        if not losses and before.offsets and not _seen_in_time(hand_over, tables, group, kind):
+            verdicts.why.append(f"the first copy of the {kind} table came after it was written anew")
             continue
         if not losses:
             verdicts.conforms += 1
             continue
-        for broken, count in {rule: verdicts, RuleId.METADATA_ROLLBACK: rollback}.items():
+        for count in {RuleId.METADATA_ROLLBACK: rollback, verdicts.rule: verdicts}.values():
             count.violates += 1
-            yield from (_offset_finding(hand_over, kind, loss, broken) for loss in losses)
+        for loss in losses:
+            lower = _offset_finding(hand_over, kind, loss, stale.rule) if verdicts is stale else None
+            yield kind, lower, _offset_finding(hand_over, kind, loss, rollback.rule)
+
+
+def _seen_in_time(hand_over: HandOver, tables: Tables, group: Group, kind: str) -> bool:
+    """Whether copies show with which offsets the new one began, before it wrote those that were committed to it."""
+    _, exact = _stored(hand_over, tables, kind)
+    if exact and _takes_nothing(hand_over):
+        return True
+    after = _first_after(hand_over, tables, group, kind)
+    begin = since(hand_over.returned) if hand_over.returned is not None else hand_over.end
+    flush = group.timing.us(FLUSHES[kind]) + Timeout.FLUSH_TAKES.us
+    # One that never stopped shows nothing before its first writing since; that one tells the least of what came then.
+    wait = flush if hand_over.returned is not None else 2 * flush
+    return after is not None and group.clocks.elapsed(begin, after.taken)[0] <= wait
 
 
 def _at_the_end(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
@@ -333,7 +354,12 @@ def _at_the_end(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
     """
     source, end = hand_over.left.source_node, hand_over.end
     earlier, later = tables.before(source, kind, end), tables.after(source, kind, Moment(end.by, end.by, end.source))
-    if kind in hand_over.taken or later is None or later.version[1] is None or later.taken.at > end.by + STILL:
+    if (
+        kind in hand_over.taken
+        or later is None
+        or later.version[1] is None
+        or later.taken.at > end.by + Timeout.STILL_OWN_TABLE.us
+    ):
         return earlier
     new = [tables.after(hand_over.source, kind, end), tables.before(hand_over.source, kind, end)]
     if later.version[1] * 1000 <= end.by and all(one is None or one.version != later.version for one in new):
@@ -341,9 +367,9 @@ def _at_the_end(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
     return earlier
 
 
-def _losses(hand_over: HandOver, tables: Tables, kind: str, before: Table) -> list[Loss] | None:
+def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before: Table) -> list[Loss] | None:
     """What went back, for each topic and group (or all delay levels together); ``None``: it cannot be known."""
-    after = _first_after(hand_over, tables, kind)
+    after = _first_after(hand_over, tables, group, kind)
     stored, exact = _stored(hand_over, tables, kind)
     if after is None and not (stored is not None and exact and _takes_nothing(hand_over)):
         return None
@@ -381,12 +407,18 @@ def _takes_nothing(hand_over: HandOver) -> bool:
     return hand_over.returned.cause in {*_WITHOUT, NO_MASTER}
 
 
-def _first_after(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
-    """The first table of the one that took over. One that never stopped must have written its file since."""
+def _first_after(hand_over: HandOver, tables: Tables, group: Group, kind: str) -> Table | None:
+    """The first table of the one that took over. One that never stopped must have written its file since.
+
+    A copy of the second in which one began to serve that took nothing over shows what it began with on either side of
+    that line.
+    """
     if hand_over.returned is not None:
-        served = hand_over.returned.since_by + hand_over.returned.bound_ms * 1000  # the collector's clock counts copies
+        served = hand_over.returned.since
+        if not _takes_nothing(hand_over):  # the collector's clock counts copies
+            served = hand_over.returned.since_by + hand_over.returned.bound_ms * US_PER_MS
         return tables.after(hand_over.source, kind, Moment(served, served, hand_over.source))
-    end, wait = hand_over.end, FLUSHED[kind]
+    end, wait = hand_over.end, group.timing.us(FLUSHES[kind]) + Timeout.FLUSH_TAKES.us
     return tables.after(hand_over.source, kind, Moment(end.at + wait, end.by + wait, end.source))
 
 
@@ -399,7 +431,8 @@ def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | Non
     """
     if hand_over.returned is None:
         found = tables.before(hand_over.source, kind, hand_over.end)
-        meanwhile = found is not None and found.taken.at >= hand_over.left.since_by
+        acting = Moment(hand_over.left.since_by, hand_over.left.since_by, hand_over.left.source_node)
+        meanwhile = found is not None and tables.in_order(acting, found.taken)
         return found if meanwhile else None, False
     if hand_over.started is None:
         return None, False
@@ -431,7 +464,7 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
         terms=(),
         start_time=hand_over.end.at,
-        end_time=None,
+        end_time=hand_over.end.at,
         summary=f"{OFFSETS[kind]}{of} {verb} when {_name(hand_over.node, hand_over.source)} took over from the acting "
         f"master {_name(left.node, left.source_node)} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
         f"{_messages(loss.size)} may be {repeated} again{healed}.",
@@ -445,8 +478,8 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
 # -- versions ----------------------------------------------------------------------------------------------------
 
 
-def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterator[Finding]:
-    """A table of the acting master is taken over if its version is not smaller than the own one."""
+def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterator[tuple[str, Finding]]:
+    """By its kind: a table of the acting master is taken over if its version is not smaller than the own one."""
     taken: set[str] = set()
     for fact in hand_over.reversed:
         if fact.address is not None and fact.address == hand_over.left.address:
@@ -457,7 +490,7 @@ def _by_version(hand_over: HandOver, tables: Tables, stale: Verdicts) -> Iterato
 
 def _sync_by_version(
     hand_over: HandOver, tables: Tables, stale: Verdicts, sync: ReverseSynced, kind: str, replaced: bool
-) -> Iterator[Finding]:
+) -> Iterator[tuple[str, Finding]]:
     """While it acts, a slave copies nothing, so its versions only grow: two copies bound the one that was read."""
     left = hand_over.left
     own, exact = _stored(hand_over, tables, kind)
@@ -472,7 +505,7 @@ def _sync_by_version(
     not_older = least is not None and is_taken_over(own.version, least.version)
     if took and older and most is not None:
         stale.violates += 1
-        yield _older_finding(hand_over, kind, own, most)
+        yield kind, _older_finding(hand_over, kind, own, most)
     elif not_older if took else older:
         stale.conforms += 1
     else:
@@ -506,7 +539,7 @@ def _older_finding(hand_over: HandOver, kind: str, own: Table, read: Table) -> F
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
         terms=(),
         start_time=hand_over.end.at,
-        end_time=None,
+        end_time=hand_over.end.at,
         summary=f"{_name(hand_over.node, hand_over.source)} took over the {OFFSETS[kind].lower()} of the acting master "
         f"{_name(left.node, left.source_node)} although their version is smaller than its own: {versions}.",
         evidence=tuple(dict.fromkeys(event for event in events if event)),
@@ -564,7 +597,7 @@ def _name_finding(
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
         terms=(),
         start_time=hand_over.end.at,
-        end_time=None,
+        end_time=hand_over.end.at,
         summary=f"{made} on the acting master {_name(left.node, left.source_node)} went missing: "
         f"{_name(hand_over.node, hand_over.source)}, which took over, does not have {listed}. The former acting master "
         f"{copied} what the new one lacks with its next copy of the tables.",
@@ -575,7 +608,7 @@ def _name_finding(
 # -- pre-online --------------------------------------------------------------------------------------------------
 
 
-def _skipped(hand_over: HandOver, group: Group, lost: list[Finding], verdicts: Verdicts) -> Iterator[Finding]:
+def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdicts) -> Iterator[Finding]:
     """A broker served although another one acted, and had asked nobody: skipPreOnline, totalReplicas=1
     (BrokerController#start), or name servers that did not show the other one (BrokerPreOnlineService)."""
     left, returned = hand_over.left, hand_over.returned
@@ -601,7 +634,7 @@ def _skipped(hand_over: HandOver, group: Group, lost: list[Finding], verdicts: V
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
         terms=(),
         start_time=returned.since,
-        end_time=None,
+        end_time=max(returned.since, hand_over.end.at),
         summary=f"{_name(hand_over.node, hand_over.source)} came back {_WITHOUT[returned.cause]} while "
         f"{_name(left.node, left.source_node)} acted as master, so nothing was taken over from it; {went_back}.",
         evidence=_evidence(hand_over, []),
@@ -625,9 +658,8 @@ def _id(left: ActedAsMaster, rule: RuleId, kind: str, hand_over: HandOver, *what
     )
 
 
-def _implied(finding: Finding, by: str | None) -> Finding:
-    values = {name: getattr(finding, name) for name in finding.__dataclass_fields__}
-    return Finding(**{**values, "implied_by": by})
+def _implied(finding: Finding, by: Finding | None) -> Finding:
+    return replace(finding, implied_by=None if by is None else by.finding_id)
 
 
 def _messages(number: int) -> str:
