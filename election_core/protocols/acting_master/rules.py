@@ -63,6 +63,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     if not any(group.of(ActingEnabled)):
         return
     services = _Services.of(group)
+    group = services.group
     yield from _findings(group, services)
     yield from _coverage(group, services)
 
@@ -106,8 +107,7 @@ class _Services:
             key=lambda role: (role.since, role.since_by, role.source_node),
         )
         roles = dict(enumerate(serving, 1))
-        group.tenures = [_tenure(group, number, role) for number, role in roles.items()]
-        return cls(group, roles)
+        return cls(group.with_tenures(_tenure(group, number, role) for number, role in roles.items()), roles)
 
     def acts(self, tenure: Tenure) -> bool:
         """Whether it is the time of a slave that acts."""
