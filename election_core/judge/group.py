@@ -111,6 +111,10 @@ class Group:
         own = self._roles_of.get(source, [])
         return own[: bisect_right(own, until_us, key=attrgetter("since"))]
 
+    def time(self, moment: Moment) -> int:
+        """When a moment begins, for a row: where the offset of its clock is proven, on a clock within its bounds."""
+        return self.clocks.adjusted(moment).at
+
     def finding(
         self,
         rule: RuleId,
