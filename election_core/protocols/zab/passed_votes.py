@@ -21,7 +21,7 @@ VOTE = "vote"
 class PassedVotes:
     """The votes of one server's log. A round begins with a line of its own, and again with a new process."""
 
-    sent: dict[tuple[str, int, str], FoldEvent] = field(default_factory=dict)
+    sent: dict[tuple[str | None, int, str], FoldEvent] = field(default_factory=dict)
     heard: dict[tuple[str | None, str, int, str], FoldEvent] = field(default_factory=dict)
     _began: FoldEvent | None = None
 
@@ -37,8 +37,9 @@ class PassedVotes:
         began = None if self._began is None else self._began.event_id
         if event.peer != node:
             self.heard.setdefault((began, event.peer, event.count, ids), event)
-        elif self._began is not None:
-            self.sent.setdefault((self._began.event_id, event.count, ids), self._began)
+        else:
+            # Where the line of the beginning is lost, the vote is known to have been cast, and no more.
+            self.sent.setdefault((began, event.count, ids), self._began or event)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """Each vote once an election."""
