@@ -33,6 +33,7 @@ ONE_CLOCK = {
 
 STILL_RAW = (
     "judge/leaderless.py",
+    "judge/quorum_contact.py",
     "protocols/acting_master/",
     "protocols/broker_identity/",
     "protocols/controller/",
