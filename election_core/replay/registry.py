@@ -44,6 +44,7 @@ from election_core.protocols.raft import log as raft_log
 from election_core.protocols.raft import rules as raft
 from election_core.protocols.token_ring import log as token_ring_log
 from election_core.protocols.token_ring import rules as token_ring
+from election_core.protocols.zab import causality as zab_causality
 from election_core.protocols.zab import facts as zab_facts
 from election_core.protocols.zab import log as zab_log
 from election_core.protocols.zab import rules as zab
@@ -114,7 +115,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream),),
         facts=zab_facts.KINDS,
         judge=zab.judge,
-        causal_pairs=zab.messages,
+        causal_pairs=zab_causality.messages,
     ),
     Protocol(
         name=bully.PROTOCOL,

@@ -46,10 +46,14 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group = group_of(named, clocks)
     removed = cleaned(group)
     # What comes after an operator removed the set begins anew with epoch 1, and is later all the same.
-    group.tenures.sort(key=lambda tenure: sum(1 for fact in removed if fact.since < tenure.begin.at))
+    group = group.with_tenures(
+        sorted(group.tenures, key=lambda tenure: sum(1 for fact in removed if fact.since < tenure.begin.at))
+    )
     decided = decisions(group)
     sets = set_versions(decided)
-    epochs_order = not _went_back(group, decided) or _ordered_by_clocks(group)
+    by_clocks = _ordered_by_clocks(group) if _went_back(group, decided) else group
+    epochs_order = by_clocks is not None
+    group = by_clocks or group
     yield from role_intervals(group)
     yield from terms(group, decided)
     yield from elections(decided, group, sets)
@@ -66,13 +70,12 @@ def _went_back(group: Group, decided: list[Decision]) -> bool:
     return controllers or any(True for _ in group.of(TermWentBack))
 
 
-def _ordered_by_clocks(group: Group) -> bool:
-    """Put the tenures into the order of their beginnings, if the clocks tell it for sure."""
+def _ordered_by_clocks(group: Group) -> Group | None:
+    """The group with its tenures in the order of their beginnings, if the clocks tell it for sure."""
     in_time = sorted(group.tenures, key=lambda tenure: (tenure.begin, tenure.source))
     if any(group.clocks.elapsed(one.begin, other.begin)[0] <= 0 for one, other in pairwise(in_time)):
-        return False
-    group.tenures = in_time
-    return True
+        return None
+    return group.with_tenures(in_time)
 
 
 def _named(own: list[Fact]) -> list[Fact]:
