@@ -185,6 +185,15 @@ class WithoutQuorum:
     regained: bool = False
 
 
+@dataclass(slots=True)
+class AsLeader:
+    """What a node's own lines say of its majority while it led."""
+
+    progress: list[Progress] = field(default_factory=list)
+    without_quorum: list[WithoutQuorum] = field(default_factory=list)
+    kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+
+
 def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
     """Votes and campaigns as one node's log tells them."""
     for grant in grants:
@@ -246,14 +255,11 @@ class DledgerLog:
     heard: list[HeardLast] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    without_quorum: list[WithoutQuorum] = field(default_factory=list)
-    serving: list[FoldEvent] = field(default_factory=list)
+    as_leader: AsLeader = field(default_factory=AsLeader)
     _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
-    progress: list[Progress] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
@@ -287,8 +293,7 @@ class DledgerLog:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
-            if event.kind == "DLB_ROLE_END" and event.role == "LEADER" and event.flag and event.value_before != "SLAVE":
-                self.serving.append(event)
+        serving = [event for event in self._of_broker if _begins_to_serve(event)]
         self._of_broker.clear()
         incarnations = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(
@@ -303,7 +308,7 @@ class DledgerLog:
         yield from self._vote_facts(emit)
         for term, known, other, event in self.two_leaders:
             yield TwoLeaders(*emit.at(event), term=term, other=other, known=known)
-        for progress in self.progress:
+        for progress in self.as_leader.progress:
             yield Committed(
                 *emit.during(self.node, progress.after, progress.by, progress.event_id),
                 term=progress.term,
@@ -311,6 +316,8 @@ class DledgerLog:
                 to_index=progress.to_index,
             )
         yield from self._quorum_facts(emit)
+        for event in serving:
+            yield Serving(*emit.at(event), term=event.term or 0)
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
@@ -326,13 +333,10 @@ class DledgerLog:
             )
 
     def _quorum_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for lost in self.without_quorum:
+        for lost in self.as_leader.without_quorum:
             end = (lost.last.at, lost.last.by, lost.last.event_id)
             during = emit.during(self.node, lost.at, lost.by, lost.event_id, *end)
             yield QuorumLost(*during, term=lost.term, rounds=lost.rounds, regained=lost.regained)
-        for event in self.serving:
-            if event.term is not None:
-                yield Serving(*emit.at(event), term=event.term)
 
     def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
@@ -366,7 +370,7 @@ class DledgerLog:
             yield StrangerMet(*emit.at(event), peer=stranger, why=why)
         for before, after, event in self.went_back:
             yield TermWentBack(*emit.at(event), before=before, after=after)
-        for rounds, without_ms, event in self.kept:
+        for rounds, without_ms, event in self.as_leader.kept:
             yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
     def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
@@ -475,11 +479,11 @@ class DledgerLog:
         without_us = event.at - last
         self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > KEEPS_ROLE else 0
         if self._now.failed_rounds >= 3 and without_us > MUST_BE_GONE:
-            self.kept.append((self._now.failed_rounds, without_us // 1000, event))
+            self.as_leader.kept.append((self._now.failed_rounds, without_us // 1000, event))
 
     def _note_without_quorum(self, event: FoldEvent, last: int) -> None:
         """The majority answered for the last time at ``last``, and not when the first round after it was held."""
-        before = self.without_quorum[-1] if self.without_quorum else None
+        before = self.as_leader.without_quorum[-1] if self.as_leader.without_quorum else None
         if event.term is None:
             return
         if before is not None and before.term == event.term and last <= before.at:
@@ -488,7 +492,7 @@ class DledgerLog:
         if before is not None and before.term == event.term:
             before.regained = True
         by = max(last, event.by - (event.duration_ms or 0) * 1000)
-        self.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
+        self.as_leader.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:
@@ -547,10 +551,10 @@ class DledgerLog:
         if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
             return
         grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
-        if self.progress and self.progress[-1].term == event.term:
-            self.progress[-1] = grown
+        if self.as_leader.progress and self.as_leader.progress[-1].term == event.term:
+            self.as_leader.progress[-1] = grown
         else:
-            self.progress.append(grown)
+            self.as_leader.progress.append(grown)
 
     # -- votes ------------------------------------------------------------------------------------------
 
@@ -704,6 +708,13 @@ _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
     "DL_VOTE_UNKNOWN": DledgerLog._on_stranger,
     "DL_VOTE_SELF": DledgerLog._on_stranger,
 }
+
+
+def _begins_to_serve(event: FoldEvent) -> bool:
+    """Whether the broker on top of a leader has become master: from here on it takes messages."""
+    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.term is not None
+    return changed and event.role == "LEADER" and event.value_before != "SLAVE"
+
 
 _OWN_ID_KINDS = frozenset({"DL_HB_SELF", "DL_VOTE_SELF"})
 
