@@ -57,7 +57,10 @@ from election_core.protocols.dledger.checks import (
     vote_reply,
 )
 from election_core.protocols.dledger.facts import (
+    CommittedCut,
     LeaderKeptRole,
+    LeaderLog,
+    QueuesCut,
     StrangerMet,
     TwoLeaders,
     VoteRefused,
@@ -81,6 +84,9 @@ PREFERRED = "preferred_leader"
 """How the role of a leader ends that hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
 TRANSFER_LASTS = 10 * SECOND
 """A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
+
+ONE_RECOVERY = 60 * SECOND
+"""The end of the log that a starting broker prints so long before it cuts its queues is that of the same start."""
 
 HEARD_LASTS = 5 * SECOND
 """A larger term is taken at once, or after the round of votes that is open; later lines may be of another life."""
@@ -194,6 +200,39 @@ class AsLeader:
     kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class LedgerLines:
+    """What a node's own lines say of its log and of the queues that its broker keeps of it."""
+
+    truncated: list[FoldEvent] = field(default_factory=list)
+    committed_cut: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    led_with: list[FoldEvent] = field(default_factory=list)
+    recovered: list[FoldEvent] = field(default_factory=list)
+    queues_cut: list[FoldEvent] = field(default_factory=list)
+
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
+        """What the lines prove."""
+        for cut in self.truncated:
+            during, evidence = emit.at(cut), (cut.event_id,)
+            yield LogCut(
+                *during,
+                term=None,
+                peer=cut.peer,
+                cut_to=cut.start_offset,
+                log_end=cut.max_offset,
+                done=True,
+                evidence=evidence,
+            )
+        for last, committed, cut in self.committed_cut:
+            yield CommittedCut(*emit.at(cut), from_index=last, to_index=committed, peer=cut.peer)
+        for status in self.led_with:
+            yield LeaderLog(*emit.at(status), term=status.term or 0, to_index=status.ledger_end or 0)
+        for cut in self.queues_cut:
+            ends = [one.max_offset for one in self.recovered if 0 <= cut.at - one.at <= ONE_RECOVERY]
+            log_end = ends[-1] if ends else None
+            yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset or 0, cut_to=cut.max_offset, log_end=log_end)
+
+
 def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
     """Votes and campaigns as one node's log tells them."""
     for grant in grants:
@@ -235,6 +274,7 @@ class Running:
     preferred_at: int | None = None
     last_status: tuple[int, int, int] | None = None
     last_at: int | None = None
+    committed: int = -1
 
 
 @dataclass(slots=True)
@@ -251,7 +291,7 @@ class DledgerLog:
     strangers: dict[tuple[str, str | None], FoldEvent] = field(default_factory=dict)
     raised: list[tuple[int, FoldEvent]] = field(default_factory=list)
     two_leaders: list[tuple[int, str | None, str | None, FoldEvent]] = field(default_factory=list)
-    truncated: list[FoldEvent] = field(default_factory=list)
+    ledger: LedgerLines = field(default_factory=LedgerLines)
     heard: list[HeardLast] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
@@ -265,6 +305,9 @@ class DledgerLog:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
         if event.kind in BROKER_KINDS:
             self._of_broker.append(event)
+            return
+        if event.kind in STORE_KINDS:
+            (self.ledger.queues_cut if event.kind == "STORE_QUEUES_CUT" else self.ledger.recovered).append(event)
             return
         if event.node is not None and event.kind in _NAMES_SELF:
             self.node = event.node
@@ -321,16 +364,7 @@ class DledgerLog:
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
-        for cut in self.truncated:
-            yield LogCut(
-                *emit.at(cut),
-                term=None,
-                peer=cut.peer,
-                cut_to=cut.start_offset,
-                log_end=cut.max_offset,
-                done=True,
-                evidence=(cut.event_id,),
-            )
+        yield from self.ledger.facts(emit)
 
     def _quorum_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for lost in self.as_leader.without_quorum:
@@ -528,6 +562,9 @@ class DledgerLog:
         if role is None:
             return
         self._note_progress(event, role)
+        self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
+        if role == LEADER and event.ledger_end is not None and not self._led_before(event.term):
+            self.ledger.led_with.append(event)
         known = self.steps[-1] if self.steps else None
         if known is not None and (known.role, known.term) == (role, event.term):
             self._now.role_seen_at = event.at
@@ -540,6 +577,10 @@ class DledgerLog:
         leader = (event.node or self.node) if role == LEADER else None
         self._step(seen, role, event.term, leader, "status")
         self._now.role_seen_at = event.at
+
+    def _led_before(self, term: int | None) -> bool:
+        """Whether a line has already said how far the log of this node as leader of a term goes."""
+        return bool(self.ledger.led_with) and self.ledger.led_with[-1].term == term
 
     def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
@@ -673,7 +714,9 @@ class DledgerLog:
         self.checked.note(take_over(event), event)
 
     def _on_store_truncate(self, event: FoldEvent) -> None:
-        self.truncated.append(event)
+        self.ledger.truncated.append(event)
+        if event.ledger_end is not None and self._now.committed > event.ledger_end:
+            self.ledger.committed_cut.append((event.ledger_end, self._now.committed, event))
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
@@ -725,7 +768,10 @@ _NAMES_GROUP = frozenset(
 BROKER_KINDS = frozenset({"DLB_ROLE_END", "DLB_SLAVE_BEGIN"})
 """Lines of the broker on top of its DLedger member, in the broker's own log."""
 
-KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS
+STORE_KINDS = frozenset({"DL_STORE_RECOVERED_TO", "STORE_QUEUES_CUT"})
+"""Lines of a broker that starts, about its log and the queues that it keeps of it; they come in a log of their own."""
+
+KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS | STORE_KINDS
 """The events that the fold of a DLedger log reads; some only name the group."""
 
 _STATUS = frozenset({"DL_STATUS", "DL_STATUS_FSM"})
