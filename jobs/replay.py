@@ -9,10 +9,9 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from election_core.replay import arrow_passes as core
 from jobs import JobError
+from jobs.engines.engine import Engine
 from jobs.gates.checks import Check, check, record, stopped
 from jobs.publish import publish
 from jobs.publishing.held_back import hold_back
@@ -21,7 +20,6 @@ from jobs.replaying.due import Due, inventory_version, look, nothing_new, work_o
 from jobs.replaying.judging import judge_all
 from jobs.replaying.news import nights
 from jobs.replaying.selection import EVERYTHING, Selection
-from jobs.replaying.work import NO_INVENTORY
 from jobs.warehouse.table_sets import LANDED
 from jobs.warehouse.warehouse import Warehouse
 
@@ -41,9 +39,9 @@ class Replay:
 
 
 def replay(
-    spark: SparkSession,
+    engine: Engine,
     warehouse: Warehouse,
-    inventory: core.Inventory = NO_INVENTORY,
+    inventory: core.Inventory = core.NO_INVENTORY,
     selection: Selection = EVERYTHING,
     *,
     publishing: bool = True,
@@ -59,12 +57,12 @@ def replay(
         return Replay(None)
     if selection != EVERYTHING and waits(warehouse):
         raise JobError("a replay of everything waits to be published: publish it first, then judge a part anew")
-    due = look(spark, warehouse, inventory, selection)
+    due = look(engine, warehouse, inventory, selection)
     clusters, checks = through_gates(warehouse, due)
     held = due.held(clusters)
     if not clusters and due.since == due.last_batch and held == due.held_before:
         return Replay(None, held=tuple(held), checks=checks)
-    work = work_on(spark, warehouse, inventory, due, clusters)
+    work = work_on(engine, warehouse, inventory, due, clusters)
     if clusters or work.everything:
         judge_all(work, due.checkpoints)
     if not due.since:

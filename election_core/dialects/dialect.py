@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from string import Formatter
 from typing import Any
 
@@ -59,6 +59,10 @@ class Dialect:
     else is configured. ``parse`` answers ``None`` for what is not of interest and raises :class:`Unparsable`,
     nothing else. ``time_of`` takes a first line and its zone, and answers microseconds UTC and the resolution
     in milliseconds, or ``None`` where the line bears no possible time.
+
+    ``said`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts take a line
+    apart, and ``anchors`` are the ``needles`` for any layout. ``plain`` dialects write times as ``2026-03-01 10:00:00``.
+    Some texts mean something only ``by_class`` that prints them; ``missing`` says what a layout does not tell.
     """
 
     name: str
@@ -67,6 +71,22 @@ class Dialect:
     utc_offset_minutes: int
     parse: Callable[[Record], Event | None]
     time_of: Callable[[str, int], tuple[int, int] | None]
+    said: Callable[[Any, Record], Event | None] | None = None
+    reads: Callable[[str], bool] = field(default=bool)
+    anchors: tuple[str, ...] = ()
+    plain: bool = True
+    by_class: bool = False
+    missing: str | None = None
+
+    @property
+    def system(self) -> str:
+        """The name without the layout that may stand behind it."""
+        return self.name.partition(" ")[0]
+
+    @property
+    def in_layout(self) -> bool:
+        """Whether a layout other than the system's own is read."""
+        return " " in self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +174,16 @@ class Pattern:
     """A text made ready: ``regex`` matches whole messages, ``anchor`` is a literal that each of them contains."""
 
     text: Text
-    regex: re.Pattern[str]
+    expression: str
     prefix: str
     anchor: str
     needle: str
     places: tuple[tuple[str, Shape], ...]
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """Compiled when the first message asks for it: there are many hundred, and a log holds some of them."""
+        return _compiled(self.expression)
 
     def read(self, message: str, thread: str, stream: str) -> dict[str, Any] | None:
         """The columns that ``message`` fills, or ``None`` where it is another text; no blanks at its end.
@@ -176,6 +201,11 @@ class Pattern:
             elif name:
                 columns[name] = shape.read(printed)
         return columns if text.then is None else dict(text.then(columns))
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.DOTALL)
 
 
 def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
@@ -203,7 +233,7 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
     regex += re.escape(literals[-1])
     prefix, anchor = literals[0], max(literals, key=len)
     needle = max((before + prefix if prefix else "", *literals), key=len)
-    return Pattern(text, re.compile(rf"{regex}\Z", re.DOTALL), prefix, anchor, needle, tuple(places))
+    return Pattern(text, rf"{regex}\Z", prefix, anchor, needle, tuple(places))
 
 
 KEY_LENGTH = 8
@@ -236,11 +266,20 @@ class Table:
 
     def needles(self) -> tuple[str, ...]:
         """The fewest literals of which every event's line contains one."""
-        kept: list[str] = []
-        for needle in sorted({one.needle for one in self.patterns}, key=lambda one: (len(one), one)):
-            if not any(shorter in needle for shorter in kept):
-                kept.append(needle)
-        return tuple(kept)
+        return fewest({one.needle for one in self.patterns})
+
+    def anchors(self) -> tuple[str, ...]:
+        """The fewest literals of which every event's message contains one."""
+        return fewest({one.anchor for one in self.patterns})
+
+
+def fewest(literals: Iterable[str]) -> tuple[str, ...]:
+    """The literals that contain no other one."""
+    kept: list[str] = []
+    for literal in sorted(literals, key=lambda one: (len(one), one)):
+        if not any(shorter in literal for shorter in kept):
+            kept.append(literal)
+    return tuple(kept)
 
 
 @lru_cache(maxsize=4096)

@@ -265,6 +265,41 @@ class LineBrokeRule(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class ClockSteppedBack(Fact):
+    """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
+    group."""
+
+    kind: ClassVar[str] = "CLOCK_STEPPED_BACK"
+
+    back_ms: int
+    of_member: bool
+    stream: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SettingPrinted(Fact):
+    """The source printed the setting ``name`` with this ``value``, for the first time; only settings that change a time
+    of :class:`~election_core.model.timing.Timeout`. Milliseconds, or ticks."""
+
+    kind: ClassVar[str] = "SETTING_PRINTED"
+
+    name: str
+    value: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class TimeoutConfigured(Fact):
+    """The settings of the pipeline give the group this ``value``, in milliseconds, for the time-out ``name``: the name
+    of a :class:`~election_core.model.timing.Timeout`."""
+
+    kind: ClassVar[str] = "TIMEOUT_CONFIGURED"
+
+    name: str
+    value: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class ReplayFailed(Fact):
     """The fold of the source's log, or the judge of a group (then the source is empty), failed with this ``error``: a
     fault of this software, not of the log."""
@@ -291,6 +326,9 @@ SHARED: tuple[type[Fact], ...] = (
     TermWentBack,
     LogCut,
     RuleChecked,
+    ClockSteppedBack,
+    SettingPrinted,
+    TimeoutConfigured,
     ReplayFailed,
 )
 """The kinds that several protocols share."""

@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-
 from election_core import RULES_VERSION
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import FACTS_VERSION
 from jobs import JobError
-from jobs.engines.spark_tables import landed as landed_rows
-from jobs.replaying.checkpoints import checkpoints_of
+from jobs.engines.engine import Engine, Rows, UpTo
+from jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
 from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces
 from jobs.replaying.selection import EVERYTHING, Selection, selected
-from jobs.replaying.work import NO_INVENTORY, Work
+from jobs.replaying.work import Work
 from jobs.warehouse.table_sets import stands
 from jobs.warehouse.warehouse import Warehouse
 
 
-def nothing_new(warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) -> bool:
+def nothing_new(warehouse: Warehouse, inventory: core.Inventory = core.NO_INVENTORY) -> bool:
     """Whether what is published is all that there is to say, with this inventory.
 
     Raises :class:`~jobs.JobError` when nothing was ever landed.
@@ -54,8 +52,12 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
 
 def inventory_version(inventory: core.Inventory) -> str:
     """A name for what an inventory says."""
-    entries = sorted((*source, listed.replica_group, listed.member or "") for source, listed in inventory.items())
-    return hashlib.sha256(repr(entries).encode()).hexdigest()[:16]
+    entries = sorted((*source, one.replica_group, one.member or "") for source, one in inventory.listed.items())
+    times = [
+        (rule.cluster, rule.replica_group, *((timeout.name, ms) for timeout, ms in rule.timeouts))
+        for rule in inventory.timing
+    ]
+    return hashlib.sha256(repr([*entries, *times]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ class Due:
     since: int
     held_before: list[str]
     versions: dict[str, int]
-    landed: DataFrame
-    checkpoints: DataFrame
+    landed: Rows
+    checkpoints: Rows
     known: list[Known]
     news: list[New]
     pending: set[str]
@@ -100,7 +102,7 @@ class Due:
         return sorted((self.pending | self.asked).difference(clusters))
 
 
-def look(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, selection: Selection) -> Due:
+def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, selection: Selection) -> Due:
     """What there is to judge. Tables that are missing are created.
 
     Raises :class:`JobError` when the selection names nothing that has events.
@@ -109,12 +111,12 @@ def look(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, s
     since = batch_published(warehouse, published, inventory)
     warehouse.create()
     versions = warehouse.versions()
-    landed, held_before = landed_rows(spark, warehouse, "events", last_batch), held_by(published)
-    checkpoints = checkpoints_of(spark, warehouse)
-    known = known_sources(checkpoints)
-    news = new_sources(landed, since, min((source.batch for source in known), default=0))
+    landed, held_before = Rows("events", versions["events"]).where(UpTo("batch", last_batch)), held_by(published)
+    checkpoints = checkpoints_of(versions[CHECKPOINTS.name])
+    known = known_sources(engine, warehouse, checkpoints) if warehouse.count(CHECKPOINTS.name) else []
+    news = new_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
     pending = {*(source.cluster for source in news), *held_before}
-    asked = pending if selection == EVERYTHING else set(selected(landed, selection))
+    asked = pending if selection == EVERYTHING else set(selected(engine, warehouse, landed, selection))
     return Due(
         selection=selection,
         started_at=started_at,
@@ -132,14 +134,14 @@ def look(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, s
 
 
 def work_on(
-    spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, due: Due, clusters: Collection[str]
+    engine: Engine, warehouse: Warehouse, inventory: core.Inventory, due: Due, clusters: Collection[str]
 ) -> Work:
     """The work that judges ``clusters``, of what is due."""
     news, known = due.news_of(clusters), [source for source in due.known if source.cluster in clusters]
     doubtful = clusters if due.selection.from_events else due.held_before if due.since else []
     part = bool(due.since) and due.selection == EVERYTHING
     return Work(
-        spark=spark,
+        engine=engine,
         warehouse=warehouse,
         run_id=due.run_id,
         inventory=inventory,
@@ -148,5 +150,5 @@ def work_on(
         extent=extent(news, due.known, clusters, doubtful, part=part),
         everything=not due.since and not due.held(clusters),
         before=due.versions,
-        pieces=pieces(news, known, int(spark.conf.get("spark.sql.shuffle.partitions") or 1)),
+        pieces=pieces(news, known, engine.tasks),
     )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from election_core import RULES_VERSION
+from election_core.replay.arrow_passes import NO_INVENTORY
 from election_core.replay.fact_rows import FACTS_VERSION
 from jobs.cli.app import main
 from jobs.replaying.due import inventory_version
@@ -25,7 +26,7 @@ def published(warehouse: Warehouse, batch: int, held: list[str], facts_version: 
     """Publish what is landed."""
     run: dict[str, Any] = {"run_id": f"r{batch}", "started_at": NOON, "published_at": NOON, "status": "published"}
     made_by = {"code_version": "1", "rules_version": RULES_VERSION, "facts_version": facts_version}
-    made_by["inventory_version"] = inventory_version({})
+    made_by["inventory_version"] = inventory_version(NO_INVENTORY)
     versions = {name: version for name, version in warehouse.versions().items() if name != "runs"}
     shown = {
         "batch": batch,
@@ -55,6 +56,11 @@ def test_what_is_new_is_named_and_nothing_is_changed(
     assert said("run", *both) == ["would land c1: 1 new or grown files, 0.0 MB", "would judge c1"]
     assert not Path(warehouse.root).exists()
     assert said("replay", *both[2:], code=1)[0].startswith("error: nothing is landed")
+
+    zone.write("zookeeper.log", "10:00:00,123 [main] INFO a.b.C - LOOKING\n" * 3)
+    [_, puzzle] = said("land", *both)
+    assert puzzle.startswith("would not understand c1/nodes/n1/logs/zookeeper.log: none of 3 lines begins")
+    (zone.logs / "zookeeper.log").unlink()
 
     landed(zone, warehouse)
     assert said("land", *both) == ["would land nothing: no new log file, and none has grown"]
