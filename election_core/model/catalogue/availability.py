@@ -20,7 +20,6 @@ AVAILABILITY: tuple[Rule, ...] = (
         judged_by=(
             "judge.availability",
             "judge.leaderless",
-            "judge.quorum_contact",
             "protocols.acting_master.rules",
             "protocols.controller.rules",
             "protocols.raft.rules",
