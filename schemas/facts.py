@@ -90,8 +90,13 @@ TABLE = Table(
         Column(name="without_quorum_ms", type=BIGINT, comment="Time since the last quorum.", unit="ms"),
         Column(name="other", type=STRING, comment="The leader that the node heard of."),
         Column(name="known", type=STRING, comment="The leader that it knew."),
-        Column(name="from_index", type=BIGINT, comment="Commit index before it grew."),
-        Column(name="to_index", type=BIGINT, comment="Commit index after it grew."),
+        Column(name="queue_end", type=BIGINT, comment="Where the queues ended, as a place in the log.", unit="bytes"),
+        Column(
+            name="from_index",
+            type=BIGINT,
+            comment="Commit index before it grew, or the entry after which a log was cut.",
+        ),
+        Column(name="to_index", type=BIGINT, comment="Commit index after it grew, or the last entry of a log."),
         Column(name="voters_in_force", type=BIGINT, comment="Members that could vote."),
         Column(name="refusals", type=BIGINT, comment="Members that refused their vote."),
         Column(

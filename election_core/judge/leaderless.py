@@ -68,7 +68,8 @@ def gaps(
     ends, led_unseen, lives = _Ends(group, heard, majorities), _led_unseen(group), _Lives(group)
     for number, before in enumerate(ordered, 1):
         after = ordered[number] if number < len(ordered) else None
-        gap = _gap(group, ends, before, after, led_unseen, lives)
+        target = ends.target
+        gap = _gap(group, ends.so_far(before), (after, target), led_unseen, lives)
         if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
             yield gap
 
@@ -214,10 +215,14 @@ class _Lives:
 
 
 def _gap(
-    group: Group, all_ends: _Ends, last: Tenure, after: Tenure | None, led_unseen: Sequence[Role], lives: _Lives
+    group: Group,
+    ends: Sequence[_End],
+    following: tuple[Tenure | None, Moment],
+    led_unseen: Sequence[Role],
+    lives: _Lives,
 ) -> Gap | None:
-    target = all_ends.target
-    ends = all_ends.so_far(last)
+    """The gap between these ends and what follows: the next tenure and when it served, or the end of the logs."""
+    after, target = following
     if after is None and any(tenure.open for tenure in group.tenures):
         return None
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
