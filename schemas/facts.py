@@ -122,6 +122,11 @@ TABLE = Table(
             unit="ms",
         ),
         Column(name="accepted", type=BOOLEAN, comment="A controller accepted it."),
+        Column(
+            name="registered",
+            type=BOOLEAN,
+            comment="The change of role to master was told to the name servers without an error.",
+        ),
         Column(name="configured", type=BOOLEAN, comment="The setting is on."),
         Column(name="broker_id", type=STRING, comment="The broker that asked."),
         Column(name="start_offset", type=BIGINT, comment="Offset at which it begins.", unit="bytes"),

@@ -11,6 +11,7 @@ from election_core.model.rows import Row, settled
 from election_core.protocols.acting_master import rules as acting_master
 from election_core.protocols.broker_identity import rules as broker_identity
 from election_core.protocols.bully import rules as bully
+from election_core.protocols.controller import causality as controller_causality
 from election_core.protocols.controller import rules as controller
 from election_core.protocols.dledger import causality as dledger_causality
 from election_core.protocols.dledger import rules as dledger
@@ -82,7 +83,7 @@ _RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
 
 
 _MESSAGES = (
-    *(dledger_causality.messages, controller.messages, raft.messages, zab.messages),
+    *(dledger_causality.messages, controller_causality.messages, raft.messages, zab.messages),
     coordinator.messages,
 )
 """What proves that something on one machine came before something on another."""

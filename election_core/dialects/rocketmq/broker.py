@@ -577,6 +577,11 @@ METADATA = (
         "a group was removed, perhaps only to be added again by a copy",
     ),
     Text(
+        "BRK_PRODUCER_NEW",
+        "new producer connected, group: {value} channel: {:text}",
+        "the first heartbeat of a producer, or of a client's own one (CLIENT_INNER_PRODUCER), on a connection",
+    ),
+    Text(
         "META_CONSUMERS_GONE",
         "unregister consumer ok, no any connection, and remove consumer group, {consumer_group}",
         "the last consumer of a group left",

@@ -66,6 +66,37 @@ class RegisterCode(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class MasterReady(Fact):
+    """The broker had finished its change to master of the epoch ``term``; ``registered``: no name server refused it or
+    was missing."""
+
+    kind: ClassVar[str] = "MASTER_READY"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "registered")
+
+    term: int
+    registered: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ProducerCame(Fact):
+    """The first producer sent a heartbeat to the broker as master of the epoch ``term``."""
+
+    kind: ClassVar[str] = "PRODUCER_CAME"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ControllerLed(Fact):
+    """The controller that speaks led the controllers; without an end: until its log ends."""
+
+    kind: ClassVar[str] = "CONTROLLER_LED"
+
+    end_cause: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class AllAck(Fact):
     """Whether the broker was configured with allAckInSyncStateSet, by its settings or by what it waited for."""
 
@@ -94,5 +125,15 @@ class ControllerRuleBroken(LineBrokeRule):
     line: str
 
 
-KINDS: tuple[type[Fact], ...] = (Decision, SetRefused, EpochAhead, RegisterCode, AllAck, ControllerRuleBroken)
+KINDS: tuple[type[Fact], ...] = (
+    Decision,
+    SetRefused,
+    EpochAhead,
+    RegisterCode,
+    MasterReady,
+    ProducerCame,
+    ControllerLed,
+    AllAck,
+    ControllerRuleBroken,
+)
 """All of them."""

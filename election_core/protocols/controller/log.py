@@ -17,7 +17,7 @@ from election_core.fold.fact_writer import FactWriter, Noted, Speaker
 from election_core.fold.identity import BROKER
 from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
-from election_core.model.facts import Fact, LastHeard, LogCut, MemberAddress, TermWentBack
+from election_core.model.facts import ContactLost, Fact, LastHeard, LogCut, MemberAddress, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.controller.checks import (
     ELECTED,
@@ -35,9 +35,12 @@ from election_core.protocols.controller.checks import (
 )
 from election_core.protocols.controller.facts import (
     AllAck,
+    ControllerLed,
     ControllerRuleBroken,
     Decision,
     EpochAhead,
+    MasterReady,
+    ProducerCame,
     RegisterCode,
     SetRefused,
 )
@@ -57,6 +60,9 @@ DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS
 POLL = 5 * SECOND
 """How long a connected broker may take to hear of a new master (``syncBrokerMetadataPeriod``), and how often the
 controllers look for silent brokers (``scanNotActiveBrokerInterval``)."""
+
+CLIENTS_OWN_PRODUCER = "CLIENT_INNER_PRODUCER"
+"""``MixAll.CLIENT_INNER_PRODUCER_GROUP``."""
 
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
 
@@ -98,6 +104,10 @@ class BrokerLog:
     began: list[Step] = field(default_factory=list)
     timeouts: list[FoldEvent] = field(default_factory=list)
     first_sets: list[FoldEvent] = field(default_factory=list)
+    ready: list[tuple[FoldEvent, bool]] = field(default_factory=list)
+    producers: list[tuple[FoldEvent, int]] = field(default_factory=list)
+    _master_of: int | None = None
+    _unregistered: bool = False
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
     _master_epochs: EpochEntries | None = None
@@ -146,6 +156,11 @@ class BrokerLog:
                 set_epoch=refused.sync_state_set_epoch,
                 code=refused.code,
             )
+        for event, registered in self.ready:
+            if event.term is not None:
+                yield MasterReady(*emit.at(event), term=event.term, registered=registered)
+        for event, term in self.producers:
+            yield ProducerCame(*emit.at(event), term=term)
         yield from self._checks(emit, identity.settings.get("allAckInSyncStateSet"))
 
     def _checks(self, emit: FactWriter, all_ack: FoldEvent | None) -> Iterator[Fact]:
@@ -204,6 +219,7 @@ class BrokerLog:
 
     def _on_master_begin(self, event: FoldEvent) -> None:
         self._new_master = True
+        self._master_of, self._unregistered = event.term, False
         self.steps.append(
             Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected", address=event.address)
         )
@@ -216,6 +232,7 @@ class BrokerLog:
         )
         self.began.append(self.steps[-1])
         self._new_master = False
+        self._master_of = None
 
     def _on_role_done(self, event: FoldEvent) -> None:
         """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
@@ -223,6 +240,8 @@ class BrokerLog:
         role = LEADER if event.role in _MASTER_ROLES else FOLLOWER
         if (role == LEADER) != (event.peer == event.node) and event.peer is not None:
             return
+        if role == LEADER and event.term == self._master_of:
+            self.ready.append((event, not self._unregistered))
         if any((step.role, step.term) == (role, event.term) for step in self.steps[-4:]):
             return
         leader = event.node if role == LEADER else event.peer
@@ -239,6 +258,15 @@ class BrokerLog:
                 event.address,
             )
         )
+
+    def _on_not_registered(self, event: FoldEvent) -> None:
+        self._unregistered = True
+
+    def _on_producer(self, event: FoldEvent) -> None:
+        """The first producer of a master; each client has an own one besides, also if it only consumes."""
+        if event.value != CLIENTS_OWN_PRODUCER and self._master_of is not None:
+            self.producers.append((event, self._master_of))
+            self._master_of = None
 
     def _on_ha_master(self, event: FoldEvent) -> None:
         self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
@@ -320,6 +348,8 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "BRK_MASTER_BEGIN": BrokerLog._on_master_begin,
     "BRK_SLAVE_BEGIN": BrokerLog._on_slave_begin,
     "BRK_ROLE_DONE": BrokerLog._on_role_done,
+    "BRK_ROLE_REG_ERR": BrokerLog._on_not_registered,
+    "BRK_PRODUCER_NEW": BrokerLog._on_producer,
     "BRK_REG_TEMP": BrokerLog._on_identity,
     "BRK_SSS_ALTER_ERR": BrokerLog._on_set_refused,
     "BRK_REG_APPLIED": BrokerLog._on_identity,
@@ -379,13 +409,14 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class LostBroker:
-    """A controller heard a broker for the last time in ``[at, by]``."""
+    """A controller heard a broker for the last time in ``[at, by]``; ``closed``: then its connection ended."""
 
     group: str
     node: str
     at: int
     by: int
     event_id: str
+    closed: bool
 
 
 @dataclass(slots=True)
@@ -399,6 +430,7 @@ class ControllerLog:
     refusals: list[FoldEvent] = field(default_factory=list)
     _epochs: dict[str, int] = field(default_factory=dict)
     _waiting: int | None = None
+    leading: list[Step] = field(default_factory=list)
     _leading: bool = False
 
     def on(self, event: FoldEvent) -> None:
@@ -423,7 +455,10 @@ class ControllerLog:
             if made.register_code is not None:
                 yield from _code_fact(emit, made.register_code, made, accepted=True)
         for lost in self.lost:
-            yield LastHeard(*self._about(lost.group, speaker, stream).about(lost.node, lost))
+            about = self._about(lost.group, speaker, stream).about(lost.node, lost)
+            yield ContactLost(*about, closed=True) if lost.closed else LastHeard(*about)
+        for group in sorted({made.group for made in self.decisions}):
+            yield from self._led(self._about(group, speaker, stream))
         for (group, node, address), event in sorted(self.members.items()):
             yield MemberAddress(*self._about(group, speaker, stream).about(node, event), address=address)
         self._attribute_refusals()
@@ -431,6 +466,14 @@ class ControllerLog:
             emit = self._about(group, speaker, stream)
             yield from checked.tallied(emit, None)
             yield from _broken_rules(emit, checked)
+
+    def _led(self, emit: FactWriter) -> Iterator[Fact]:
+        """When this controller led; what it knows of a broker set it knows as one of these controllers."""
+        for span in spans(merged_in_lives(self.leading, emit.incarnations), emit.incarnations, UNKNOWN):
+            if span.step.role == LEADER:
+                step, end = span.step, (span.until, span.until_by, span.until_event)
+                during = emit.during(None, step.at, step.by, step.event_id, *end)
+                yield ControllerLed(*during, end_cause=span.end_cause)
 
     def _attribute_refusals(self) -> None:
         """The lines of refusals do not name the broker set: they are its own where the log knows no other one."""
@@ -508,10 +551,19 @@ class ControllerLog:
         self._confirm(True)
 
     def _on_leader(self, event: FoldEvent) -> None:
+        """A JRaft controller leads; what it decides from here on it decides itself."""
         self._leading = True
+        self._on_leads(event)
 
     def _on_leader_end(self, event: FoldEvent) -> None:
         self._leading = False
+        self._on_leads_not(event)
+
+    def _on_leads(self, event: FoldEvent) -> None:
+        self.leading.append(Step(event.at, event.by, LEADER, None, None, event.event_id, "elected"))
+
+    def _on_leads_not(self, event: FoldEvent) -> None:
+        self.leading.append(Step(event.at, event.by, UNKNOWN, None, None, event.event_id, "stepped_down"))
 
     def _on_lost(self, event: FoldEvent) -> None:
         """A broker's heartbeats ran out (the scan comes every 5 s, heartbeats every second), or its channel closed."""
@@ -519,8 +571,9 @@ class ControllerLog:
             return
         timeout_us = (event.duration_ms or 0) * 1000
         early, late = (timeout_us + POLL, timeout_us - SECOND) if timeout_us else (0, 0)
+        times = event.at - early, event.by - late
         self.lost.append(
-            LostBroker(event.replica_group, event.broker_id, event.at - early, event.by - late, event.event_id)
+            LostBroker(event.replica_group, event.broker_id, *times, event.event_id, closed=not timeout_us)
         )
 
     def _on_not_committed(self, event: FoldEvent) -> None:
@@ -568,7 +621,11 @@ _CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, FoldEvent], None]] = {
     "CTL_BROKER_EXPIRED": ControllerLog._on_lost,
     "CTL_BROKER_CHANNEL_CLOSED": ControllerLog._on_lost,
     "JR_BROKER_EXPIRED": ControllerLog._on_lost,
-    "JR_BROKER_REMOVED": ControllerLog._on_lost,
+    "JR_BROKER_CHANNEL_CLOSED": ControllerLog._on_lost,
+    "CTL_LEADER_BEGIN": ControllerLog._on_leads,
+    "CTL_LEADER_END": ControllerLog._on_leads_not,
+    "CTL_FOLLOWER": ControllerLog._on_leads_not,
+    "CTL_CANDIDATE": ControllerLog._on_leads_not,
 }
 
 CONTROLLER_KINDS = frozenset(_CONTROLLER_HANDLERS)
