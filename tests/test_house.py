@@ -197,3 +197,14 @@ def test_the_page_on_architecture_names_every_room(top: str) -> None:
     named = {*re.findall(r"(?m)^ {6}(\w+)/", block)}
     rooms = {path.parent.name for path in (ROOT / top).glob("*/__init__.py")}
     assert named == rooms
+
+
+def test_the_guide_names_places_that_exist() -> None:
+    """Every path that CONTRIBUTING.md names is there, and every search that it prints finds something."""
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:election_core|jobs|schemas|tests|docs)/[\w./-]*)`", guide))
+    assert named
+    assert {path for path in named if not (ROOT / path).exists()} == set()
+    for words, folders in re.findall(r'`grep -rn "?([^"`]+?)"? (election_core(?: tests)?)`', guide):
+        files = [file for folder in folders.split() for file in (ROOT / folder).rglob("*.py")]
+        assert any(words in file.read_text(encoding="utf-8") for file in files), words

@@ -16,7 +16,7 @@ import pyarrow as pa
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import Segment
 from election_core.model.fold_event import FoldEvent
-from election_core.replay.source_fold import PERIODIC
+from election_core.replay.registry import PERIODIC
 
 LIVED = "LIVED"
 """A row that stands for lines of one process: the first at ``event_time`` (``event_id``), the last at ``until``

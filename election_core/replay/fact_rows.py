@@ -4,41 +4,14 @@ A row says its kind and fills the columns of that kind's fields, which have thei
 holds the kinds and the columns of ``schemas/facts.py`` together.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
 
-from election_core.model.facts import SHARED, Fact
-from election_core.protocols.acting_master import facts as acting_master
-from election_core.protocols.broker_identity import facts as broker_identity
-from election_core.protocols.controller import facts as controller
-from election_core.protocols.dledger import facts as dledger
-from election_core.protocols.highest_id import facts as highest_id
-from election_core.protocols.log_quality import facts as log_quality
-from election_core.protocols.metadata import facts as metadata
-from election_core.protocols.order_lock import facts as order_lock
-from election_core.protocols.raft import facts as raft
-from election_core.protocols.zab import facts as zab
-
-KINDS: Mapping[str, type[Fact]] = {
-    fact.kind: fact
-    for fact in (
-        *SHARED,
-        *dledger.KINDS,
-        *raft.KINDS,
-        *zab.KINDS,
-        *highest_id.KINDS,
-        *controller.KINDS,
-        *metadata.KINDS,
-        *order_lock.KINDS,
-        *broker_identity.KINDS,
-        *acting_master.KINDS,
-        *log_quality.KINDS,
-    )
-}
-"""The class of each kind."""
+from election_core.model.facts import Fact
+from election_core.replay.registry import FACT_KINDS
 
 FACTS_VERSION = "1"
 """Facts of another version are not read: they are made anew from the events. It grows with every change of a kind's
@@ -47,7 +20,7 @@ name or fields, which need not change a rule."""
 
 def values_of(columns: Sequence[str]) -> Callable[[Fact], tuple[Any, ...]]:
     """What a fact says in each of ``columns``, ``None`` in those that its kind does not have."""
-    getters = {kind: attrgetter(*(_attribute(kind, name) for name in columns)) for kind in KINDS.values()}
+    getters = {kind: attrgetter(*(_attribute(kind, name) for name in columns)) for kind in FACT_KINDS.values()}
 
     def values(fact: Fact) -> tuple[Any, ...]:
         row: tuple[Any, ...] = getters[type(fact)](fact)
@@ -72,10 +45,10 @@ def facts_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Fact]:
         for number, kind in enumerate(batch.column("kind").to_pylist()):
             rows_of.setdefault(kind, []).append(number)
         for kind, numbers in rows_of.items():
-            names = KINDS[kind].__match_args__
+            names = FACT_KINDS[kind].__match_args__
             columns |= {name: _plain(batch.column(name)) for name in names if name not in columns}
             values = ([column[number] for number in numbers] for column in map(columns.__getitem__, names))
-            for number, fact in zip(numbers, map(KINDS[kind], *values), strict=True):
+            for number, fact in zip(numbers, map(FACT_KINDS[kind], *values), strict=True):
                 facts[number] = fact
         yield from (fact for fact in facts if fact is not None)
 

@@ -1,6 +1,6 @@
 """From the facts of one replica group to its rows, whichever protocols it speaks."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from election_core.judge.clock import Clocks
@@ -8,21 +8,9 @@ from election_core.judge.group import group_of
 from election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact, ReplayFailed
 from election_core.model.rows import Row, settled
-from election_core.protocols.acting_master import rules as acting_master
-from election_core.protocols.broker_identity import rules as broker_identity
-from election_core.protocols.bully import rules as bully
-from election_core.protocols.controller import causality as controller_causality
-from election_core.protocols.controller import rules as controller
-from election_core.protocols.dledger import causality as dledger_causality
-from election_core.protocols.dledger import rules as dledger
-from election_core.protocols.highest_id import coordinator
 from election_core.protocols.log_quality import duplicate_logs
 from election_core.protocols.log_quality import rules as log_quality
-from election_core.protocols.metadata import rules as metadata
-from election_core.protocols.order_lock import rules as order_lock
-from election_core.protocols.raft import rules as raft
-from election_core.protocols.token_ring import rules as token_ring
-from election_core.protocols.zab import rules as zab
+from election_core.replay.registry import PROTOCOLS, Judge
 
 FAULT = "fault"
 """The protocol of facts about faults of this software."""
@@ -66,27 +54,9 @@ def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
         )
 
 
-_RULES: dict[str, Callable[[list[Fact], Clocks], Iterator[Row]]] = {
-    dledger.PROTOCOL: dledger.judge,
-    raft.PROTOCOL: raft.judge,
-    zab.PROTOCOL: zab.judge,
-    bully.PROTOCOL: bully.judge,
-    token_ring.PROTOCOL: token_ring.judge,
-    controller.PROTOCOL: controller.judge,
-    metadata.PROTOCOL: metadata.judge,
-    order_lock.PROTOCOL: order_lock.judge,
-    broker_identity.PROTOCOL: broker_identity.judge,
-    acting_master.PROTOCOL: acting_master.judge,
-    log_quality.PROTOCOL: log_quality.judge,
-    FAULT: _not_judged,
-}
+_JUDGES: dict[str, Judge] = {**{protocol.name: protocol.judge for protocol in PROTOCOLS}, FAULT: _not_judged}
 
-
-_MESSAGES = (
-    *(dledger_causality.messages, controller_causality.messages, raft.messages, zab.messages),
-    coordinator.messages,
-)
-"""What proves that something on one machine came before something on another."""
+_CAUSAL_PAIRS = tuple(protocol.causal_pairs for protocol in PROTOCOLS if protocol.causal_pairs is not None)
 
 
 def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
@@ -96,7 +66,7 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     """
     by_protocol = sorted(duplicate_logs.judged_once(facts), key=lambda fact: fact.protocol)
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
-    messages = [message for of_protocol in _MESSAGES for message in of_protocol(by_protocol)]
+    messages = [message for causal_pairs in _CAUSAL_PAIRS for message in causal_pairs(by_protocol)]
     clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
     for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
-        yield from settled(_RULES[protocol](list(own), clocks))
+        yield from settled(_JUDGES[protocol](list(own), clocks))

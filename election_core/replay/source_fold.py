@@ -2,104 +2,25 @@
 
 Lines of one stream are in program order; two streams of a machine share its clock and nothing else. Streams of
 different processes on one machine (a name server beside a broker) have lives of their own. Each protocol has a
-state machine of its own for the lines it knows; :data:`FOLDS` lists them.
+state machine of its own for the lines it knows; the registry lists them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 from election_core.fold.fact_writer import Speaker
-from election_core.fold.identity import BROKER, IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
-from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Incarnation, Segment
+from election_core.fold.identity import IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
+from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Segment
+from election_core.fold.settings import PrintedSettings
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
-from election_core.protocols.acting_master import log as acting_master
-from election_core.protocols.broker_identity import log as broker_identity
-from election_core.protocols.bully import log as bully
-from election_core.protocols.controller import jraft_log
-from election_core.protocols.controller import log as controller
-from election_core.protocols.dledger import log as dledger
+from election_core.model.timing import TimingRule
 from election_core.protocols.log_quality import log as log_quality
-from election_core.protocols.metadata import log as metadata
-from election_core.protocols.order_lock import log as order_lock
-from election_core.protocols.raft import log as raft
-from election_core.protocols.token_ring import log as token_ring
-from election_core.protocols.zab import log as zab
-
-
-class ProtocolLog(Protocol):
-    """The state machine of one protocol for the lines of one log, one process or one source."""
-
-    def on(self, event: FoldEvent) -> None:
-        """Take the next line; lines of one stream come in program order."""
-
-    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What the lines prove, after the last of them."""
-
-
-@runtime_checkable
-class ReadsSnapshots(Protocol):
-    """A state machine that holds less of the snapshots when it knows beforehand what happened in the logs."""
-
-    def after_logs(self, incarnations: list[Incarnation]) -> None:
-        """All lines of the broker are taken, whose ``incarnations`` these are; snapshots follow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """A state machine, the kinds of events that it reads, and which streams share one instance of it.
-
-    ``scope`` maps a stream to the name of its instance; ``None``: the protocol does not read that stream.
-    """
-
-    make: Callable[[], ProtocolLog]
-    kinds: frozenset[str]
-    scope: Callable[[str], str | None]
-
-
-def _each_stream(stream: str) -> str | None:
-    return stream
-
-
-def _whole_broker(stream: str) -> str | None:
-    return "broker.log" if process_of(stream) == BROKER else None
-
-
-def _broker_or_stream(stream: str) -> str | None:
-    return _whole_broker(stream) or stream
-
-
-def _broker_and_snapshots(stream: str) -> str | None:
-    return "metadata" if process_of(stream) in {BROKER, SNAPSHOTS} else None
-
-
-FOLDS: tuple[Fold, ...] = (
-    Fold(dledger.DledgerLog, dledger.KINDS, _broker_or_stream),
-    Fold(jraft_log.JraftLog, jraft_log.KINDS, _each_stream),
-    Fold(raft.RaftLog, raft.KINDS, _each_stream),
-    Fold(zab.ZabLog, zab.KINDS, _each_stream),
-    Fold(bully.bully_log, bully.KINDS, _each_stream),
-    Fold(token_ring.ring_log, token_ring.KINDS, _each_stream),
-    Fold(controller.BrokerLog, controller.BROKER_KINDS, _whole_broker),
-    Fold(controller.ControllerLog, controller.CONTROLLER_KINDS, _each_stream),
-    Fold(metadata.MetadataLog, metadata.KINDS, _broker_and_snapshots),
-    Fold(order_lock.LockLog, order_lock.KINDS, _whole_broker),
-    Fold(broker_identity.BrokerLog, broker_identity.BROKER_KINDS, _whole_broker),
-    Fold(broker_identity.ControllerLog, broker_identity.CONTROLLER_KINDS, _each_stream),
-    Fold(acting_master.BrokerLog, acting_master.BROKER_KINDS, _whole_broker),
-    Fold(acting_master.NameServerLog, acting_master.NAME_SERVER_KINDS, _each_stream),
-)
-"""The state machines of all protocols; a new protocol adds its line here."""
-
-PERIODIC: Mapping[str, Periodic] = {**dledger.PERIODIC, **acting_master.PERIODIC}
-"""Kinds of lines that come again and again while nothing happens."""
+from election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
+from election_core.replay.registry import FOLDS, LINE_KINDS
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
-INTERESTING = frozenset().union(
-    START_KINDS, STOP_KINDS, IDENTITY_KINDS, log_quality.KINDS, *(fold.kinds for fold in FOLDS)
-)
+INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)
 """The kinds of events that the fold reads; all others are signs of life only."""
 
 
@@ -118,6 +39,8 @@ class SourceLog:
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
     itself: log_quality.SourcesLog = field(default_factory=log_quality.SourcesLog)
+    settings: PrintedSettings = field(default_factory=PrintedSettings)
+    timing_rules: tuple[TimingRule, ...] = ()
     _stream_of: dict[str, str] = field(default_factory=dict)
     _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
@@ -153,6 +76,7 @@ class SourceLog:
             self.identity.on(event)
         if kind in log_quality.KINDS:
             self.itself.on(event)
+        self.settings.on(event)
         readers = self._readers.get((kind, event.stream))
         if readers is None:
             readers = self._readers[kind, event.stream] = tuple(self._new_readers(kind, event.stream))
@@ -162,9 +86,14 @@ class SourceLog:
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
         incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
-        speaker = Speaker(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed)
+        speaker = Speaker(
+            *(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed),
+            settings=self.settings.values(),
+            timing_rules=self.timing_rules,
+        )
         told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)]
         yield from (fact for _, fact in told)
+        yield from self.settings.facts(speaker, (fact for _, fact in told))
         yield from self.itself.facts(speaker, told)
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:

@@ -10,7 +10,7 @@ from election_core.model.events import Event, LinePosition
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
-from election_core.replay.fact_rows import KINDS
+from election_core.replay.registry import FACT_KINDS
 from schemas import TABLES, Table, docs
 from schemas.model import EPOCH_ENTRIES
 
@@ -37,11 +37,11 @@ def test_an_event_row_is_its_source_its_meaning_and_its_batch() -> None:
 
 
 def test_a_fact_row_has_the_fields_of_every_kind_and_no_other() -> None:
-    fields_of_kinds = {name for kind in KINDS.values() for name in names_of(kind)}
+    fields_of_kinds = {name for kind in FACT_KINDS.values() for name in names_of(kind)}
     assert set(TABLES["facts"].names) == {"kind", *fields_of_kinds}
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", FACT_KINDS.values(), ids=lambda kind: kind.__name__)
 def test_a_kind_fits_its_columns(kind: type[Fact]) -> None:
     columns = {column.name: column for column in TABLES["facts"].columns}
     assert kind.kind == re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).upper()
@@ -56,7 +56,7 @@ def test_a_kind_fits_its_columns(kind: type[Fact]) -> None:
 def test_every_kind_of_fact_is_listed() -> None:
     rooms = [module for name, module in sys.modules.items() if re.fullmatch(r"election_core\..*\bfacts", name)]
     things = [thing for room in rooms for thing in vars(room).values() if isinstance(thing, type)]
-    assert {thing for thing in things if issubclass(thing, Fact) and thing.kind} == set(KINDS.values())
+    assert {thing for thing in things if issubclass(thing, Fact) and thing.kind} == set(FACT_KINDS.values())
 
 
 @pytest.mark.parametrize("kind", TABLE_OF, ids=lambda kind: kind.__name__)

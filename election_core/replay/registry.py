@@ -1,0 +1,189 @@
+"""The registry: one row a protocol. A new protocol is one folder in ``protocols/`` and one row here.
+
+A row names the state machines that fold its lines, the kinds of facts that they make, the rules that judge the facts of
+a group, what ties clocks of its members together, and which of its lines only say that nothing has happened.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from election_core.fold.identity import BROKER, SNAPSHOTS, process_of
+from election_core.fold.periodic import Periodic
+from election_core.judge.clock import Clocks, Message
+from election_core.model.facts import SHARED, Fact
+from election_core.model.rows import Row
+from election_core.protocols.acting_master import facts as acting_master_facts
+from election_core.protocols.acting_master import log as acting_master_log
+from election_core.protocols.acting_master import rules as acting_master
+from election_core.protocols.broker_identity import facts as broker_identity_facts
+from election_core.protocols.broker_identity import log as broker_identity_log
+from election_core.protocols.broker_identity import rules as broker_identity
+from election_core.protocols.bully import log as bully_log
+from election_core.protocols.bully import rules as bully
+from election_core.protocols.controller import causality as controller_causality
+from election_core.protocols.controller import facts as controller_facts
+from election_core.protocols.controller import jraft_log
+from election_core.protocols.controller import log as controller_log
+from election_core.protocols.controller import rules as controller
+from election_core.protocols.dledger import causality as dledger_causality
+from election_core.protocols.dledger import facts as dledger_facts
+from election_core.protocols.dledger import log as dledger_log
+from election_core.protocols.dledger import rules as dledger
+from election_core.protocols.highest_id import coordinator
+from election_core.protocols.highest_id import facts as highest_id_facts
+from election_core.protocols.log_quality import facts as log_quality_facts
+from election_core.protocols.log_quality import log as log_quality_log
+from election_core.protocols.log_quality import rules as log_quality
+from election_core.protocols.metadata import facts as metadata_facts
+from election_core.protocols.metadata import log as metadata_log
+from election_core.protocols.metadata import rules as metadata
+from election_core.protocols.order_lock import facts as order_lock_facts
+from election_core.protocols.order_lock import log as order_lock_log
+from election_core.protocols.order_lock import rules as order_lock
+from election_core.protocols.raft import facts as raft_facts
+from election_core.protocols.raft import log as raft_log
+from election_core.protocols.raft import rules as raft
+from election_core.protocols.token_ring import log as token_ring_log
+from election_core.protocols.token_ring import rules as token_ring
+from election_core.protocols.zab import facts as zab_facts
+from election_core.protocols.zab import log as zab_log
+from election_core.protocols.zab import rules as zab
+from election_core.replay.protocol_log import Fold
+
+
+def each_stream(stream: str) -> str | None:
+    """A state machine for each stream."""
+    return stream
+
+
+def whole_broker(stream: str) -> str | None:
+    """One state machine for all streams of a broker, and none for others."""
+    return "broker.log" if process_of(stream) == BROKER else None
+
+
+def broker_or_stream(stream: str) -> str | None:
+    """One state machine for all streams of a broker, and one for each other stream."""
+    return whole_broker(stream) or stream
+
+
+def broker_and_snapshots(stream: str) -> str | None:
+    """One state machine for all streams of a broker and the copies of its metadata files."""
+    return "metadata" if process_of(stream) in {BROKER, SNAPSHOTS} else None
+
+
+Judge = Callable[[list[Fact], Clocks], Iterator[Row]]
+CausalPairs = Callable[[Iterable[Fact]], Iterator[Message]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """One row. ``name`` stands in ``protocol`` of its facts and rows.
+
+    ``causal_pairs`` are what was logged on one machine because of what was logged on another; ``periodic`` are kinds of
+    lines that come again and again while nothing happens.
+    """
+
+    name: str
+    judge: Judge
+    folds: tuple[Fold, ...] = ()
+    facts: tuple[type[Fact], ...] = ()
+    causal_pairs: CausalPairs | None = None
+    periodic: Mapping[str, Periodic] = field(default_factory=dict)
+
+
+PROTOCOLS: tuple[Protocol, ...] = (
+    Protocol(
+        name=dledger.PROTOCOL,
+        folds=(Fold(dledger_log.DledgerLog, dledger_log.KINDS, broker_or_stream),),
+        facts=dledger_facts.KINDS,
+        judge=dledger.judge,
+        causal_pairs=dledger_causality.messages,
+        periodic=dledger_log.PERIODIC,
+    ),
+    Protocol(
+        name=raft.PROTOCOL,
+        folds=(
+            Fold(jraft_log.JraftLog, jraft_log.KINDS, each_stream),
+            Fold(raft_log.RaftLog, raft_log.KINDS, each_stream),
+        ),
+        facts=raft_facts.KINDS,
+        judge=raft.judge,
+        causal_pairs=raft.messages,
+    ),
+    Protocol(
+        name=zab.PROTOCOL,
+        folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream),),
+        facts=zab_facts.KINDS,
+        judge=zab.judge,
+        causal_pairs=zab.messages,
+    ),
+    Protocol(
+        name=bully.PROTOCOL,
+        folds=(Fold(bully_log.bully_log, bully_log.KINDS, each_stream),),
+        facts=highest_id_facts.KINDS,
+        judge=bully.judge,
+        causal_pairs=coordinator.messages,
+    ),
+    Protocol(
+        name=token_ring.PROTOCOL,
+        folds=(Fold(token_ring_log.ring_log, token_ring_log.KINDS, each_stream),),
+        judge=token_ring.judge,
+    ),
+    Protocol(
+        name=controller.PROTOCOL,
+        folds=(
+            Fold(controller_log.BrokerLog, controller_log.BROKER_KINDS, whole_broker),
+            Fold(controller_log.ControllerLog, controller_log.CONTROLLER_KINDS, each_stream),
+        ),
+        facts=controller_facts.KINDS,
+        judge=controller.judge,
+        causal_pairs=controller_causality.messages,
+    ),
+    Protocol(
+        name=metadata.PROTOCOL,
+        folds=(Fold(metadata_log.MetadataLog, metadata_log.KINDS, broker_and_snapshots),),
+        facts=metadata_facts.KINDS,
+        judge=metadata.judge,
+    ),
+    Protocol(
+        name=order_lock.PROTOCOL,
+        folds=(Fold(order_lock_log.LockLog, order_lock_log.KINDS, whole_broker),),
+        facts=order_lock_facts.KINDS,
+        judge=order_lock.judge,
+    ),
+    Protocol(
+        name=broker_identity.PROTOCOL,
+        folds=(
+            Fold(broker_identity_log.BrokerLog, broker_identity_log.BROKER_KINDS, whole_broker),
+            Fold(broker_identity_log.ControllerLog, broker_identity_log.CONTROLLER_KINDS, each_stream),
+        ),
+        facts=broker_identity_facts.KINDS,
+        judge=broker_identity.judge,
+    ),
+    Protocol(
+        name=acting_master.PROTOCOL,
+        folds=(
+            Fold(acting_master_log.BrokerLog, acting_master_log.BROKER_KINDS, whole_broker),
+            Fold(acting_master_log.NameServerLog, acting_master_log.NAME_SERVER_KINDS, each_stream),
+        ),
+        facts=acting_master_facts.KINDS,
+        judge=acting_master.judge,
+        periodic=acting_master_log.PERIODIC,
+    ),
+    # What the logs themselves are worth is folded beside every protocol: see source_fold.
+    Protocol(name=log_quality.PROTOCOL, facts=log_quality_facts.KINDS, judge=log_quality.judge),
+)
+
+FOLDS: tuple[Fold, ...] = tuple(fold for protocol in PROTOCOLS for fold in protocol.folds)
+"""The state machines of all protocols."""
+
+FACT_KINDS: Mapping[str, type[Fact]] = {
+    kind.kind: kind for kind in (*SHARED, *(kind for protocol in PROTOCOLS for kind in protocol.facts))
+}
+"""The class of each kind of fact."""
+
+PERIODIC: Mapping[str, Periodic] = {kind: one for protocol in PROTOCOLS for kind, one in protocol.periodic.items()}
+"""Kinds of lines that come again and again while nothing happens."""
+
+LINE_KINDS: frozenset[str] = frozenset().union(log_quality_log.KINDS, *(fold.kinds for fold in FOLDS))
+"""The kinds of events that some protocol reads."""
