@@ -92,7 +92,7 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by="A version whose decision compares other numbers than those that its line prints.",
         judged_by=(
             "protocols.controller.checks",
-            "protocols.controller.decision_rules",
+            "protocols.controller.losses",
         ),
     ),
     Rule(
@@ -104,7 +104,7 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by="A reload of the configuration between its dump and the message.",
         judged_by=(
             "protocols.controller.checks",
-            "protocols.controller.decision_rules",
+            "protocols.controller.losses",
         ),
     ),
     Rule(

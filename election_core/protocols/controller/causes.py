@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, STOPPED
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since
 from election_core.model.facts import ContactLost, LastHeard
+from election_core.model.timing import Timeout
 from election_core.protocols.controller.facts import Decision
 from election_core.protocols.controller.record import elections_of
 
-_INACTIVE = 30 * SECOND
-"""A heartbeat timeout, a scan and three tries of an election later, the loss of a master is not its cause any more."""
+_LOSS_IS_CAUSE = (Timeout.CONTROLLER_BROKER_SILENT, Timeout.CONTROLLER_SCAN, Timeout.CONTROLLER_LOSS_IS_CAUSE)
 
 
 def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
@@ -43,10 +42,11 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
 
 def _given_up(group: Group, tenure: Tenure, decision: Moment) -> bool:
     """Whether the controllers lost the master shortly before they decided."""
+    cause_for = sum(map(group.timing.us, _LOSS_IS_CAUSE))
     return any(
         node == tenure.node
         and group.clocks.elapsed(moment, decision)[1] > 0
-        and group.clocks.elapsed(moment, decision)[0] <= _INACTIVE
+        and group.clocks.elapsed(moment, decision)[0] <= cause_for
         for node, moment in last_heard(group)
     )
 

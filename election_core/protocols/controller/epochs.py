@@ -1,20 +1,21 @@
 """Master epochs that went back, or that two masters had."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cmp_to_key, partial
 from itertools import pairwise
 
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, Tenure, since
 from election_core.judge.same_term import same_term
 from election_core.model.catalogue import CRITICAL, PROVEN, RuleId
 from election_core.model.facts import Fact, TermWentBack
-from election_core.model.rows import Finding
+from election_core.model.rows import Finding, RuleCoverage
 from election_core.protocols.controller import decision_rules
 from election_core.protocols.controller.checks import ELECTED
 from election_core.protocols.controller.decision_rules import cleaned
 from election_core.protocols.controller.facts import Decision
-from election_core.protocols.controller.record import decisions
+from election_core.protocols.controller.record import decisions, elections_of
 
 
 def in_order(group: Group) -> tuple[Group, bool]:
@@ -122,3 +123,16 @@ def _epoch_back(
         evidence=(fact.since_event,) if fact.since_event else (),
         implied_by=implied_by,
     )
+
+
+def epochs_coverage(group: Group, decided: list[Decision], found: Iterable[Finding]) -> Iterator[RuleCoverage]:
+    """How many epochs had one master, and how many changes of the epoch went forward."""
+    double, back = set[int](), 0
+    for finding in found:
+        if finding.rule == RuleId.SPLIT_BRAIN_SAME_TERM:
+            double.update(finding.terms)
+        back += finding.rule == RuleId.EPOCH_REGRESSION
+    led = {tenure.term for tenure in group.tenures}
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
+    roles_taken = sum(1 for role in group.roles if role.term is not None)
+    yield coverage(group, RuleId.EPOCH_REGRESSION, max(roles_taken + len(elections_of(decided)) - back, 0), back)

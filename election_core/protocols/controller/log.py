@@ -12,57 +12,33 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from election_core.fold.checks import Checked, Verdict
+from election_core.fold.checks import Checked
 from election_core.fold.fact_writer import FactWriter, Noted, Speaker
 from election_core.fold.identity import BROKER
-from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
+from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
-from election_core.model.facts import ContactLost, Fact, LastHeard, LogCut, MemberAddress, TermWentBack
+from election_core.model.facts import Fact, LogCut, MemberAddress, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.controller.checks import (
-    ELECTED,
-    NOBODY_ELECTED,
-    SET_REFUSALS,
     acknowledgements,
     caught_up,
     cut_point,
     epoch_ahead,
     epoch_refused,
     first_set,
-    requested_election,
-    set_refused,
     set_wanted,
 )
 from election_core.protocols.controller.facts import (
     AllAck,
-    ControllerLed,
     ControllerRuleBroken,
-    Decision,
     EpochAhead,
-    MasterReady,
-    ProducerCame,
     RegisterCode,
     SetRefused,
 )
+from election_core.protocols.controller.service import Service
 from election_core.protocols.controller.tables import ALL, EpochEntries
 
 PROTOCOL = "controller"
-
-SET_CHANGED = "SET_CHANGED"
-ID_APPLIED = "ID_APPLIED"
-ADDRESS_CHANGED = "ADDRESS_CHANGED"
-IDS_CLEANED = "IDS_CLEANED"
-MASTER_STILL_EXISTS = "MASTER_STILL_EXISTS"
-
-DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS_CHANGED, IDS_CLEANED})
-"""Decisions that change the controllers' state; all others are answers."""
-
-POLL = 5 * SECOND
-"""How long a connected broker may take to hear of a new master (``syncBrokerMetadataPeriod``), and how often the
-controllers look for silent brokers (``scanNotActiveBrokerInterval``)."""
-
-CLIENTS_OWN_PRODUCER = "CLIENT_INNER_PRODUCER"
-"""``MixAll.CLIENT_INNER_PRODUCER_GROUP``."""
 
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
 
@@ -104,10 +80,7 @@ class BrokerLog:
     began: list[Step] = field(default_factory=list)
     timeouts: list[FoldEvent] = field(default_factory=list)
     first_sets: list[FoldEvent] = field(default_factory=list)
-    ready: list[tuple[FoldEvent, bool]] = field(default_factory=list)
-    producers: list[tuple[FoldEvent, int]] = field(default_factory=list)
-    _master_of: int | None = None
-    _unregistered: bool = False
+    service: Service = field(default_factory=Service)
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
     _master_epochs: EpochEntries | None = None
@@ -144,7 +117,7 @@ class BrokerLog:
                 evidence=cut.evidence,
             )
         for code, event in sorted(self.codes.items()):
-            yield from _code_fact(emit, code, event, accepted=False)
+            yield from code_fact(emit, code, event, accepted=False)
         for before, after, step in self._epochs_back(emit.incarnations):
             speaking = step.node or emit.node_at(step.at)
             yield TermWentBack(*emit.during(speaking, step.at, step.by, step.event_id), before=before, after=after)
@@ -156,11 +129,7 @@ class BrokerLog:
                 set_epoch=refused.sync_state_set_epoch,
                 code=refused.code,
             )
-        for event, registered in self.ready:
-            if event.term is not None:
-                yield MasterReady(*emit.at(event), term=event.term, registered=registered)
-        for event, term in self.producers:
-            yield ProducerCame(*emit.at(event), term=term)
+        yield from self.service.facts(emit)
         yield from self._checks(emit, identity.settings.get("allAckInSyncStateSet"))
 
     def _checks(self, emit: FactWriter, all_ack: FoldEvent | None) -> Iterator[Fact]:
@@ -171,7 +140,7 @@ class BrokerLog:
         for event in self.first_sets:
             self.checked.note(first_set(event, emit.node_at(event.at)), event)
         yield from self.checked.tallied(emit, None)
-        yield from _broken_rules(emit, self.checked)
+        yield from broken_rules(emit, self.checked)
         shown = all_ack or next((event for event in self.timeouts if event.count == ALL), None)
         if shown is not None:
             yield AllAck(*emit.at(shown), configured=shown is not all_ack or shown.value == "true")
@@ -219,7 +188,7 @@ class BrokerLog:
 
     def _on_master_begin(self, event: FoldEvent) -> None:
         self._new_master = True
-        self._master_of, self._unregistered = event.term, False
+        self.service.begin(event)
         self.steps.append(
             Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected", address=event.address)
         )
@@ -232,7 +201,7 @@ class BrokerLog:
         )
         self.began.append(self.steps[-1])
         self._new_master = False
-        self._master_of = None
+        self.service.end()
 
     def _on_role_done(self, event: FoldEvent) -> None:
         """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
@@ -240,8 +209,8 @@ class BrokerLog:
         role = LEADER if event.role in _MASTER_ROLES else FOLLOWER
         if (role == LEADER) != (event.peer == event.node) and event.peer is not None:
             return
-        if role == LEADER and event.term == self._master_of:
-            self.ready.append((event, not self._unregistered))
+        if role == LEADER:
+            self.service.role_changed(event)
         if any((step.role, step.term) == (role, event.term) for step in self.steps[-4:]):
             return
         leader = event.node if role == LEADER else event.peer
@@ -260,13 +229,10 @@ class BrokerLog:
         )
 
     def _on_not_registered(self, event: FoldEvent) -> None:
-        self._unregistered = True
+        self.service.not_registered(event)
 
     def _on_producer(self, event: FoldEvent) -> None:
-        """The first producer of a master; each client has an own one besides, also if it only consumes."""
-        if event.value != CLIENTS_OWN_PRODUCER and self._master_of is not None:
-            self.producers.append((event, self._master_of))
-            self._master_of = None
+        self.service.producer(event)
 
     def _on_ha_master(self, event: FoldEvent) -> None:
         self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
@@ -383,209 +349,8 @@ def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[
     return kept
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """One decision of the controllers about a broker set.
-
-    ``committed`` is true when this log shows that it was applied, false when it shows that no confirmation came
-    in time (it may still have been committed later), ``None`` when it shows neither.
-    """
-
-    group: str
-    decision: str
-    at: int
-    by: int
-    event_id: str
-    node: str | None
-    term: int | None
-    set_epoch: int | None
-    members: tuple[str, ...] | None
-    address: str | None
-    register_code: str | None
-    raft_index: int | None
-    committed: bool | None
-    leading: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LostBroker:
-    """A controller heard a broker for the last time in ``[at, by]``; ``closed``: then its connection ended."""
-
-    group: str
-    node: str
-    at: int
-    by: int
-    event_id: str
-    closed: bool
-
-
-@dataclass(slots=True)
-class ControllerLog:
-    """The state machine of one controller's decisions (``controller.log`` or ``namesrv.log``)."""
-
-    decisions: list[Made] = field(default_factory=list)
-    members: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
-    lost: list[LostBroker] = field(default_factory=list)
-    checked: dict[str, Checked] = field(default_factory=dict)
-    refusals: list[FoldEvent] = field(default_factory=list)
-    _epochs: dict[str, int] = field(default_factory=dict)
-    _waiting: int | None = None
-    leading: list[Step] = field(default_factory=list)
-    _leading: bool = False
-
-    def on(self, event: FoldEvent) -> None:
-        """Take the next line of this controller's log."""
-        _CONTROLLER_HANDLERS[event.kind](self, event)
-
-    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this controller proves about broker sets."""
-        for ordinal, made in enumerate(self.decisions):
-            emit = self._about(made.group, speaker, stream)
-            yield Decision(
-                *emit.about(made.node, made, ordinal=ordinal),
-                term=made.term,
-                address=made.address,
-                decision=made.decision,
-                members=made.members,
-                set_epoch=made.set_epoch,
-                raft_index=made.raft_index,
-                committed=made.committed,
-                leading=made.leading,
-            )
-            if made.register_code is not None:
-                yield from _code_fact(emit, made.register_code, made, accepted=True)
-        for lost in self.lost:
-            about = self._about(lost.group, speaker, stream).about(lost.node, lost)
-            yield ContactLost(*about, closed=True) if lost.closed else LastHeard(*about)
-        for group in sorted({made.group for made in self.decisions}):
-            yield from self._led(self._about(group, speaker, stream))
-        for (group, node, address), event in sorted(self.members.items()):
-            yield MemberAddress(*self._about(group, speaker, stream).about(node, event), address=address)
-        self._attribute_refusals()
-        for group, checked in sorted(self.checked.items()):
-            emit = self._about(group, speaker, stream)
-            yield from checked.tallied(emit, None)
-            yield from _broken_rules(emit, checked)
-
-    def _led(self, emit: FactWriter) -> Iterator[Fact]:
-        """When this controller led; what it knows of a broker set it knows as one of these controllers."""
-        for span in spans(merged_in_lives(self.leading, emit.incarnations), emit.incarnations, UNKNOWN):
-            if span.step.role == LEADER:
-                step, end = span.step, (span.until, span.until_by, span.until_event)
-                during = emit.during(None, step.at, step.by, step.event_id, *end)
-                yield ControllerLed(*during, end_cause=span.end_cause)
-
-    def _attribute_refusals(self) -> None:
-        """The lines of refusals do not name the broker set: they are its own where the log knows no other one."""
-        groups = {made.group for made in self.decisions}
-        if len(groups) == 1:
-            for event in self.refusals:
-                self._check(next(iter(groups)), set_refused(event), event)
-
-    def _check(self, group: str, verdict: Verdict | None, event: FoldEvent) -> None:
-        self.checked.setdefault(group, Checked()).note(verdict, event)
-
-    def _about(self, group: str, speaker: Speaker, stream: str) -> FactWriter:
-        return speaker.about(group, PROTOCOL, stream, lambda _: None)
-
-    def _on_event(self, event: FoldEvent) -> None:
-        self._decide(event, committed=None)
-
-    def _on_applied_event(self, event: FoldEvent) -> None:
-        """A JRaft controller prints its decision after the commit."""
-        self._decide(event, committed=True)
-
-    def _decide(self, event: FoldEvent, *, committed: bool | None) -> None:
-        self._waiting = None
-        group = event.replica_group
-        if group is None or event.decision is None:
-            return
-        if event.decision == MASTER_STILL_EXISTS and event.term is not None:
-            self._epochs[group] = event.term
-        if event.decision not in DECISIONS:
-            return
-        term = self._epoch(group, event)
-        node = event.node or event.broker_id
-        if node is not None and event.address:
-            self.members.setdefault((group, node, event.address), event)
-        self._waiting = len(self.decisions) if committed is None else None
-        self.decisions.append(
-            Made(
-                group,
-                event.decision,
-                event.at,
-                event.by,
-                event.event_id,
-                node,
-                term,
-                event.sync_state_set_epoch,
-                tuple(sorted(event.members)) if event.members is not None else None,
-                event.address,
-                event.register_code,
-                event.raft_index if event.kind == "JR_EVENT" else None,
-                committed,
-                self._leading or event.kind == "CTL_EVENT",
-            )
-        )
-
-    def _epoch(self, group: str, event: FoldEvent) -> int | None:
-        """The masterEpoch of an election; one without a winner does not print the epoch that it used up."""
-        if event.decision == ELECTED:
-            if event.term is not None:
-                self._epochs[group] = event.term
-            return event.term
-        if event.decision == NOBODY_ELECTED and group in self._epochs:
-            self._epochs[group] += 1
-            return self._epochs[group]
-        return None
-
-    def _on_elect(self, event: FoldEvent) -> None:
-        """A JRaft controller prints the request with what came of it."""
-        if event.replica_group is not None:
-            self._check(event.replica_group, requested_election(event), event)
-
-    def _on_refusal(self, event: FoldEvent) -> None:
-        self.refusals.append(event)
-
-    def _on_applied(self, event: FoldEvent) -> None:
-        self._confirm(True)
-
-    def _on_leader(self, event: FoldEvent) -> None:
-        """A JRaft controller leads; what it decides from here on it decides itself."""
-        self._leading = True
-        self._on_leads(event)
-
-    def _on_leader_end(self, event: FoldEvent) -> None:
-        self._leading = False
-        self._on_leads_not(event)
-
-    def _on_leads(self, event: FoldEvent) -> None:
-        self.leading.append(Step(event.at, event.by, LEADER, None, None, event.event_id, "elected"))
-
-    def _on_leads_not(self, event: FoldEvent) -> None:
-        self.leading.append(Step(event.at, event.by, UNKNOWN, None, None, event.event_id, "stepped_down"))
-
-    def _on_lost(self, event: FoldEvent) -> None:
-        """A broker's heartbeats ran out (the scan comes every 5 s, heartbeats every second), or its channel closed."""
-        if event.replica_group is None or event.broker_id is None:
-            return
-        timeout_us = (event.duration_ms or 0) * 1000
-        early, late = (timeout_us + POLL, timeout_us - SECOND) if timeout_us else (0, 0)
-        times = event.at - early, event.by - late
-        self.lost.append(
-            LostBroker(event.replica_group, event.broker_id, *times, event.event_id, closed=not timeout_us)
-        )
-
-    def _on_not_committed(self, event: FoldEvent) -> None:
-        self._confirm(False)
-
-    def _confirm(self, committed: bool) -> None:
-        if self._waiting is not None:
-            self.decisions[self._waiting] = replace(self.decisions[self._waiting], committed=committed)
-            self._waiting = None
-
-
-def _broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
+def broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
+    """The lines that break a rule."""
     for verdict, event in checked.violations:
         yield ControllerRuleBroken(
             *emit.at(event),
@@ -601,32 +366,8 @@ def _broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
         )
 
 
-def _code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
+def code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
     """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
     made_at = code.rpartition(";")[2]
     if made_at.isdigit() and len(made_at) <= 15:
         yield RegisterCode(*emit.about(None, noted), register_code=code, made_ms=int(made_at), accepted=accepted)
-
-
-_CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, FoldEvent], None]] = {
-    "CTL_EVENT": ControllerLog._on_event,
-    "JR_EVENT": ControllerLog._on_applied_event,
-    "JR_ELECT": ControllerLog._on_elect,
-    **dict.fromkeys(sorted(SET_REFUSALS), ControllerLog._on_refusal),
-    "JR_NODE_LEADER": ControllerLog._on_leader,
-    "JR_NODE_LEADER_END": ControllerLog._on_leader_end,
-    "JR_STARTED": ControllerLog._on_leader_end,
-    "CTL_APPLIED": ControllerLog._on_applied,
-    "CTL_EVENT_NOT_COMMITTED": ControllerLog._on_not_committed,
-    "CTL_BROKER_EXPIRED": ControllerLog._on_lost,
-    "CTL_BROKER_CHANNEL_CLOSED": ControllerLog._on_lost,
-    "JR_BROKER_EXPIRED": ControllerLog._on_lost,
-    "JR_BROKER_CHANNEL_CLOSED": ControllerLog._on_lost,
-    "CTL_LEADER_BEGIN": ControllerLog._on_leads,
-    "CTL_LEADER_END": ControllerLog._on_leads_not,
-    "CTL_FOLLOWER": ControllerLog._on_leads_not,
-    "CTL_CANDIDATE": ControllerLog._on_leads_not,
-}
-
-CONTROLLER_KINDS = frozenset(_CONTROLLER_HANDLERS)
-"""The events that the fold of a controller's decisions reads."""

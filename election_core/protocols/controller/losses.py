@@ -1,21 +1,21 @@
 """Messages that one master took and another never had: overlaps of masters, unclean elections, logs that were cut."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Moment
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, since
-from election_core.judge.overlap import Overlap
+from election_core.judge.overlap import Overlap, overlap_coverage
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import LogCut
-from election_core.model.rows import Finding
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
 from election_core.protocols.controller import decision_rules
 from election_core.protocols.controller.checks import ELECTED
 from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.epochs import controllers_back
 from election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision
-from election_core.protocols.controller.log import POLL
 from election_core.protocols.controller.record import elections_of
 
 
@@ -56,7 +56,7 @@ def overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Fi
     if overlap.least <= 0 or stale.term == newer.term:
         return None
     cuts = cuts_of(group, stale.source, newer.begin)
-    severity, why = _consequence(overlap, cuts, bound)
+    severity, why = _consequence(group, overlap, cuts, bound)
     old = stale.with_detail(f"epoch {stale.term}, stale")
     new = newer.with_detail(f"epoch {newer.term}")
     cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
@@ -79,17 +79,12 @@ def overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Fi
     )
 
 
-def is_alarm(group: Group, overlap: Overlap, bound: frozenset[str]) -> bool:
-    """Whether an overlap of two masters is more than worth knowing."""
-    return _consequence(overlap, cuts_of(group, overlap.stale.source, overlap.newer.begin), bound)[0] != INFO
-
-
-def _consequence(overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> tuple[str, str]:
+def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> tuple[str, str]:
     """Severity of an overlap and the words for it: what did the stale master do meanwhile?
 
     ``bound`` are the brokers that cannot acknowledge alone.
     """
-    name = overlap.stale.name
+    name, poll = overlap.stale.name, group.timing.us(Timeout.CONTROLLER_POLL, overlap.stale.source)
     failed = [cut for cut in cuts if not cut.done]
     if failed and not overlap.frozen:
         return CRITICAL, (
@@ -102,7 +97,7 @@ def _consequence(overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) ->
             return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
         return INFO, "with allAckInSyncStateSet the stale one could not acknowledge writes alone"
     if cuts and not overlap.frozen:
-        if overlap.least <= POLL:
+        if overlap.least <= poll:
             return WARNING, f"{wrote}; the overlap is no longer than the notice of a change may take"
         return CRITICAL, wrote
     if overlap.frozen and overlap.awake_least <= 0:
@@ -111,7 +106,7 @@ def _consequence(overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) ->
     if overlap.frozen:
         more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else ""
         return WARNING, f"it was frozen for {seconds(overlap.asleep)} of it and awake for the rest{more}"
-    if overlap.most <= POLL + 3 * SECOND:
+    if overlap.most <= poll + group.timing.us(Timeout.CONTROLLER_LEARNS):
         return INFO, "no longer than the notice of the change may take"
     return WARNING, "whether the stale one took writes meanwhile the logs do not say"
 
@@ -232,3 +227,38 @@ def _whether_acknowledged(*, alone: bool) -> tuple[str, str]:
     if not alone:
         return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
     return WARNING, "Whether they had been acknowledged is not in the logs."
+
+
+def losses_coverage(
+    group: Group, decided: list[Decision], sets: list[SetVersion], found: Iterable[Finding]
+) -> Iterator[RuleCoverage]:
+    """How many changes of the master came from the set before it, without two masters and without a cut."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    alarms = {
+        (finding.nodes, finding.terms)
+        for finding in by_rule.get(RuleId.SPLIT_BRAIN_OVERLAP, [])
+        if finding.severity != INFO
+    }
+    yield overlap_coverage(group, lambda overlap: _who(overlap) in alarms)
+    later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and (fact.set_epoch or 0) > 1]
+    before = decision_rules.sets_before(decided, sets)
+    decidable = [fact for fact in later if fact in before]
+    unclean = len(by_rule.get(RuleId.UNCLEAN_ELECTION, []))
+    yield coverage(
+        group,
+        RuleId.UNCLEAN_ELECTION,
+        len(decidable) - unclean,
+        unclean,
+        len(later) - len(decidable),
+        "the SyncStateSet before the election is not in the logs",
+    )
+    lost = len(by_rule.get(RuleId.POSSIBLE_DATA_LOSS, []))
+    yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, sum(1 for _ in group.of(LogCut)) - lost, lost)
+
+
+def _who(overlap: Overlap) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The masters and epochs of an overlap, as its finding names them."""
+    stale, newer = overlap.stale, overlap.newer
+    return (stale.node, newer.node), (stale.term, newer.term)

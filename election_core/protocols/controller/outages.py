@@ -31,6 +31,7 @@ from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, ContactLost, Role
 from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
 from election_core.protocols.controller.causes import cause, last_heard, unplanned
 from election_core.protocols.controller.checks import NOBODY_ELECTED
 from election_core.protocols.controller.decision_rules import SetVersion
@@ -39,10 +40,6 @@ from election_core.protocols.controller.record import elections_of
 
 OfMaster = TypeVar("OfMaster", MasterReady, ProducerCame)
 """What a master's log says of its own tenure."""
-
-PRODUCERS_COME = 30 * SECOND
-"""Producers ask the name servers who is master (``pollNameServerInterval``), and tell the master that they are there
-(``heartbeatBrokerInterval``), at least so often; one that comes later had nothing to do with the change."""
 
 
 def availability(
@@ -140,7 +137,11 @@ def _brief(served: Group) -> Iterator[Gap]:
 def _first_producer(group: Group, tenure: Tenure) -> Moment | None:
     """When the first producer came to a new master, if the change of the master can have been its reason to come."""
     came = _of_tenure(group, ProducerCame, tenure)
-    return since(came) if came is not None and came.since - tenure.begin.at <= PRODUCERS_COME else None
+    return (
+        since(came)
+        if came is not None and came.since - tenure.begin.at <= group.timing.us(Timeout.CONTROLLER_PRODUCERS_COME)
+        else None
+    )
 
 
 # -- what a finding says ---------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from election_core.judge.group import Group
 from election_core.model.facts import Fact, MemberAddress, Role
 from election_core.protocols.controller import decision_rules
 from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_core.protocols.controller.controller_log import SET_CHANGED
 from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.facts import Decision, RegisterCode
-from election_core.protocols.controller.log import SET_CHANGED
 
 
 def named(own: list[Fact]) -> list[Fact]:

@@ -11,33 +11,31 @@ Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, `
 from collections.abc import Iterator
 
 from election_core.judge.clock import Clocks
-from election_core.judge.coverage import coverage, summed, tallies_of
+from election_core.judge.coverage import summed, tallies_of
 from election_core.judge.group import Group, group_of
-from election_core.judge.overlap import overlap_coverage, overlaps
+from election_core.judge.overlap import overlaps
 from election_core.judge.role_rows import role_intervals
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import Fact, LogCut
+from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.controller import decision_rules
-from election_core.protocols.controller.checks import ELECTED
 from election_core.protocols.controller.decision_rules import SetVersion
-from election_core.protocols.controller.epochs import epochs_back, in_order, same_epoch
+from election_core.protocols.controller.epochs import epochs_back, epochs_coverage, in_order, same_epoch
 from election_core.protocols.controller.facts import Decision
 from election_core.protocols.controller.log import PROTOCOL
 from election_core.protocols.controller.losses import (
     cuts_after,
     cuts_of,
     data_loss,
-    is_alarm,
+    losses_coverage,
     overlap_finding,
     unclean_elections,
     unclean_finding,
     without_alone,
 )
 from election_core.protocols.controller.outages import availability
-from election_core.protocols.controller.record import decisions, elections_of, named, set_versions
+from election_core.protocols.controller.record import decisions, named, set_versions
 from election_core.protocols.controller.rows import elections, sync_state_sets, terms
-from election_core.protocols.controller.sets import refused_in_a_row, set_without_master, stale_sets
+from election_core.protocols.controller.sets import set_without_master, sets_coverage, stale_sets
 from election_core.protocols.controller.unrecorded import no_master_recorded
 
 __all__ = ["PROTOCOL", "judge"]
@@ -52,9 +50,10 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from terms(group, decided)
     yield from elections(decided, group, sets)
     yield from sync_state_sets(group, sets)
-    yield from _findings(group, decided, sets)
+    found = list(_findings(group, decided, sets))
+    yield from found
     yield from availability(group, decided, sets, sure=sure)
-    yield from _coverage(group, decided, sets)
+    yield from _coverage(group, decided, sets, found)
 
 
 def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> Iterator[Finding]:
@@ -85,29 +84,12 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     yield from no_master_recorded(group, decided)
 
 
-def _coverage(group: Group, decided: list[Decision], sets: list[SetVersion]) -> Iterator[RuleCoverage]:
-    led = {tenure.term for tenure in group.tenures}
-    double = {term for found in same_epoch(group) for term in found.terms}
-    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
-    bound = without_alone(group, decided, sets)
-    yield overlap_coverage(group, lambda overlap: is_alarm(group, overlap, bound))
-    won = [fact for fact in elections_of(decided) if fact.decision == ELECTED]
-    later = [fact for fact in won if (fact.set_epoch or 0) > 1]
-    before = decision_rules.sets_before(decided, sets)
-    decidable = [fact for fact in later if fact in before]
-    unclean = len(unclean_elections(decided, sets))
-    yield coverage(
-        group,
-        RuleId.UNCLEAN_ELECTION,
-        len(decidable) - unclean,
-        unclean,
-        len(later) - len(decidable),
-        "the SyncStateSet before the election is not in the logs",
-    )
-    stale = sum(1 for _ in stale_sets(group))
-    yield coverage(group, RuleId.SYNC_STATE_SET_STALE, len(refused_in_a_row(group)) - stale, stale)
-    lost = sum(1 for _ in data_loss(group, {}, bound))
-    yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, sum(1 for _ in group.of(LogCut)) - lost, lost)
+def _coverage(
+    group: Group, decided: list[Decision], sets: list[SetVersion], found: list[Finding]
+) -> Iterator[RuleCoverage]:
+    yield from epochs_coverage(group, decided, found)
+    yield from losses_coverage(group, decided, sets, found)
+    yield from sets_coverage(group, sets, found)
     verdicts = [
         *tallies_of(group),
         *decision_rules.elections_told(group, decided),
@@ -115,16 +97,3 @@ def _coverage(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
         *decision_rules.disagreements_told(group),
     ]
     yield from summed(group, verdicts)
-    back = sum(1 for _ in epochs_back(group, decided, []))
-    roles_taken = sum(1 for role in group.roles if role.term is not None)
-    yield coverage(group, RuleId.EPOCH_REGRESSION, max(roles_taken + len(elections_of(decided)) - back, 0), back)
-    without = sum(1 for version in sets if version.master is not None and version.master not in version.members)
-    judged = sum(1 for version in sets if version.master is not None)
-    yield coverage(
-        group,
-        RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
-        judged - without,
-        without,
-        len(sets) - judged,
-        "the election before this set is not in the logs",
-    )

@@ -1,19 +1,18 @@
 """SyncStateSets that break a rule, or that a master could not change."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from election_core.fold.process_runs import SECOND
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, since
 from election_core.judge.wording import between
 from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
-from election_core.model.rows import Finding
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
 from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.facts import SetRefused
-from election_core.protocols.controller.log import POLL
 from election_core.protocols.controller.tables import ALTER_FAILED
-
-_IN_A_ROW = 20 * SECOND
-"""A master tries again at every poll and at every change of a connection."""
 
 
 def set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
@@ -47,7 +46,7 @@ def stale_sets(group: Group) -> Iterator[Finding]:
         first, last = tries[0], tries[-1]
         source, term = first.source_node, first.term
         least, most = group.clocks.elapsed(since(first), since(last))
-        if least <= POLL:
+        if least <= group.timing.us(Timeout.CONTROLLER_POLL, source):
             continue
         codes = sorted({str(fact.code) for fact in tries if fact.code is not None})
         answers = f"refused with code {', '.join(codes)}" if codes else "not answered"
@@ -80,8 +79,29 @@ def refused_in_a_row(group: Group) -> list[list[SetRefused]]:
     for fact in sorted(failed, key=lambda f: (f.source_node, f.term or 0, f.since)):
         last = rows[-1][-1] if rows else None
         together = last is not None and (last.source_node, last.term) == (fact.source_node, fact.term)
-        if last is not None and together and fact.since - last.since <= _IN_A_ROW:
+        if last is not None and together and fact.since - last.since <= _one_attempt(group, fact.source_node):
             rows[-1].append(fact)
         else:
             rows.append([fact])
     return rows
+
+
+def sets_coverage(group: Group, sets: list[SetVersion], found: Iterable[Finding]) -> Iterator[RuleCoverage]:
+    """How many sets contain their master, and how many attempts to change one did not last."""
+    rules = Counter(finding.rule for finding in found)
+    stale, without = rules[RuleId.SYNC_STATE_SET_STALE], rules[RuleId.MASTER_NOT_IN_SYNC_STATE_SET]
+    yield coverage(group, RuleId.SYNC_STATE_SET_STALE, len(refused_in_a_row(group)) - stale, stale)
+    judged = sum(1 for version in sets if version.master is not None)
+    yield coverage(
+        group,
+        RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
+        judged - without,
+        without,
+        len(sets) - judged,
+        "the election before this set is not in the logs",
+    )
+
+
+def _one_attempt(group: Group, source: str) -> int:
+    """Refusals of one master that are no further apart are one attempt."""
+    return group.timing.us(Timeout.CONTROLLER_POLL, source) + group.timing.us(Timeout.CONTROLLER_IN_A_ROW)

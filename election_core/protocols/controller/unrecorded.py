@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Moment
 from election_core.judge.group import Group, since
 from election_core.judge.wording import between
 from election_core.model.catalogue import INFO, PROVEN, RuleId
 from election_core.model.rows import Finding
+from election_core.model.timing import Timeout
 from election_core.protocols.controller.checks import NOBODY_ELECTED
 from election_core.protocols.controller.facts import Decision
 from election_core.protocols.controller.record import elections_of
@@ -28,16 +28,17 @@ def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Findin
 
 def _serving(group: Group, begin: Moment, end: Moment) -> bool:
     """Whether a broker was master all the time; one that died in it, nobody knows when, may not have been."""
+    about_then = group.timing.us(Timeout.CONTROLLER_SAME_MOMENT)
     return any(
         group.clocks.elapsed(tenure.begin, begin)[0] > 0
-        and (tenure.open or (_known(tenure.end) and group.clocks.elapsed(end, tenure.end)[1] > -2 * SECOND))
+        and (tenure.open or (_known(tenure.end) and group.clocks.elapsed(end, tenure.end)[1] > -about_then))
         for tenure in group.tenures
     )
 
 
 def _known(end: Moment) -> bool:
     """Whether a line says when a role ended: a death is only known to lie between two lines."""
-    return end.by - end.at <= 2 * SECOND
+    return end.by - end.at <= Timeout.BLURRED_END.us
 
 
 def _unrecorded(group: Group, nobody: Decision, fact: Decision) -> Finding:
