@@ -117,6 +117,45 @@ class ContactLost(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class QuorumLost(Fact):
+    """As leader of ``term`` a node lost its majority in ``[since, since_by]`` and had none up to ``until``.
+
+    ``rounds`` are those in which it asked all the others in vain (null: it does not count them); ``regained``: it had a
+    majority again, as leader of the same term.
+    """
+
+    kind: ClassVar[str] = "QUORUM_LOST"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    rounds: int | None
+    regained: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Committed(Fact):
+    """As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
+    ``from_index`` to ``to_index`` (indexes of entries)."""
+
+    kind: ClassVar[str] = "COMMITTED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    from_index: int
+    to_index: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Serving(Fact):
+    """The process of ``node`` serves clients as leader of ``term`` from here on: what the election began is done."""
+
+    kind: ClassVar[str] = "SERVING"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class MemberAddress(Fact):
     """The member ``node`` has the ``address``; without a node: a member has it whose id the source does not say."""
 
@@ -226,6 +265,19 @@ class LineBrokeRule(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class ClockSteppedBack(Fact):
+    """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
+    group."""
+
+    kind: ClassVar[str] = "CLOCK_STEPPED_BACK"
+
+    back_ms: int
+    of_member: bool
+    stream: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class SettingPrinted(Fact):
     """The source printed the setting ``name`` with this ``value``, for the first time; only settings that change a time
     of :class:`~election_core.model.timing.Timeout`. Milliseconds, or ticks."""
@@ -264,6 +316,9 @@ SHARED: tuple[type[Fact], ...] = (
     QuietLog,
     LastHeard,
     ContactLost,
+    QuorumLost,
+    Committed,
+    Serving,
     MemberAddress,
     VoteGranted,
     Candidacy,
@@ -271,6 +326,7 @@ SHARED: tuple[type[Fact], ...] = (
     TermWentBack,
     LogCut,
     RuleChecked,
+    ClockSteppedBack,
     SettingPrinted,
     TimeoutConfigured,
     ReplayFailed,

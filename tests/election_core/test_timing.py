@@ -27,20 +27,16 @@ ROOMS = ("fold", "judge", "protocols")
 
 STILL_BARE = frozenset(
     {
-        "judge/clock.py",
+        "judge/clock_segments.py",
         "judge/group.py",
         "judge/leaderless.py",
-        "protocols/acting_master/log.py",
-        "protocols/acting_master/rules.py",
-        "protocols/acting_master/tables.py",
         "protocols/dledger/causality.py",
         "protocols/dledger/checks.py",
         "protocols/dledger/log.py",
         "protocols/dledger/tables.py",
-        "protocols/highest_id/coordinator.py",
+        "protocols/highest_id/log.py",
+        "protocols/highest_id/rules.py",
         "protocols/metadata/rules.py",
-        "protocols/order_lock/log.py",
-        "protocols/order_lock/rules.py",
         "protocols/raft/log.py",
         "protocols/raft/tables.py",
         "protocols/zab/log.py",
