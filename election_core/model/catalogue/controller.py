@@ -134,4 +134,17 @@ CONTROLLER: tuple[Rule, ...] = (
         ),
         judged_by=("protocols.controller.losses",),
     ),
+    Rule(
+        id=RuleId.REPLICATION_STUCK,
+        severity="warning",
+        meaning=(
+            "A slave could not go on with its master's log, since both have no point in common or its own could not be "
+            "cut: it copies nothing and does not follow."
+        ),
+        source="RocketMQ AutoSwitchHAClient#doTruncate, EpochFileCache#findConsistentPoint",
+        needs="the slave's failed tries (ERROR lines, which are never dropped)",
+        proven_by="the slave's own log says each failed try",
+        refuted_by="A successful cut, or another master, between two of the tries, whose line was lost.",
+        judged_by=("protocols.controller.stuck",),
+    ),
 )

@@ -97,6 +97,31 @@ class ControllerLed(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class ReplicationStuck(Fact):
+    """A slave tried ``count`` times to go on with its master's log and could not, for the last time at ``last_at``
+    (microseconds UTC): they have ``nothing_in_common``, or its own log could not be cut. Without an end it never
+    could."""
+
+    kind: ClassVar[str] = "REPLICATION_STUCK"
+
+    nothing_in_common: bool
+    count: int
+    last_at: int
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class AckSetting(Fact):
+    """The broker's configuration dump says ``setting_value`` for the setting ``name``, which rules acknowledgements."""
+
+    kind: ClassVar[str] = "ACK_SETTING"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("name", "setting_value")
+
+    name: str
+    setting_value: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class AllAck(Fact):
     """Whether the broker was configured with allAckInSyncStateSet, by its settings or by what it waited for."""
 
@@ -133,6 +158,8 @@ KINDS: tuple[type[Fact], ...] = (
     MasterReady,
     ProducerCame,
     ControllerLed,
+    ReplicationStuck,
+    AckSetting,
     AllAck,
     ControllerRuleBroken,
 )

@@ -8,7 +8,7 @@ later, when a name server cannot be reached. A controller's "Elect new master" i
 it is replicated; a JRaft controller prints after the commit, on every node, and again when it re-reads its log.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -29,16 +29,21 @@ from election_core.protocols.controller.checks import (
     set_wanted,
 )
 from election_core.protocols.controller.facts import (
+    AckSetting,
     AllAck,
     ControllerRuleBroken,
     EpochAhead,
     RegisterCode,
     SetRefused,
 )
+from election_core.protocols.controller.replication import Replication
 from election_core.protocols.controller.service import Service
 from election_core.protocols.controller.tables import ALL, EpochEntries
 
 PROTOCOL = "controller"
+
+ACKNOWLEDGING = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas", "asyncLearner")
+"""What says how many replicas must have a message before it is acknowledged (``CommitLog#needHandleHA``)."""
 
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
 
@@ -81,6 +86,7 @@ class BrokerLog:
     timeouts: list[FoldEvent] = field(default_factory=list)
     first_sets: list[FoldEvent] = field(default_factory=list)
     service: Service = field(default_factory=Service)
+    following: Replication = field(default_factory=Replication)
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
     _master_epochs: EpochEntries | None = None
@@ -130,7 +136,9 @@ class BrokerLog:
                 code=refused.code,
             )
         yield from self.service.facts(emit)
+        yield from self.following.facts(emit)
         yield from self._checks(emit, identity.settings.get("allAckInSyncStateSet"))
+        yield from _acknowledging(emit, identity.settings)
 
     def _checks(self, emit: FactWriter, all_ack: FoldEvent | None) -> Iterator[Fact]:
         for event in self.ahead:
@@ -148,6 +156,7 @@ class BrokerLog:
     def role_spans(self, emit: FactWriter) -> Iterator[Span]:
         """Role spans; a broker has no role until the controllers' word reaches it."""
         named = sorted(self._with_ids(self._all_steps(emit.incarnations), emit), key=lambda step: step.at)
+        named = self.following.without_following(named, emit.incarnations)
         return spans(merged_in_lives(named, emit.incarnations), emit.incarnations, UNKNOWN)
 
     def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[int, int, Step]]:
@@ -235,9 +244,11 @@ class BrokerLog:
         self.service.producer(event)
 
     def _on_ha_master(self, event: FoldEvent) -> None:
+        self.following.ended(event)
         self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
 
     def _on_ha_slave(self, event: FoldEvent) -> None:
+        self.following.ended(event)
         self.replication.append(Step(event.at, event.by, FOLLOWER, event.term, None, event.event_id, "told"))
 
     def _on_set_refused(self, event: FoldEvent) -> None:
@@ -291,10 +302,15 @@ class BrokerLog:
     def _on_ack_timeout(self, event: FoldEvent) -> None:
         self.timeouts.append(event)
 
+    def _on_no_point(self, event: FoldEvent) -> None:
+        self.following.failed(event)
+
     def _on_cut(self, event: FoldEvent) -> None:
+        self.following.ended(event)
         self._compare(event, done=True)
 
     def _on_cut_failed(self, event: FoldEvent) -> None:
+        self.following.failed(event)
         self._compare(event, done=False)
 
     def _compare(self, event: FoldEvent, *, done: bool) -> None:
@@ -333,6 +349,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "HA_CLIENT_EPOCHS_MASTER": BrokerLog._on_master_epochs,
     "HA_CLIENT_EPOCHS_LOCAL": BrokerLog._on_local_epochs,
     "HA_CLIENT_CUT_AT": BrokerLog._on_common_point,
+    "HA_CLIENT_NO_POINT": BrokerLog._on_no_point,
     "HA_CLIENT_CUT": BrokerLog._on_cut,
     "HA_CLIENT_CUT_ERR": BrokerLog._on_cut_failed,
 }
@@ -371,3 +388,11 @@ def code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> I
     made_at = code.rpartition(";")[2]
     if made_at.isdigit() and len(made_at) <= 15:
         yield RegisterCode(*emit.about(None, noted), register_code=code, made_ms=int(made_at), accepted=accepted)
+
+
+def _acknowledging(emit: FactWriter, settings: Mapping[str, FoldEvent]) -> Iterator[Fact]:
+    """The settings by which the broker acknowledges messages, as far as its log prints them."""
+    for name in ACKNOWLEDGING:
+        event = settings.get(name)
+        if event is not None and event.value is not None:
+            yield AckSetting(*emit.at(event), name=name, setting_value=event.value)

@@ -25,7 +25,7 @@ from election_core.judge.availability import common_coverage
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_core.judge.leaderless import BRIEF, Gap, gaps
-from election_core.judge.limits import clock_skews, log_gaps
+from election_core.judge.limits import log_gaps
 from election_core.judge.storm import storm
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
@@ -56,7 +56,6 @@ def availability(
         yield _without_master(served, gap, decided, sets)
     yield from storms
     yield from log_gaps(group)
-    yield from clock_skews(group)
     yield from common_coverage(served, found, len(storms))
 
 

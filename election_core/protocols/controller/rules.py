@@ -36,6 +36,7 @@ from election_core.protocols.controller.outages import availability
 from election_core.protocols.controller.record import decisions, named, set_versions
 from election_core.protocols.controller.rows import elections, sync_state_sets, terms
 from election_core.protocols.controller.sets import set_without_master, sets_coverage, stale_sets
+from election_core.protocols.controller.stuck import stuck_coverage, stuck_replicas
 from election_core.protocols.controller.unrecorded import no_master_recorded
 
 __all__ = ["PROTOCOL", "judge"]
@@ -73,6 +74,7 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
         for cut in cuts_after(group, unclean):
             causes.setdefault((cut.since_event, cut.source_node), finding)
     yield from data_loss(group, causes, bound)
+    yield from stuck_replicas(group)
     yield from set_without_master(group, sets)
     yield from epochs_back(group, decided, split)
     disagreements = list(decision_rules.disagreements(group))
@@ -90,6 +92,7 @@ def _coverage(
     yield from epochs_coverage(group, decided, found)
     yield from losses_coverage(group, decided, sets, found)
     yield from sets_coverage(group, sets, found)
+    yield from stuck_coverage(group, found)
     verdicts = [
         *tallies_of(group),
         *decision_rules.elections_told(group, decided),

@@ -105,6 +105,7 @@ WITHOUT_A_WORLD = {
     "BROKER_ROLE_RULE": "the broker above a DLedger member is written by its voice, which has no rules to bend",
     "CONTROLLERS_DISAGREE": "only JRaft controllers print the entries that are compared, and they have no machine",
     "MEMBERS_DISAGREE": "members of a world are given one list of members",
+    "REPLICATION_STUCK": "the logs of a world's brokers begin together and always have a point in common",
     "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/test_faults.py",
 }
 """Findings that no world shows, and why not."""
