@@ -97,12 +97,12 @@ class ControllerLed(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class ReplicationStuck(Fact):
+class SlaveStuck(Fact):
     """A slave tried ``count`` times to go on with its master's log and could not, for the last time at ``last_at``
     (microseconds UTC): they have ``nothing_in_common``, or its own log could not be cut. Without an end it never
     could."""
 
-    kind: ClassVar[str] = "REPLICATION_STUCK"
+    kind: ClassVar[str] = "SLAVE_STUCK"
 
     nothing_in_common: bool
     count: int
@@ -158,7 +158,7 @@ KINDS: tuple[type[Fact], ...] = (
     MasterReady,
     ProducerCame,
     ControllerLed,
-    ReplicationStuck,
+    SlaveStuck,
     AckSetting,
     AllAck,
     ControllerRuleBroken,

@@ -1,14 +1,15 @@
 """``LEADERLESS`` of a broker set: from the moment in which its master was gone to that in which the next one serves.
 
-    master of epoch 1  [=========|  its connections to the controllers close: it is gone
+    master of epoch 1  [=========|  it dies, and its connections to the controllers close
     controllers                       elect, if one of them leads and a member of the SyncStateSet is alive
     master of epoch 2                   [begins ...... role changed, registered][first producer comes ======
     nobody can write             |<-------------- least --------------->|
                                  |<---------------------- most --------------------->|
 
-A master that stops leaves the name servers first and serves nobody from then on. One that was killed lived until its
-connections closed. The next one serves when its change of role is done, which includes its registration at the name
-servers; producers learn of it when they next ask those, so that the arrival of the first one is the latest moment.
+A master that stops leaves the name servers first and serves nobody from then on. The connections of one that was killed
+close at once, though a busy machine may say so seconds later. The next one serves when its change of role is done, which
+includes its registration at the name servers; producers learn of it when they next ask those, so that the arrival of the
+first one is the latest moment.
 
 Sources: RocketMQ ``BrokerController#shutdown``, ``DefaultBrokerHeartbeatManager#onBrokerChannelClose``,
 ``ReplicasManager#changeToMaster``; ``ClientConfig`` (``pollNameServerInterval``, ``heartbeatBrokerInterval``).
@@ -50,7 +51,8 @@ def availability(
     ``sure``: the order of the masters is known; if not, somebody may have led at any time.
     """
     served = _as_served(group)
-    found = [*gaps(served, last_heard(group)), *_brief(served)] if sure else []
+    found = list(gaps(served, last_heard(group))) if sure else []
+    found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
     storms = list(storm(group, unplanned(group, decided)))
     for gap in found:
         yield _without_master(served, gap, decided, sets)
@@ -88,7 +90,7 @@ def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster |
         for fact in group.of(kind)
         if (fact.source_node, fact.term) == (tenure.source, tenure.term)
         and tenure.begin.at <= fact.since
-        and fact.since <= tenure.end.by
+        and (fact.since <= tenure.end.by or tenure.end.source != tenure.source)
     )
     return min(own, key=lambda fact: (fact.since, fact.since_by), default=None)
 
@@ -97,10 +99,12 @@ def _gone(group: Group, tenure: Tenure) -> Moment:
     """When a master ceased to serve: with the beginning of its stop, or when its death closed its connections."""
     if tenure.end_cause == STOPPED:
         return replace(tenure.end, by=min(tenure.end.by, tenure.end.at + SECOND))
-    if tenure.end_cause != DIED:
+    closed = _closed_by_death(group, tenure) if tenure.end_cause == DIED else None
+    if closed is None:
         return tenure.end
-    closed = _closed_by_death(group, tenure)
-    return tenure.end if closed is None else closed
+    died = replace(closed, at=closed.at - group.timing.us(Timeout.ON_ITS_WAY))
+    last_line = Moment(tenure.end.at, tenure.end.at, tenure.end.source)
+    return died if group.clocks.elapsed(last_line, died)[0] > 0 else tenure.end
 
 
 def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
@@ -121,10 +125,10 @@ def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
     return min(last, default=None)
 
 
-def _brief(served: Group) -> Iterator[Gap]:
+def _brief(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[Gap]:
     """Deaths of a master that was replaced at once, while producers took a second or more to come to the new one."""
     for before, after in pairwise(served.tenures):
-        came = _first_producer(served, after)
+        came = None if (before, after) in found else _first_producer(served, after)
         least, most = served.clocks.elapsed(before.end, after.begin)
         if before.end_cause != DIED or came is None or least >= SECOND or most <= 0:
             continue

@@ -14,7 +14,7 @@ from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.fold.roles import FOLLOWER, UNKNOWN, Step
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
-from election_core.protocols.controller.facts import ReplicationStuck
+from election_core.protocols.controller.facts import SlaveStuck
 
 STUCK = "replication_stuck"
 """Why a slave is no follower."""
@@ -62,7 +62,7 @@ class Replication:
             first = tries.failed[0]
             nothing_in_common = any(event.kind == "HA_CLIENT_NO_POINT" for event in tries.failed)
             last = tries.failed[-1]
-            yield ReplicationStuck(
+            yield SlaveStuck(
                 *emit.at(first, tries.until),
                 nothing_in_common=nothing_in_common,
                 count=len(tries.failed),

@@ -14,12 +14,12 @@ from election_core.model.catalogue import WARNING, RuleId
 from election_core.model.facts import LogCut
 from election_core.model.rows import Finding, RuleCoverage
 from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.controller.facts import ReplicationStuck
+from election_core.protocols.controller.facts import SlaveStuck
 
 
 def stuck_replicas(group: Group) -> Iterator[Finding]:
     """``REPLICATION_STUCK`` for each slave that could not go on for longer than its master waits for it."""
-    for fact in group.of(ReplicationStuck):
+    for fact in group.of(SlaveStuck):
         if not _lasts(group, fact):
             continue
         name = fact.node or fact.source_node
@@ -46,19 +46,19 @@ def stuck_replicas(group: Group) -> Iterator[Finding]:
         )
 
 
-def _lasted(fact: ReplicationStuck) -> int:
+def _lasted(fact: SlaveStuck) -> int:
     """From the first failure to what ended them, or to the last one; by one clock."""
     return (fact.last_at if fact.until is None else fact.until) - fact.since
 
 
-def _lasts(group: Group, fact: ReplicationStuck) -> bool:
+def _lasts(group: Group, fact: SlaveStuck) -> bool:
     return _lasted(fact) > group.timing.us(Timeout.CONTROLLER_NOT_CAUGHT_UP, fact.source_node)
 
 
 def stuck_coverage(group: Group, found: Iterable[Finding]) -> Iterator[RuleCoverage]:
     """How many slaves went on with their masters' logs."""
     stuck = sum(1 for finding in found if finding.rule == RuleId.REPLICATION_STUCK)
-    brief = [fact for fact in group.of(ReplicationStuck) if not _lasts(group, fact)]
+    brief = [fact for fact in group.of(SlaveStuck) if not _lasts(group, fact)]
     went_on = sum(1 for fact in brief if fact.until is not None) + sum(1 for cut in group.of(LogCut) if cut.done)
     unknown = sum(1 for fact in brief if fact.until is None)
     why = "the log ends soon after a slave could not go on with its master's"
