@@ -6,10 +6,10 @@
     nobody can write             |<-------------- least --------------->|
                                  |<---------------------- most --------------------->|
 
-A master that stops leaves the name servers first and serves nobody from then on. The connections of one that was killed
-close at once, though a busy machine may say so seconds later. The next one serves when its change of role is done, which
-includes its registration at the name servers; producers learn of it when they next ask those, so that the arrival of the
-first one is the latest moment.
+A master that stops leaves the name servers first and serves nobody from then on. The connections of one that was
+killed close at once, though a busy machine may say so seconds later. The next one serves when its change of role is
+done, which includes its registration at the name servers; producers learn of it when they next ask those, so that the
+arrival of the first one is the latest moment.
 
 Sources: RocketMQ ``BrokerController#shutdown``, ``DefaultBrokerHeartbeatManager#onBrokerChannelClose``,
 ``ReplicasManager#changeToMaster``; ``ClientConfig`` (``pollNameServerInterval``, ``heartbeatBrokerInterval``).
@@ -242,11 +242,11 @@ def _no_controller(group: Group, gap: Gap) -> Iterator[Reason]:
     """None of the controllers led in it, so that nobody could be elected."""
     led = list(group.of(ControllerLed))
     for hole in _holes(group, led):
+        after_it = max(group.clocks.elapsed(hole.end, gap.end)[1], 0)
         least = min(
-            group.clocks.elapsed(gap.begin, hole.end)[0],
             group.clocks.elapsed(hole.begin, gap.end)[0],
             group.clocks.elapsed(hole.begin, hole.end)[0],
-            gap.least,
+            gap.least - after_it,
         )
         if least >= SECOND:
             text = f"The controllers had no leader for at least {seconds(least)} of it: nobody could be elected."
