@@ -20,6 +20,8 @@ from election_core.protocols.broker_identity import log as broker_identity_log
 from election_core.protocols.broker_identity import rules as broker_identity
 from election_core.protocols.bully import log as bully_log
 from election_core.protocols.bully import rules as bully
+from election_core.protocols.controller import causality as controller_causality
+from election_core.protocols.controller import controller_log as controllers_log
 from election_core.protocols.controller import facts as controller_facts
 from election_core.protocols.controller import jraft_log
 from election_core.protocols.controller import log as controller_log
@@ -133,11 +135,11 @@ PROTOCOLS: tuple[Protocol, ...] = (
         name=controller.PROTOCOL,
         folds=(
             Fold(controller_log.BrokerLog, controller_log.BROKER_KINDS, whole_broker),
-            Fold(controller_log.ControllerLog, controller_log.CONTROLLER_KINDS, each_stream),
+            Fold(controllers_log.ControllerLog, controllers_log.CONTROLLER_KINDS, each_stream),
         ),
         facts=controller_facts.KINDS,
         judge=controller.judge,
-        causal_pairs=controller.messages,
+        causal_pairs=controller_causality.messages,
     ),
     Protocol(
         name=metadata.PROTOCOL,

@@ -107,6 +107,7 @@ WITHOUT_A_WORLD = {
     "COMMITTED_ENTRY_LOST": "the rules that a world's members follow lose nothing that was committed",
     "MEMBERS_DISAGREE": "members of a world are given one list of members",
     "QUEUES_CUT_AT_START": "brokers of a world keep no queues",
+    "REPLICATION_STUCK": "the logs of a world's brokers begin together and always have a point in common",
     "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/test_faults.py",
 }
 """Findings that no world shows, and why not."""
