@@ -21,7 +21,6 @@ from jobs.replaying.due import Due, inventory_version, look, nothing_new, work_o
 from jobs.replaying.judging import judge_all
 from jobs.replaying.news import nights
 from jobs.replaying.selection import EVERYTHING, Selection
-from jobs.replaying.work import NO_INVENTORY
 from jobs.warehouse.table_sets import LANDED
 from jobs.warehouse.warehouse import Warehouse
 
@@ -43,7 +42,7 @@ class Replay:
 def replay(
     spark: SparkSession,
     warehouse: Warehouse,
-    inventory: core.Inventory = NO_INVENTORY,
+    inventory: core.Inventory = core.NO_INVENTORY,
     selection: Selection = EVERYTHING,
     *,
     publishing: bool = True,

@@ -156,6 +156,7 @@ TABLE = Table(
         Column(name="release", type=STRING, comment="Release of the system."),
         Column(name="name_kind", type=STRING, comment="The setting or kind of name by which a process names itself."),
         Column(name="name", type=STRING, comment="The name."),
+        Column(name="value", type=BIGINT, comment="Value of a setting, as printed.", unit="ms or ticks"),
         Column(name="member_of", type=STRING, comment="The protocol as whose member the process speaks."),
         Column(name="listed_member", type=STRING, comment="Member of the inventory."),
         Column(name="listed_group", type=STRING, comment="Replica group of the inventory."),

@@ -1,13 +1,14 @@
 """How what a source saw becomes facts: who speaks, when its processes ran, and the writer of its facts."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from election_core.fold.identity import NOT_LISTED, Identity, Listed, process_of
 from election_core.fold.process_runs import SECOND, Incarnation
 from election_core.fold.roles import Span
 from election_core.model.facts import Alive, Role, Silence
+from election_core.model.timing import Timing, TimingRule, Values, configured_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class Speaker:
     identity: Identity
     incarnations: dict[str, list[Incarnation]]
     listed: Listed = NOT_LISTED
+    settings: Values = field(default_factory=dict)
+    timing_rules: tuple[TimingRule, ...] = ()
 
     @property
     def broker_set(self) -> str | None:
@@ -69,6 +72,13 @@ class FactWriter:
     protocol: str
     incarnations: list[Incarnation]
     node_at: Callable[[int], str | None]
+
+    @property
+    def timing(self) -> Timing:
+        """The times that hold for this source in this group, as far as its own log and the settings say them."""
+        speaker = self.speaker
+        configured = configured_of(speaker.timing_rules, speaker.cluster, self.group)
+        return Timing({speaker.source_node: speaker.settings}, configured)
 
     def at(self, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
         """A fact about the speaker at the time of what was noted, ``until`` something else was."""

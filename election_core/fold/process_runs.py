@@ -11,27 +11,21 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 
-SECOND = 1_000_000
-SILENCE = 10 * SECOND
-"""A hole of at least this long in all logs of a source is a silence. The shortest periodic lines come every
-3 to 5 s (DLedger status, scans), and the landing keeps a sign of life for every 10 s."""
+from election_core.model.timing import SECOND as SECOND
+from election_core.model.timing import Timeout
 
-LATE = 5 * SECOND
-"""A process that was started so long before the last line of a night, by a line that comes with a later night, may have
-begun in a hole that was given up. Files of one machine are seldom read at the very same moment."""
-
-REORDERED = 3 * SECOND
-"""Threads hand their lines to one appender: lines of whole seconds may stand this far out of order."""
-STEPPED_FOR = 2 * SECOND
-"""A clock was put back where lines go on from the earlier time for so long, beyond what is only out of order."""
+SILENCE = Timeout.SILENCE.us
+LATE = Timeout.LATE.us
+REORDERED = Timeout.REORDERED.us
+STEPPED_FOR = Timeout.STEPPED_FOR.us
 PROVABLE = REORDERED + STEPPED_FOR
 """A step back of the clock that is smaller than this cannot be told from lines out of order."""
 
-_SEGMENT_GAP = 2 * SECOND
-_ONE_START = 600 * SECOND
-_BEFORE_MARKER = 15 * SECOND
+_SEGMENT_GAP = Timeout.SEGMENT_GAP.us
+_ONE_START = Timeout.ONE_START.us
+_BEFORE_MARKER = Timeout.BEFORE_MARKER.us
 
-UNSETTLED = LATE + _BEFORE_MARKER + 5 * SECOND
+UNSETTLED = LATE + _BEFORE_MARKER + Timeout.SETTLES.us
 """So long before the last line of a night nothing of its holes is given up yet."""
 
 START_KINDS = frozenset(
@@ -57,7 +51,6 @@ START_KINDS = frozenset(
 LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"})
 """The last of them: what comes after it belongs to the next start, even where the first lines of this one are lost."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
-"""Settings that open a configuration dump; everything else in a dump follows them."""
 STOP_KINDS = frozenset(
     {
         "BRK_SHUTDOWN_BEGIN",

@@ -12,6 +12,7 @@ from election_core.judge.storm import storm
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Alive, Silence
 from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
 
 
 def availability(
@@ -39,7 +40,7 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator
     """Coverage of the rules about availability and about what limits a verdict."""
     changes = max(len(group.tenures) - 1, 0)
     put_back = group.clocks.put_back
-    blurred = (t for t in group.tenures[:-1] if t.end.by - t.end.at > 2 * SECOND or t.source in put_back)
+    blurred = (t for t in group.tenures[:-1] if t.end.by - t.end.at > Timeout.BLURRED_END.us or t.source in put_back)
     unclear = sum(1 for _ in blurred)
     unclear = max(min(unclear, changes - len(found)), 0)
     why = "the end of a tenure is known only between its last sign and the next start"

@@ -14,10 +14,12 @@ from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DOWN, LEADER
 from election_core.judge import silent_logs
 from election_core.judge.clock import Clocks, Moment
+from election_core.judge.timing import timing_of
 from election_core.judge.wording import NO_BOUND
 from election_core.model.catalogue import PROVEN, RuleId, finding_id
 from election_core.model.facts import Alive, F, Fact, Role, Silence
 from election_core.model.rows import Finding
+from election_core.model.timing import DEFAULTS, Timing
 
 SILENT_END = 15 * SECOND
 """A log that ends at least this long before the logs of its group end tells nothing about its last role: the
@@ -81,6 +83,7 @@ class Group:
     facts: list[Fact]
     clocks: Clocks
     end: Moment
+    timing: Timing = DEFAULTS
     roles: list[Role] = field(default_factory=list)
     tenures: list[Tenure] = field(default_factory=list)
     _of_kind: dict[type[Fact], list[Fact]] = field(default_factory=dict)
@@ -162,7 +165,9 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     """Index the facts of one group and protocol. ``clocks`` are those of all machines that speak of the group."""
     ordered = list(in_order(set(silent_logs.completed(all_facts, clocks))))
     first = ordered[0]
-    group = Group(first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered))
+    group = Group(
+        first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered), timing_of(ordered)
+    )
     group.roles = [_closed(role, group) for role in group.of(Role)]
     group.tenures = sorted(_tenures(group), key=lambda t: (t.term, t.begin, t.source))
     return group

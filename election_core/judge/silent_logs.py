@@ -19,9 +19,9 @@ from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.model.facts import Alive, ContactLost, Fact, LastHeard, QuietLog, Role, Silence
+from election_core.model.timing import Timeout
 
-FROZEN = 5 * SECOND
-"""A process that still says nothing so long after another leader was elected did not run, or could not be heard."""
+FROZEN = Timeout.FROZEN.us
 
 
 Loss = ContactLost | LastHeard

@@ -15,11 +15,11 @@ from election_core.judge.group import Group
 from election_core.judge.wording import seconds
 from election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding
+from election_core.model.timing import Timeout
 
 STORM_ELECTIONS = 3
-STORM_WINDOW = 600 * SECOND
-ONE_DISTURBANCE = 10 * SECOND
-"""Elections closer together than this are one disturbance: retries of one forced election, a lost race."""
+STORM_WINDOW = Timeout.STORM_WINDOW.us
+ONE_DISTURBANCE = Timeout.ONE_DISTURBANCE.us
 
 
 def storm(group: Group, elections: Iterable[Moment]) -> Iterator[Finding]:

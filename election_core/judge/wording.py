@@ -1,6 +1,7 @@
 """Durations in the words of a sentence."""
 
 from election_core.judge.clock import UNBOUNDED
+from election_core.model.timing import SECOND
 
 NO_BOUND = 1 << 55
 """A duration in microseconds, a thousand years, that only a clock of which nothing is known makes possible."""
@@ -10,7 +11,7 @@ def seconds(us: int) -> str:
     """A duration for a sentence: ``8 s``, ``1.5 s``, ``2 min 5 s``; one without bound is not told in numbers."""
     if us >= NO_BOUND:
         return "any time"
-    total = us / 1_000_000
+    total = us / SECOND
     if total >= 120:
         return f"{int(total // 60)} min {int(total % 60)} s"
     return f"{total:.1f}".removesuffix(".0") + " s"

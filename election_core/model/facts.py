@@ -226,6 +226,28 @@ class LineBrokeRule(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class SettingPrinted(Fact):
+    """The source printed the setting ``name`` with this ``value``, for the first time; only settings that change a time
+    of :class:`~election_core.model.timing.Timeout`. Milliseconds, or ticks."""
+
+    kind: ClassVar[str] = "SETTING_PRINTED"
+
+    name: str
+    value: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class TimeoutConfigured(Fact):
+    """The settings of the pipeline give the group this ``value``, in milliseconds, for the time-out ``name``: the name
+    of a :class:`~election_core.model.timing.Timeout`."""
+
+    kind: ClassVar[str] = "TIMEOUT_CONFIGURED"
+
+    name: str
+    value: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class ReplayFailed(Fact):
     """The fold of the source's log, or the judge of a group (then the source is empty), failed with this ``error``: a
     fault of this software, not of the log."""
@@ -249,6 +271,8 @@ SHARED: tuple[type[Fact], ...] = (
     TermWentBack,
     LogCut,
     RuleChecked,
+    SettingPrinted,
+    TimeoutConfigured,
     ReplayFailed,
 )
 """The kinds that several protocols share."""

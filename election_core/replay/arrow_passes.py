@@ -9,7 +9,7 @@ Both carry their state across batches: a batch boundary falls wherever it likes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, repeat
 from typing import Any
 
@@ -21,6 +21,7 @@ from election_core.fold.process_runs import Segment
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Row
+from election_core.model.timing import TimingRule
 from election_core.replay import group_judge
 from election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
 from election_core.replay.fact_rows import facts_in
@@ -53,12 +54,21 @@ CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_event")
 FROM_CHECKPOINT = "from_checkpoint"
 """The column that tells rows of the checkpoint (true) from new events."""
 
-Inventory = Mapping[tuple[str, str], Listed]
-"""What the inventory says of a source, by cluster and source node."""
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What the settings say where logs do not: whom a source speaks for, by cluster and node; times of groups."""
+
+    listed: Mapping[tuple[str, str], Listed] = field(default_factory=dict)
+    timing: tuple[TimingRule, ...] = ()
 
 
-def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) -> Iterator[Fact | pa.RecordBatch]:
-    """Facts of all sources in ``batches``; ``inventory`` decides whom a source speaks for where its log does not say.
+NO_INVENTORY = Inventory()
+"""The settings say nothing."""
+
+
+def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY) -> Iterator[Fact | pa.RecordBatch]:
+    """Facts of all sources in ``batches``; ``inventory`` decides where a source's log does not say.
 
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
     snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
@@ -74,8 +84,9 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory | None = None) 
             if current is None or not current.is_of(cluster, source_node):
                 if current is not None:
                     yield from current.finish(added)
-                listed = (inventory or {}).get((cluster, source_node), NOT_LISTED)
-                current = _Folding(SourceLog(cluster, source_node, 0, listed), keeps_checkpoint=lines.old is not None)
+                listed = inventory.listed.get((cluster, source_node), NOT_LISTED)
+                source = SourceLog(cluster, source_node, 0, listed, timing_rules=inventory.timing)
+                current = _Folding(source, keeps_checkpoint=lines.old is not None)
             current.feed(lines, rows)
         if current is not None:
             current.turn(batch)

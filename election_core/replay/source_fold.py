@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from election_core.fold.fact_writer import Speaker
 from election_core.fold.identity import IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
 from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Segment
+from election_core.fold.settings import PrintedSettings
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import TimingRule
 from election_core.protocols.log_quality import log as log_quality
 from election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
 from election_core.replay.registry import FOLDS, LINE_KINDS
@@ -37,6 +39,8 @@ class SourceLog:
     identity: Identity = field(default_factory=Identity)
     logs: dict[tuple[int, str], ProtocolLog] = field(default_factory=dict)
     itself: log_quality.SourcesLog = field(default_factory=log_quality.SourcesLog)
+    settings: PrintedSettings = field(default_factory=PrintedSettings)
+    timing_rules: tuple[TimingRule, ...] = ()
     _stream_of: dict[str, str] = field(default_factory=dict)
     _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
@@ -72,6 +76,7 @@ class SourceLog:
             self.identity.on(event)
         if kind in log_quality.KINDS:
             self.itself.on(event)
+        self.settings.on(event)
         readers = self._readers.get((kind, event.stream))
         if readers is None:
             readers = self._readers[kind, event.stream] = tuple(self._new_readers(kind, event.stream))
@@ -81,9 +86,14 @@ class SourceLog:
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
         incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
-        speaker = Speaker(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed)
+        speaker = Speaker(
+            *(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed),
+            settings=self.settings.values(),
+            timing_rules=self.timing_rules,
+        )
         told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)]
         yield from (fact for _, fact in told)
+        yield from self.settings.facts(speaker, (fact for _, fact in told))
         yield from self.itself.facts(speaker, told)
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:

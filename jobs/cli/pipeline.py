@@ -52,10 +52,10 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     if dry_run:
         from jobs.cli.dry_run import judging_plan, landing_plan
 
-        plan(chain(landing_plan(files, passed_over), judging_plan(tables, settings.listed(), landing=files)))
+        plan(chain(landing_plan(files, passed_over), judging_plan(tables, settings.inventoried(), landing=files)))
         return
     landed = done = None
-    if files or not tables.last_batch() or not nothing_new(tables, settings.listed()):
+    if files or not tables.last_batch() or not nothing_new(tables, settings.inventoried()):
         spark = started(settings, master, debug)
         landed, passed_over = land_stage(spark, landing, tables, settings)
         done = replay_stage(spark, tables, chosen)
@@ -152,11 +152,11 @@ def replay(
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
     settings = chosen.config
     selection = Selection(cluster or None, day(since), day(until), from_events)
-    known_already = nothing_new(tables, settings.listed()) and selection == EVERYTHING
+    known_already = nothing_new(tables, settings.inventoried()) and selection == EVERYTHING
     if dry_run:
         from jobs.cli.dry_run import judging_plan
 
-        plan(judging_plan(tables, settings.listed(), selection))
+        plan(judging_plan(tables, settings.inventoried(), selection))
         return
     if known_already:
         done = None

@@ -86,7 +86,7 @@ def replay_stage(
         done = replay_job(
             spark,
             tables,
-            settings.config.listed(),
+            settings.config.inventoried(),
             selection or EVERYTHING,
             publishing=publishing,
             settings=settings.source,

@@ -16,12 +16,12 @@ from jobs.engines.spark_tables import landed as landed_rows
 from jobs.replaying.checkpoints import checkpoints_of
 from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces
 from jobs.replaying.selection import EVERYTHING, Selection, selected
-from jobs.replaying.work import NO_INVENTORY, Work
+from jobs.replaying.work import Work
 from jobs.warehouse.table_sets import stands
 from jobs.warehouse.warehouse import Warehouse
 
 
-def nothing_new(warehouse: Warehouse, inventory: core.Inventory = NO_INVENTORY) -> bool:
+def nothing_new(warehouse: Warehouse, inventory: core.Inventory = core.NO_INVENTORY) -> bool:
     """Whether what is published is all that there is to say, with this inventory.
 
     Raises :class:`~jobs.JobError` when nothing was ever landed.
@@ -54,8 +54,12 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
 
 def inventory_version(inventory: core.Inventory) -> str:
     """A name for what an inventory says."""
-    entries = sorted((*source, listed.replica_group, listed.member or "") for source, listed in inventory.items())
-    return hashlib.sha256(repr(entries).encode()).hexdigest()[:16]
+    entries = sorted((*source, one.replica_group, one.member or "") for source, one in inventory.listed.items())
+    times = [
+        (rule.cluster, rule.replica_group, *((timeout.name, ms) for timeout, ms in rule.timeouts))
+        for rule in inventory.timing
+    ]
+    return hashlib.sha256(repr([*entries, *times]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from election_core.replay.fact_rows import values_of
 from jobs.engines.map_partitions import map_partitions
 from jobs.replaying.checkpoints import CHECKPOINTS, to_fold, write_checkpoints
 from jobs.replaying.news import SOURCE
-from jobs.replaying.work import NO_INVENTORY, Work
+from jobs.replaying.work import Work
 from jobs.warehouse.data_files import DataFile, Row, Rows
 from schemas import TABLES
 
@@ -93,7 +93,7 @@ def as_they_are(batches: Iterator[pa.RecordBatch], table: str) -> Iterator[Rows]
 
 
 def folded(
-    rows: DataFrame, root: str, batch: int, inventory: core.Inventory = NO_INVENTORY, pieces: Pieces | None = None
+    rows: DataFrame, root: str, batch: int, inventory: core.Inventory = core.NO_INVENTORY, pieces: Pieces | None = None
 ) -> list[DataFile]:
     """The facts that each node's own log proves, and what is new in its checkpoint: from the rows of
     :mod:`jobs.replaying.checkpoints`.

@@ -11,8 +11,6 @@ from jobs.engines.spark_tables import read
 from jobs.replaying.news import Extent
 from jobs.warehouse.warehouse import Warehouse
 
-NO_INVENTORY: Inventory = {}
-
 
 @dataclass(frozen=True, slots=True)
 class Work:

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
 from election_core.fold.identity import Listed
+from election_core.model.timing import SETTABLE, TimingRule
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError, WrongCommand
 from jobs.settings.time_zones import is_zone
@@ -74,6 +75,13 @@ def host_pattern(name: str) -> str:
     return name
 
 
+def known_timeouts(timeouts: dict[str, int]) -> dict[str, int]:
+    """The times, if there are such and a cluster can change them."""
+    if not timeouts or any(name not in SETTABLE for name in timeouts):
+        raise ValueError
+    return timeouts
+
+
 def each_once(values: tuple[str, ...]) -> tuple[str, ...]:
     """The values, if none of them is there twice."""
     if len(set(values)) < len(values):
@@ -120,6 +128,14 @@ HostNames = Annotated[
     tuple[Annotated[str, Strict(), Field(max_length=LONGEST_NAME), AfterValidator(host_pattern)], ...],
     Must(f"a list of patterns such as *.corp.example, with at most {MOST_STARS} * in each"),
 ]
+Timeouts = Annotated[
+    dict[str, Annotated[int, Strict(), Field(ge=1, le=DAY_MS)]],
+    AfterValidator(known_timeouts),
+    Must(
+        f"times by their names, such as {{controller_poll: 30000}}: names of docs/timing.md that a cluster can change, "
+        f"each with a whole number from 1 to {DAY_MS}, milliseconds"
+    ),
+]
 Variable = Annotated[
     str,
     Strict(),
@@ -165,6 +181,26 @@ class InventoryEntry:
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
+class TimingEntry:
+    """Times of the groups that fit the patterns (``*`` fits all), in ms, where their logs do not print them."""
+
+    cluster: Name = "*"
+    replica_group: Name = "*"
+    timeouts: Timeouts = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.timeouts:
+            raise ValueError("timeouts is missing")
+
+    def rule(self) -> TimingRule:
+        """The same for the core."""
+        timeouts = tuple(
+            sorted(((SETTABLE[name], ms) for name, ms in self.timeouts.items()), key=lambda one: one[0].name)
+        )
+        return TimingRule(self.cluster, self.replica_group, timeouts)
+
+
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class Privacy:
     """Of what is landed only a keyed hash is kept; see :mod:`jobs.landing.pseudonyms`.
 
@@ -184,7 +220,8 @@ class Config:
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
-    says something overrides them. ``inventory`` names members where their logs do not. ``privacy`` says what is hashed.
+    says something overrides them. ``inventory`` names members where their logs do not, ``timing`` the times of groups.
+    ``privacy`` says what is hashed.
     ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.session.spark_session`.
     """
 
@@ -196,6 +233,7 @@ class Config:
     shuffle_partitions: Partitions | None = None
     sources: tuple[SourceRule, ...] = ()
     inventory: tuple[InventoryEntry, ...] = ()
+    timing: tuple[TimingEntry, ...] = ()
     privacy: Privacy = field(default_factory=Privacy)
 
     def __post_init__(self) -> None:
@@ -203,9 +241,10 @@ class Config:
         if self.layout == self.metadata_layout:
             raise ValueError("layout and metadata_layout are the same: every file would be read as a log")
 
-    def listed(self) -> Inventory:
-        """The inventory as the fold reads it."""
-        return {(one.cluster, one.node): Listed(one.replica_group, one.member) for one in self.inventory}
+    def inventoried(self) -> Inventory:
+        """What the fold reads where logs do not say it: the inventory, and the times of groups."""
+        listed = {(one.cluster, one.node): Listed(one.replica_group, one.member) for one in self.inventory}
+        return Inventory(listed, tuple(entry.rule() for entry in self.timing))
 
     def bound_of(self, cluster: str, node: str) -> int:
         """The clock bound of one node, in milliseconds."""
@@ -223,9 +262,10 @@ class Config:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
 
 
-SECTIONS: dict[str, type[SourceRule] | type[InventoryEntry] | type[Privacy]] = {
+SECTIONS: dict[str, type[SourceRule | InventoryEntry | TimingEntry | Privacy]] = {
     "sources": SourceRule,
     "inventory": InventoryEntry,
+    "timing": TimingEntry,
     "privacy": Privacy,
 }
 """The settings that have keys of their own."""

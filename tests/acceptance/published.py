@@ -70,5 +70,5 @@ def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehous
 
     config, tables = Config(), Tables(str(warehouse))
     land(spark, new_files(str(landing), tables, config), str(landing), tables, config)
-    publish(spark, tables, config.listed())
+    publish(spark, tables, config.inventoried())
     return Warehouse(warehouse)

@@ -17,6 +17,7 @@ SETTINGS = (
     ),
     # broker
     *("forceRegister", "registerNameServerPeriod", "brokerHeartbeatInterval", "brokerNotActiveTimeoutMillis"),
+    *("flushConsumerOffsetInterval", "flushDelayOffsetInterval"),
     *("syncBrokerMemberGroupPeriod", "isolateLogEnable", "enableSlaveActingMaster", "enableRemoteEscape"),
     *("skipPreOnline", "consumerOffsetUpdateVersionStep", "delayOffsetUpdateVersionStep", "lockInStrictMode"),
     *("compatibleWithOldNameSrv", "enableControllerMode", "controllerAddr", "fetchControllerAddrByDnsLookup"),

@@ -13,6 +13,7 @@ from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
 from election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_core.model.facts import Alive, Fact
 from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import Timeout
 from election_core.protocols.log_quality.facts import Claim, ClockSteppedBack, ListedAs, Release, SpeaksFor
 
 PROTOCOL = "sources"
@@ -20,8 +21,7 @@ PROTOCOL = "sources"
 STEPPED_LINES = 3
 """A step shows in at least so many lines that go on from the earlier time. A single old line is one that its thread had
 begun before the process was frozen."""
-ONE_STEP = 60 * SECOND
-"""Several files of a machine show one step; their lines around it are no further apart than this."""
+ONE_STEP = Timeout.ONE_STEP.us
 
 BROKER_SET, DLEDGER_GROUP, DLEDGER_MEMBER, SERVER = "broker set", "DLedger group", "DLedger member", "server id"
 _IDENTITY_SETTINGS = {

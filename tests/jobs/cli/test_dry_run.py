@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from election_core import RULES_VERSION
+from election_core.replay.arrow_passes import NO_INVENTORY
 from election_core.replay.fact_rows import FACTS_VERSION
 from jobs.cli.app import main
 from jobs.replaying.due import inventory_version
@@ -25,7 +26,7 @@ def published(warehouse: Warehouse, batch: int, held: list[str], facts_version: 
     """Publish what is landed."""
     run: dict[str, Any] = {"run_id": f"r{batch}", "started_at": NOON, "published_at": NOON, "status": "published"}
     made_by = {"code_version": "1", "rules_version": RULES_VERSION, "facts_version": facts_version}
-    made_by["inventory_version"] = inventory_version({})
+    made_by["inventory_version"] = inventory_version(NO_INVENTORY)
     versions = {name: version for name, version in warehouse.versions().items() if name != "runs"}
     shown = {
         "batch": batch,

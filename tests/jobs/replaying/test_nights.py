@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import jobs.replay
 from election_core.fold.identity import Listed
+from election_core.replay.arrow_passes import Inventory
 from jobs import JobError
 from jobs.engines.spark_tables import read, written
 from jobs.replay import replay
@@ -103,7 +104,7 @@ def test_another_inventory_judges_anew_what_is_landed(spark: SparkSession, zone:
     zone.write("broker_default.log", election(0, 1))
     night(spark, zone.root, warehouse)
     assert '"replica_group": "unidentified"' in content(warehouse)["terms"][0]
-    listed = {("c1", "n1"): Listed("RaftNode00", "n1")}
+    listed = Inventory({("c1", "n1"): Listed("RaftNode00", "n1")})
     assert replay(spark, warehouse, listed).run_id
     assert all('"replica_group": "RaftNode00"' in row for row in content(warehouse)["terms"])
     assert replay(spark, warehouse, listed).run_id is None

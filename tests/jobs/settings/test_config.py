@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from election_core.fold.fact_writer import Listed
+from election_core.model.timing import Timeout, configured_of
 from jobs import JobError
 from jobs.cli.app import main
 from jobs.settings.config import Config, Privacy, load
@@ -56,10 +57,22 @@ def test_the_inventory_names_members(tmp_path: Path) -> None:
         "  - {cluster: pay, node: host-1, replica_group: broker-a, member: '0'}\n"
         "  - {cluster: pay, node: host-2, replica_group: broker-a}\n"
     )
-    assert load(file).listed() == {
+    assert load(file).inventoried().listed == {
         ("pay", "host-1"): Listed("broker-a", "0"),
         ("pay", "host-2"): Listed("broker-a", None),
     }
+
+
+def test_times_of_a_group_that_its_logs_do_not_print(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "timing:\n"
+        "  - {timeouts: {lock_life: 90000}}\n"
+        "  - {cluster: pay, replica_group: 'broker-*', timeouts: {lock_life: 120000, controller_poll: 30000}}\n"
+    )
+    rules = load(file).inventoried().timing
+    assert configured_of(rules, "pay", "broker-a") == {Timeout.LOCK_LIFE: 120_000, Timeout.CONTROLLER_POLL: 30_000}
+    assert configured_of(rules, "shop", "broker-a") == {Timeout.LOCK_LIFE: 90_000}
 
 
 def test_what_is_hashed(tmp_path: Path) -> None:
@@ -142,6 +155,11 @@ def test_what_is_hashed(tmp_path: Path) -> None:
             "inventory:\n  - {cluster: c, node: n, replica_group: g}\n  - {cluster: c, node: n, replica_group: h}",
             "inventory, line 3: node n of cluster c is listed twice",
         ),
+        ("timing: [{timeouts: {lock_lif: 1}}]", "p.yaml: timing, line 1: timeouts must be times by their names"),
+        ("timing: [{timeouts: {silence: 1}}]", "names of docs/timing.md that a cluster can change"),
+        ("timing: [{timeouts: {lock_life: 0}}]", "each with a whole number from 1 to 86400000"),
+        ("timing: [{timeouts: {lock_life: '5'}}]", "timeouts must be times"),
+        ("timing:\n  - {cluster: c}", "timing, line 2: timeouts is missing"),
         ("- a", "expected keys and values"),
         ("false", "expected keys and values"),
         ("a: [", "line 1: not valid YAML"),

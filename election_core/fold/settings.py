@@ -1,0 +1,53 @@
+"""The settings of a source that change a time, as its own log prints them at every start."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from election_core.fold.fact_writer import Speaker
+from election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
+from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import SETTINGS, Values
+
+LONGEST = 86_400_000
+"""A day, in milliseconds: nothing that is replayed waits longer, whatever a setting says."""
+
+_AS_DURATION = {"ETCD_BOOT": "election-timeout", "ETCD_ELECTION_TIMEOUT": "election-timeout"}
+"""Lines that print one setting as a duration, without its name in a column."""
+
+
+@dataclass(slots=True)
+class PrintedSettings:
+    """Each value of each setting, with the first line that prints it."""
+
+    first: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take any event; those that print no time are passed over, and so is what is no positive number."""
+        name, value = event.setting, event.value
+        if name is None:
+            name = _AS_DURATION.get(event.kind)
+            value = None if name is None or event.duration_ms is None else str(event.duration_ms)
+        if name in SETTINGS and value is not None and value.isascii() and value.isdigit() and len(value) < 20:
+            self._note(name, min(int(value), LONGEST), event)
+
+    def values(self) -> Values:
+        """What was printed, by the setting's name."""
+        found: dict[str, frozenset[int]] = {}
+        for name, value in self.first:
+            found[name] = found.get(name, frozenset()) | {value}
+        return found
+
+    def facts(self, speaker: Speaker, told: Iterable[Fact]) -> Iterator[Fact]:
+        """The settings as facts about each group of which the source tells anything."""
+        about = dict.fromkeys((fact.replica_group, fact.protocol) for fact in told)
+        for group, protocol in about:
+            emit = speaker.about(group, protocol, "", lambda _: None)
+            for (name, value), event in sorted(self.first.items(), key=lambda one: one[0]):
+                yield SettingPrinted(*emit.at(event), name=name, value=value)
+            for timeout, ms in sorted(emit.timing.configured.items(), key=lambda one: one[0].name):
+                yield TimeoutConfigured(*emit.during(None, 0, 0, None), name=timeout.name, value=ms)
+
+    def _note(self, name: str, value: int, event: FoldEvent) -> None:
+        known = self.first.get((name, value))
+        if value and (known is None or (event.at, event.event_id) < (known.at, known.event_id)):
+            self.first[name, value] = event
