@@ -73,14 +73,14 @@ class Known:
     @property
     def ended(self) -> float:
         """When the observed part of the run was over; everything is killed or stopped then."""
-        return self._time(self.about["ended"])
+        return self.at(self.about["ended"])
 
     @property
     def step(self) -> float:
         """Seconds to which a logged time is known."""
         return 1.0 if self.path.parent.name in WHOLE_SECONDS else 0.01
 
-    def _time(self, clock: str) -> float:
+    def at(self, clock: str) -> float:
         """``07:26:46.783Z``, or a whole time stamp, as seconds since 1970."""
         stamp = clock if "T" in clock else f"{self.about['started'][:10]}T{clock}"
         return datetime.fromisoformat(stamp).timestamp()
@@ -93,8 +93,8 @@ class Known:
             Led(
                 row["node"],
                 next(row[name] for name in _TERMS if name in row),
-                self._time(row["from"]),
-                self._time(row["until"]),
+                self.at(row["from"]),
+                self.at(row["until"]),
                 row["ended_by"],
                 name == "controller_leaders",
             )
@@ -130,7 +130,7 @@ class Known:
     @cached_property
     def unwritten(self) -> list[Unwritten]:
         rows = (self.facts or {}).get("no_acknowledged_write", [])
-        return [Unwritten(self._time(row["from"]), self._time(row["until"])) for row in rows]
+        return [Unwritten(self.at(row["from"]), self.at(row["until"])) for row in rows]
 
     # clocks
 
@@ -147,6 +147,11 @@ class Known:
             if row["action"] == "clock":
                 told.setdefault(row["node"], [(float("-inf"), 0.0)]).append((row["t"], row["clock_ms"] / 1000))
         return told
+
+    @property
+    def set_clocks(self) -> set[str]:
+        """The nodes whose clocks were not those of the machine, always or at some time."""
+        return set(self._set_to)
 
     def own(self, node: str, moment: float) -> float:
         """What the node's clock showed at a moment of true time."""

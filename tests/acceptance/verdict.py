@@ -1,9 +1,12 @@
-"""Sentences about one run, as checks over its gold tables. Times in sentences are log times of 2026-11-21."""
+"""Sentences about one run, as checks over its gold tables.
+
+Times of :func:`utc` and :func:`log_time` are log times of 2026-11-21, the day of the older runs."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
+from tests.acceptance.known import Known
 from tests.acceptance.published import Row
 
 NEAR = 2.0
@@ -40,6 +43,7 @@ def _on_the_day(clock: str, zone: timezone) -> float:
 class Run:
     """The gold rows of one cluster. ``ended`` is when the observed part of the run was over."""
 
+    known: Known
     name: str
     ended: float
     broker_sets: frozenset[str]
@@ -55,6 +59,11 @@ class Run:
     def of(self, rows: Iterable[Row], group: str | None) -> list[Row]:
         """The rows of a group; all for None."""
         return [row for row in rows if group is None or self._is(row["replica_group"], group)]
+
+    def member(self, folder: str) -> str:
+        """The name in its group of a node that led it, by the folder of its logs."""
+        [name] = {row["node"] for row in self.roles if (row["source_node"], row["role"]) == (folder, "leader")}
+        return str(name)
 
     def _is(self, found: str, group: str) -> bool:
         return found not in self.broker_sets if group == CONTROLLERS else found == group
