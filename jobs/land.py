@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from jobs.landing.landing_zone import Skip
 from jobs.landing.listing import LogFile, log_files, told_to_nobody
 from jobs.landing.one_file import LANDED, Landed, Task, land_tasks
-from jobs.landing.plan import SEEN_COLUMNS, Begun, begin, dealt, tasks_of, unseen
+from jobs.landing.plan import READ_COLUMNS, SEEN_COLUMNS, Begun, begin, dealt, read_otherwise, tasks_of, unseen
 from jobs.landing.privacy_mark import refuse_other_privacy
 from jobs.landing.pseudonyms import pseudonyms_of
 from jobs.settings.config import Config
@@ -42,14 +42,17 @@ class Landing:
 
 
 def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = told_to_nobody) -> list[LogFile]:
-    """The files that no landing has seen as they are now. What had to be passed over is told to ``skip``.
+    """The files that no landing has seen as they are now, and those that the settings now say how to read.
+
+    What had to be passed over is told to ``skip``.
 
     Raises :class:`~jobs.JobError` for a landing zone or a warehouse that cannot be used.
     """
     warehouse.refuse_foreign_folder()
     refuse_other_privacy(warehouse, pseudonyms_of(config.privacy))
     files = log_files(landing, config.layout, config.metadata_layout, skip)
-    return unseen(files, warehouse.rows(LANDED.name, SEEN_COLUMNS))
+    landed = warehouse.rows(LANDED.name, (*SEEN_COLUMNS, *READ_COLUMNS))
+    return unseen(files, (row for row in landed if not read_otherwise(row, config)))
 
 
 def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:

@@ -71,6 +71,7 @@ TABLE = Table(
         Column(name="granted", type=BIGINT, comment="Votes granted."),
         Column(name="needed", type=BIGINT, comment="Votes, or grants of a lock, that are needed."),
         Column(name="rounds", type=BIGINT, comment="Rounds of votes or of heartbeats."),
+        Column(name="regained", type=BOOLEAN, comment="A leader that had lost its majority had one again."),
         Column(name="begun", type=BOOLEAN, comment="Its beginning was logged apart from its end."),
         Column(name="electorate", type=STRINGS, comment="Members that voted in the election at all."),
         Column(name="before", type=BIGINT, comment="Term or epoch before."),

@@ -7,16 +7,24 @@ _FILE = "cluster, source_node, stream, fingerprint"
 _NEW = "batch > coalesce(getvariable('since'), 0)"
 """The landings that are looked at, where only what is new is."""
 
+NOT_UNDERSTOOD = "not understood: "
+"""How the problem of a file begins that was read, but whose lines were not understood."""
+
 
 def _counted(name: str, count: str, table: str) -> Expectation:
-    """The rows of ``table`` are as many as ``count`` says, file by file and landing by landing."""
-    at = f"{_FILE}, batch"
+    """The rows of ``table`` are as many as ``count`` says, file by file and landing by landing.
+
+    Rows bear the node that an envelope names, the count the folder of the file: the path is what both have.
+    """
+    at = "cluster, path, batch"
+    path = "source_file AS path" if table == "events" else "path"
     return Expectation(
         name=name,
         says=f"Of each file and landing, {table} holds as many rows as {count} says.",
-        failing=f"SELECT {at}, path, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
-        f"(SELECT {at}, min(path) AS path, sum({count})::BIGINT AS told FROM landed_files WHERE {_NEW} "
-        f"GROUP BY {at}) FULL JOIN (SELECT {at}, count(*) AS found FROM {table} GROUP BY {at}) USING ({at}) "
+        failing=f"SELECT {at}, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
+        f"(SELECT {at}, sum({count})::BIGINT AS told FROM landed_files WHERE {_NEW} GROUP BY {at}) FULL JOIN "
+        f"(SELECT {at}, count(*) AS found FROM (SELECT cluster, {path}, batch FROM {table}) GROUP BY {at}) "
+        f"USING ({at}) "
         "WHERE coalesce(told, 0) <> coalesce(found, 0)",
     )
 
@@ -44,9 +52,10 @@ TABLE = Table(
             type=STRING,
             comment="landed: new file; grown: its new tail; seen_before: known content, nothing to land; "
             "older_copy: shorter than what is landed already, with the same beginning; not_read: nothing new could be "
-            "read, and fingerprint, head and what is landed so far are empty.",
+            "read, and fingerprint, head and what is landed so far are empty; part: lines of a node that the file's "
+            "envelopes name (its source_node), counted in the file's own row.",
             nullable=False,
-            one_of=("landed", "grown", "seen_before", "older_copy", "not_read"),
+            one_of=("landed", "grown", "seen_before", "older_copy", "not_read", "part"),
         ),
         Column(
             name="file_bytes",
@@ -165,7 +174,28 @@ TABLE = Table(
             type=STRING,
             comment="Latest ten seconds with an event of a kind that floods, and what such events said; JSON.",
         ),
-        Column(name="problem", type=STRING, comment="Why the file could not be read to its end; null if it was."),
+        Column(
+            name="envelope",
+            type=STRING,
+            comment="What the lines came in, from the outside in, such as filebeat > docker; null for plain lines.",
+        ),
+        Column(
+            name="envelope_state",
+            type=STRING,
+            comment="Of a file in envelopes: how far each of its sources is landed, and what stands open; JSON.",
+        ),
+        Column(
+            name="read_as",
+            type=STRING,
+            comment="The dialect that its lines are read as, and behind it their layout unless it is the system's "
+            "own; null: the log of another program.",
+        ),
+        Column(
+            name="problem",
+            type=STRING,
+            comment="Why the file could not be read to its end, or why its lines were not understood (not "
+            "understood: ...); null if all was well.",
+        ),
         Column(
             name="unread",
             type=BOOLEAN,
@@ -193,8 +223,16 @@ TABLE = Table(
             "damaged files aside.",
             failing=f"SELECT {_FILE}, min(path) AS path, sum(lines_total)::BIGINT AS lines_read, "
             f"max(lines_landed) AS lines_landed FROM landed_files GROUP BY {_FILE} "
-            "HAVING bool_and(problem IS NULL) "
+            f"HAVING bool_and(problem IS NULL OR problem LIKE '{NOT_UNDERSTOOD}%') "
             "AND sum(lines_total) + coalesce(max(lines_shared), 0) <> max(lines_landed)",
+        ),
+        Expectation(
+            name="understood",
+            says="The lines of every file are read as those of a system, or are of no interest; none is misunderstood.",
+            failing="SELECT cluster, source_node, path, problem FROM landed_files AS now "
+            f"WHERE problem LIKE '{NOT_UNDERSTOOD}%' AND batch = (SELECT max(batch) FROM landed_files AS other "
+            "WHERE other.cluster = now.cluster AND other.path = now.path)",
+            severity="warning",
         ),
         Expectation(
             name="fresh",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 EXAMPLES: Mapping[tuple[str, str], str] = {
+    ("etcdserver/server.go", "{}"): "the member has been permanently removed from the cluster",
     ("embed/etcd.go", "election = {}ms"): "election = 1000ms",
     ("etcdserver/config.go", "election = {}ms"): "election = 1000ms",
     ("server/quorum/FastLeaderElection.java", "Notification: {} (my state)"): (

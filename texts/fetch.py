@@ -12,7 +12,7 @@ from texts.releases import COMPONENTS, Component
 
 CACHE = Path("build/texts")
 _PLUGIN = "org.apache.maven.plugins", "maven-dependency-plugin", "3.6.1"
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+_POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>texts</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>{body}</project>
 """
 _COPY = """<build><plugins><plugin><groupId>{plugin[0]}</groupId><artifactId>{plugin[1]}</artifactId>

@@ -7,6 +7,9 @@ from texts.compare import Verdict
 from texts.ignored import IGNORED
 from texts.releases import COMPONENTS
 
+_LONGEST = 100
+"""So many characters of a pattern are shown; ``texts/ignored.py`` has the rest."""
+
 _HEAD = """# Releases: what each can print, and what of it is known
 
 `make texts` writes this page. It fetches the source archives of the releases below, extracts every log statement of the
@@ -80,4 +83,5 @@ def _ignored(verdicts: Sequence[Verdict]) -> str:
 
 
 def _code(pattern: str) -> str:
-    return f"`{pattern}`".replace("|", "\\|") if pattern else "all"
+    shown = pattern if len(pattern) <= _LONGEST else f"{pattern[:_LONGEST]} ..."
+    return f"`{shown}`".replace("|", "\\|") if shown else "all"

@@ -5,13 +5,15 @@ to teach a new system, add its module and name its files in :data:`STREAMS`. ``d
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from election_core.dialects.canonical import dialect as canonical
 from election_core.dialects.dialect import Dialect, Record, Unparsable
 from election_core.dialects.etcd import dialect as etcd
+from election_core.dialects.layouts import any_layout
+from election_core.dialects.readings import in_layout
 from election_core.dialects.rocketmq import dialect as rocketmq
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.dialects.zookeeper import dialect as zookeeper
@@ -28,6 +30,9 @@ __all__ = [
     "Record",
     "Unparsable",
     "dialect_for",
+    "is_other",
+    "named",
+    "speaker_of",
     "tick",
 ]
 
@@ -54,7 +59,13 @@ LOGS: Mapping[str, Dialect] = {
 }
 
 CONSOLES = "*.out"
-"""Files that a start script names, of any system: their first line tells the dialect."""
+"""Files that a start script names, of any system: their first line tells the dialect where no line says more."""
+
+OTHERS = (
+    *("*gc.log*", "gc*.log*", "*-gc-*", "*_gc_*", "gc.*", "*.hprof", "*.pid", "hs_err*"),
+    *("zookeeper_trace.log*", "zookeeper_audit.log*"),
+)
+"""Files beside the logs that say nothing, or nothing else than these: what the Java machine writes, traces, audits."""
 
 
 @lru_cache(maxsize=1024)
@@ -73,16 +84,56 @@ NAMED: Mapping[str | None, Dialect] = {dialect.name: dialect for dialect in DIAL
 
 
 def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect] | None = None) -> Dialect | None:
-    """The dialect of a file by its name without suffixes of rolling and compression; ``None``: not of interest.
+    """The dialect of a file by its name without suffixes of rolling and compression; ``None``: the name says nothing.
 
-    A console's name says nothing: there ``first_line``, the first dated line of the file, decides.
+    For a console's name ``first_line``, the first dated line of the file, decides.
     """
+    if is_other(stream):
+        return None
     for pattern, dialect in (STREAMS if streams is None else streams).items():
         if fnmatchcase(stream, pattern):
             return dialect
     if first_line and fnmatchcase(stream, CONSOLES):
         return next((one for one in DIALECTS if one is not CANONICAL and re.match(one.record_start, first_line)), None)
     return None
+
+
+def is_other(stream: str) -> bool:
+    """Whether a file is known to be no log of a system."""
+    return any(fnmatchcase(stream, pattern) for pattern in OTHERS)
+
+
+@lru_cache(maxsize=256)
+def named(name: str | None) -> Dialect | None:
+    """A dialect by its name, behind which a layout may stand; ``None`` for no name.
+
+    Raises ``ValueError`` for a layout that cannot be read.
+    """
+    base, _, pattern = (name or "").partition(" ")
+    found = NAMED.get(base)
+    return in_layout(found, any_layout(pattern)) if found and pattern else found
+
+
+_JSON_OF_ETCD = re.compile(r'\{"(?:level|ts|caller|msg)":')
+"""Any object may begin like a line of etcd; one with these fields in front, and a ``msg``, is one."""
+
+
+def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
+    """The dialect whose record begins with ``line``, before others the ``preferred`` one; ``None`` for no such line."""
+    if preferred is not None and preferred.in_layout and preferred.reads(line):
+        return preferred
+    if line.startswith("{"):
+        if preferred is CANONICAL and '"kind"' in line:
+            return CANONICAL
+        return etcd.ETCD if _JSON_OF_ETCD.match(line) and '"msg":' in line else None
+    if preferred is not None and preferred is not CANONICAL and _begins(preferred.record_start)(line):
+        return preferred
+    return next((one for one in DIALECTS if one is not CANONICAL and _begins(one.record_start)(line)), None)
+
+
+@lru_cache(maxsize=64)
+def _begins(record_start: str) -> Callable[[str], re.Match[str] | None]:
+    return re.compile(record_start).match
 
 
 def tick(event_time: int, resolution_ms: int) -> Event:

@@ -59,6 +59,10 @@ class Dialect:
     else is configured. ``parse`` answers ``None`` for what is not of interest and raises :class:`Unparsable`,
     nothing else. ``time_of`` takes a first line and its zone, and answers microseconds UTC and the resolution
     in milliseconds, or ``None`` where the line bears no possible time.
+
+    ``said`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts take a line
+    apart, and ``anchors`` are the ``needles`` for any layout. ``plain`` dialects write times as ``2026-03-01 10:00:00``.
+    Some texts mean something only ``by_class`` that prints them; ``missing`` says what a layout does not tell.
     """
 
     name: str
@@ -67,6 +71,22 @@ class Dialect:
     utc_offset_minutes: int
     parse: Callable[[Record], Event | None]
     time_of: Callable[[str, int], tuple[int, int] | None]
+    said: Callable[[Any, Record], Event | None] | None = None
+    reads: Callable[[str], bool] = field(default=bool)
+    anchors: tuple[str, ...] = ()
+    plain: bool = True
+    by_class: bool = False
+    missing: str | None = None
+
+    @property
+    def system(self) -> str:
+        """The name without the layout that may stand behind it."""
+        return self.name.partition(" ")[0]
+
+    @property
+    def in_layout(self) -> bool:
+        """Whether a layout other than the system's own is read."""
+        return " " in self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +256,20 @@ class Table:
 
     def needles(self) -> tuple[str, ...]:
         """The fewest literals of which every event's line contains one."""
-        kept: list[str] = []
-        for needle in sorted({one.needle for one in self.patterns}, key=lambda one: (len(one), one)):
-            if not any(shorter in needle for shorter in kept):
-                kept.append(needle)
-        return tuple(kept)
+        return fewest({one.needle for one in self.patterns})
+
+    def anchors(self) -> tuple[str, ...]:
+        """The fewest literals of which every event's message contains one."""
+        return fewest({one.anchor for one in self.patterns})
+
+
+def fewest(literals: Iterable[str]) -> tuple[str, ...]:
+    """The literals that contain no other one."""
+    kept: list[str] = []
+    for literal in sorted(literals, key=lambda one: (len(one), one)):
+        if not any(shorter in literal for shorter in kept):
+            kept.append(literal)
+    return tuple(kept)
 
 
 @lru_cache(maxsize=4096)

@@ -1,16 +1,22 @@
 """What the name of a log file says: its stream, whatever rolling and compression have made of it."""
 
 import re
+from pathlib import PurePath, PureWindowsPath
 
 PACKED = (".gz", ".zst", ".bz2")
 """Suffixes of the compressions that can be read."""
+
+_DATED = re.compile(
+    r"[.-](?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[T_.-][0-2]\d(?:-?[0-5]\d(?:-?[0-5]\d(?:\.\d{3})?)?)?)?(?:[.-]\d{1,4})?(?=\.|$)"
+)
+"""What logrotate, the loggers' daily files, kubelet and lumberjack write into the name of a file that they put away."""
 
 _ROLL = re.compile(r"\.\d+(?=\.|$)")
 
 
 def stream_of(name: str) -> str:
-    """``name`` without roll and compression suffixes: ``broker.3.log.gz`` is ``broker.log``."""
-    return _ROLL.sub("", unpacked(name)) or name
+    """``name`` without what rolling and compression add: ``broker.3.log.gz``, ``broker.log-20260301`` are ``broker.log``."""
+    return _ROLL.sub("", _DATED.sub("", unpacked(name))) or name
 
 
 def unpacked(name: str) -> str:
@@ -18,3 +24,8 @@ def unpacked(name: str) -> str:
     for suffix in PACKED:
         name = name.removesuffix(suffix)
     return name
+
+
+def stream_at(path: str) -> str:
+    """The stream of a file by its whole path: ``/logs/broker.3.log`` is ``broker.log``."""
+    return stream_of((PureWindowsPath if "\\" in path else PurePath)(path).name)

@@ -33,6 +33,11 @@ class Speaker:
         """The broker id that the process had, by its own lines, else by the inventory."""
         return self.identity.broker_id_at(time, incarnations) or self.listed.member
 
+    def timing_of(self, group: str) -> Timing:
+        """The times that hold for this source in a group, as far as its own log and the settings say them."""
+        configured = configured_of(self.timing_rules, self.cluster, group)
+        return Timing({self.source_node: self.settings}, configured)
+
     def about(self, group: str, protocol: str, stream: str, node_at: Callable[[int], str | None]) -> "FactWriter":
         """Facts of one protocol about one group, from the process that writes ``stream``."""
         return FactWriter(self, group, protocol, self.incarnations.get(process_of(stream), []), node_at)
@@ -76,9 +81,7 @@ class FactWriter:
     @property
     def timing(self) -> Timing:
         """The times that hold for this source in this group, as far as its own log and the settings say them."""
-        speaker = self.speaker
-        configured = configured_of(speaker.timing_rules, speaker.cluster, self.group)
-        return Timing({speaker.source_node: speaker.settings}, configured)
+        return self.speaker.timing_of(self.group)
 
     def at(self, noted: Noted, until: Noted | None = None, ordinal: int = 0) -> Beginning:
         """A fact about the speaker at the time of what was noted, ``until`` something else was."""

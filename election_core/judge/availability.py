@@ -8,6 +8,7 @@ from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
 from election_core.judge.leaderless import Gap, Unseen, gaps, leaderless
 from election_core.judge.limits import clock_skews, log_gaps, starting
+from election_core.judge.quorum_contact import Majorities
 from election_core.judge.storm import storm
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Alive, Silence
@@ -22,12 +23,14 @@ def availability(
     what: str,
     clock: str,
     unseen: Unseen | None = None,
+    majorities: Majorities | None = None,
 ) -> Iterator[Finding | RuleCoverage]:
     """What every protocol with leaders has to say of availability, and of what limits its verdicts.
 
-    ``heard`` as in :func:`gaps`, ``elections`` are the unplanned ones; ``what`` and ``clock`` are the protocol's words.
+    ``heard`` and ``majorities`` as in :func:`gaps`,
+    ``elections`` are the unplanned ones; ``what`` and ``clock`` are the protocol's words.
     """
-    found = list(gaps(group, heard, unseen))
+    found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections))
     yield from leaderless(group, found, what, clock)
     yield from storms

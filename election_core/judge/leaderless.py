@@ -1,10 +1,12 @@
-"""``LEADERLESS``: members were up, a leader had existed before, and nobody led.
+"""``LEADERLESS``: members were up, a leader had existed before, and nobody led who could write.
 
-    leader, term 1   [====== ... end]                          its end: as it says, or when others heard of it last
-    leader, term 2                           [begin ======
-    nobody leads              |<-- least .. most -->|          no gap where a third tenure or an unseen leader covers it
+    leader, term 1   [===== majority lost ..... end]           without a majority it leads no more, whatever it says
+    leader, term 2                           [begin == serves  elected; its process serves a little later
+    nobody leads           |<-- least .. most -->|             no gap where a third tenure or an unseen leader covers it
 
-A gap is measured between the end that mattered, of all tenures before it, and the beginning of the next one.
+A gap is measured between the end that mattered, of all tenures before it, and the beginning of the next one. The end is
+what the leader says, or when others heard of it last; in a protocol in which a majority commits it is the loss of that
+majority (:mod:`.quorum_contact`), if that came first.
 """
 
 from bisect import bisect_left
@@ -17,14 +19,17 @@ from operator import itemgetter
 from election_core.fold.process_runs import SECOND, SILENCE
 from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, STOPPED
 from election_core.judge.clock import Clocks, Moment
-from election_core.judge.group import SILENT, Group, Tenure, until
+from election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_core.judge.quorum_contact import Left, Majorities, Majority
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_core.model.facts import Alive, Role
+from election_core.model.facts import Alive, Role, Serving
 from election_core.model.rows import Finding
 
 BRIEF = 2 * SECOND
 """A time without leader that may be shorter than this is worth knowing, not an alarm."""
+PLANNED = frozenset({STOPPED, "leadership_transfer", "preferred_leader"})
+"""How a leadership ends that somebody wanted to end."""
 GROUP_SHUTDOWN = 60 * SECOND
 """Members that stop within this time of their leader were shut down together."""
 
@@ -41,36 +46,46 @@ class Gap:
     most: int
     planned: bool
     evidence: tuple[str, ...]
+    lost: Majority | None = None
 
 
 Unseen = Callable[[Group, Moment, Moment], bool]
 """Whether somebody may have led between two moments although no log says so with a term."""
 
 
-def gaps(group: Group, heard: Iterable[tuple[str, Moment]], unseen: Unseen | None = None) -> Iterator[Gap]:
+def gaps(
+    group: Group,
+    heard: Iterable[tuple[str, Moment]],
+    unseen: Unseen | None = None,
+    majorities: Majorities | None = None,
+) -> Iterator[Gap]:
     """Times without a leader after the first one.
 
     ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
-    the end of a leader that died or fell silent.
+    the end of a leader that died or fell silent. ``majorities`` are given where a leader without one cannot commit.
     """
     ordered = group.tenures  # by term: clocks of different machines do not order them
-    ends, led_unseen, lives = _Ends(group, heard), _led_unseen(group), _Lives(group)
+    ends, led_unseen, lives = _Ends(group, heard, majorities), _led_unseen(group), _Lives(group)
     for number, before in enumerate(ordered, 1):
         if before.source in group.clocks.put_back:
             return  # from here on it cannot be told when somebody led
         after = ordered[number] if number < len(ordered) else None
-        gap = _gap(group, ends.so_far(before), after, led_unseen, lives)
+        gap = _gap(group, ends, before, after, led_unseen, lives)
         if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
             yield gap
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The end of a tenure as far as it mattered: not before ``earliest``, not after ``latest``."""
+    """The end of a tenure as far as it mattered: not before ``earliest``, not after ``latest``.
+
+    ``lost``: it ended with the loss of the majority.
+    """
 
     earliest: Moment
     latest: Moment
     tenure: Tenure
+    lost: Majority | None = None
 
 
 class _Heard:
@@ -97,15 +112,22 @@ class _Ends:
     Of the tenures that ended long before everything that still follows, on any clock, only the last on each clock can.
     """
 
-    def __init__(self, group: Group, heard: Iterable[tuple[str, Moment]]) -> None:
+    def __init__(self, group: Group, heard: Iterable[tuple[str, Moment]], majorities: Majorities | None) -> None:
         self._group = group
+        self._majorities = majorities
+        self._serving = _serving(group)
         self._heard = _Heard(heard)
-        self._targets = [*(tenure.begin for tenure in group.tenures[1:]), group.end]
+        self._targets = [*(served_from(tenure, self._serving) for tenure in group.tenures[1:]), group.end]
         self._soonest = list(accumulate((target.at for target in reversed(self._targets)), min))[::-1]
         self._number = 0
         self._moving: list[tuple[int, Tenure]] = []
         self._latest: dict[str, tuple[int, int, _End]] = {}
         self._earliest: dict[str, tuple[int, int, _End]] = {}
+
+    @property
+    def target(self) -> Moment:
+        """The beginning of the tenure after the next one that is asked for, or the end of the group's logs."""
+        return self._targets[self._number]
 
     def so_far(self, tenure: Tenure) -> list[_End]:
         """The ends up to the next ``tenure``, in order, as the beginning of the one after it sees them."""
@@ -115,7 +137,7 @@ class _Ends:
         ends: dict[int, _End] = {}
         moving = []
         for number, one in self._moving:
-            end = _effective_end(self._group, one, target, self._heard)
+            end = self._without_majority(_effective_end(self._group, one, target, self._heard), target)
             if number < self._number - 1 and self._settled_at(one) < soonest:
                 self._settle(number, end)
             else:
@@ -124,6 +146,21 @@ class _Ends:
         self._moving = moving
         ends.update((number, end) for _, number, end in (*self._latest.values(), *self._earliest.values()))
         return [ends[number] for number in sorted(ends)]
+
+    def _without_majority(self, end: _End, target: Moment) -> _End:
+        """The end of a tenure, or the loss of its majority where that came first."""
+        if self._majorities is None or end.tenure.end_cause in PLANNED:
+            return end
+        lost = self._majorities.lost(end.tenure, target)
+        elapsed = self._group.clocks.elapsed
+        if lost is None or elapsed(lost.latest, end.latest)[1] <= 0:
+            return end
+        said_itself = end.tenure.end_cause not in (None, SILENT, DIED) and end.latest == end.tenure.end
+        one_loss = elapsed(end.earliest, lost.latest)[1] >= 0 and elapsed(lost.earliest, end.latest)[1] >= 0
+        later = elapsed(end.earliest, target)[1] < elapsed(lost.earliest, target)[1]
+        earliest = end.earliest if one_loss and later and not said_itself else lost.earliest
+        latest = max(lost.latest, end.latest, key=lambda moment: elapsed(moment, target)[0])
+        return _End(earliest, latest, end.tenure, lost)
 
     def _settled_at(self, tenure: Tenure) -> float:
         """After this, on any clock, nothing that follows changes what is known of the end."""
@@ -141,6 +178,22 @@ class _Ends:
             before = settled.get(source)
             if before is None or (time, number) > before[:2]:
                 settled[source] = (time, number, end)
+
+
+def _serving(group: Group) -> dict[tuple[str, int], Moment]:
+    """When each leader's process began to serve, by log and term, where logs say that apart from its election."""
+    first: dict[tuple[str, int], Moment] = {}
+    for fact in group.of(Serving):
+        first.setdefault((fact.source_node, fact.term), since(fact))
+    return first
+
+
+def served_from(tenure: Tenure, serving: dict[tuple[str, int], Moment]) -> Moment:
+    """The beginning of a leadership as clients see it."""
+    served = serving.get((tenure.source, tenure.term))
+    return (
+        served if served is not None and tenure.begin.at <= served.at and served.at <= tenure.end.by else tenure.begin
+    )
 
 
 class _Lives:
@@ -163,30 +216,34 @@ class _Lives:
 
 
 def _gap(
-    group: Group, ends: Sequence[_End], after: Tenure | None, led_unseen: Sequence[Role], lives: _Lives
+    group: Group, all_ends: _Ends, last: Tenure, after: Tenure | None, led_unseen: Sequence[Role], lives: _Lives
 ) -> Gap | None:
-    target = after.begin if after else group.end
+    target = all_ends.target
+    ends = all_ends.so_far(last)
     if after is None and any(tenure.open for tenure in group.tenures):
         return None
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
     least = min(least, most)  # a leader that was missed before its last line led until that line
-    uncertain = any(end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
+    uncertain = any(end.lost is not None or end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
     if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
     # Who gave way to a leader that was there left no gap.
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
     begin = end.earliest
+    lost = end.lost if end.tenure is before else None
     if _led_meanwhile(group, led_unseen, before, target):
         return None
     open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
     if not lives.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
-    ids = (*before.evidence, end.latest.event_id, after.begin.event_id if after else None)
-    planned = before.end_cause in (STOPPED, "leadership_transfer", "preferred_leader")
-    return Gap(before, after, begin, target, least, most, planned, tuple(dict.fromkeys(e for e in ids if e)))
+    left = [one.latest.event_id for one in lost.left] if lost else []
+    begins = [after.begin.event_id, target.event_id] if after else []
+    ids = (*before.evidence, end.latest.event_id, *left, *begins)
+    planned = before.end_cause in PLANNED
+    return Gap(before, after, begin, target, least, most, planned, tuple(dict.fromkeys(e for e in ids if e)), lost)
 
 
 def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) -> _End:
@@ -264,10 +321,16 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
     """``LEADERLESS`` for each gap, in the protocol's words: "leader" of a "term", "master" of an "epoch"."""
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
-        fell_silent = gap.begin.at < gap.before.end.at - SECOND
+        early = gap.begin.at < gap.before.end.at - SECOND
+        fell_silent = _was_silent(group, gap) if gap.lost is not None else early
         how = "fell silent" if fell_silent else _how_ended(gap.before)
+        if gap.lost is not None:
+            how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
         if gap.after is not None:
             then = f"until {gap.after.name} led {clock} {gap.after.term}"
+            serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
+            if serves_after[0] >= SECOND:
+                then += f" and served clients {between(*serves_after)} later"
         else:
             then = "to the end of the logs"
         lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
@@ -285,6 +348,31 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
             duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,
         )
+
+
+def _was_silent(group: Group, gap: Gap) -> bool:
+    """Whether the leader's log is silent to the end of the time without a leader, and perhaps beyond."""
+    elapsed = group.clocks.elapsed
+    holes = gap.before.silences if gap.after is not None else ()
+    return any(elapsed(hole.begin, gap.end)[0] > 0 and elapsed(gap.end, hole.end)[1] > 0 for hole in holes)
+
+
+def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down: bool) -> str:
+    """How a leader lost its majority, and what it did then: ``how`` its leadership ended."""
+    told = [_who_left(group, lost, one) for one in lost.left]
+    if lost.rounds is not None:
+        told.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
+    details = f" ({'; '.join(told)})" if told else ""
+    led_on = group.clocks.elapsed(lost.latest, gap.before.end)
+    if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < SECOND:
+        return f"{how}{details}"
+    return f"lost its majority{details} and {how} {between(*led_on)} later"
+
+
+def _who_left(group: Group, lost: Majority, left: Left) -> str:
+    before = group.clocks.elapsed(left.latest, lost.latest)
+    how = "had ended" if left.ended else "heard of it no more"
+    return f"{left.member} {how}" + (f" for {between(*before)}" if before[0] >= 2 * SECOND else "")
 
 
 def _how_ended(tenure: Tenure) -> str:

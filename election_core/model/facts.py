@@ -117,6 +117,45 @@ class ContactLost(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class QuorumLost(Fact):
+    """As leader of ``term`` a node lost its majority in ``[since, since_by]`` and had none up to ``until``.
+
+    ``rounds`` are those in which it asked all the others in vain (null: it does not count them); ``regained``: it had a
+    majority again, as leader of the same term.
+    """
+
+    kind: ClassVar[str] = "QUORUM_LOST"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    rounds: int | None
+    regained: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Committed(Fact):
+    """As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
+    ``from_index`` to ``to_index`` (indexes of entries)."""
+
+    kind: ClassVar[str] = "COMMITTED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    from_index: int
+    to_index: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Serving(Fact):
+    """The process of ``node`` serves clients as leader of ``term`` from here on: what the election began is done."""
+
+    kind: ClassVar[str] = "SERVING"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class MemberAddress(Fact):
     """The member ``node`` has the ``address``; without a node: a member has it whose id the source does not say."""
 
@@ -264,6 +303,9 @@ SHARED: tuple[type[Fact], ...] = (
     QuietLog,
     LastHeard,
     ContactLost,
+    QuorumLost,
+    Committed,
+    Serving,
     MemberAddress,
     VoteGranted,
     Candidacy,

@@ -322,9 +322,6 @@ class Timeout(Enum):
         "BrokerConfig.registerNameServerPeriod",
         ("registerNameServerPeriod",),
     )
-    FIRST_REGISTRATION = Entry(
-        60_000, 'A first registration later than this after "start service" is another one: the first was not printed.'
-    )
     ONE_REGISTRATION = Entry(5_000, "Permission lines of one registration come together.")
     PRE_ONLINE_STUCK = Entry(
         30_000,

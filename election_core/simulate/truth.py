@@ -5,7 +5,7 @@ that is true and that the kept lines prove *must* be found; a thing that is true
 else may be claimed.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 
@@ -167,8 +167,14 @@ def _hole_in_log_of(node: str) -> Claim:
     return lambda finding: finding.nodes == (node,)
 
 
-def leaderless(world: World, provable: Callable[[Gap], bool]) -> Iterable[Truth]:
-    """``LEADERLESS``: gaps in which somebody was up; a claim must be as long as its gap."""
+def leaderless(world: World, provable: Callable[[Gap], bool], *, by_majority: bool = False) -> Iterable[Truth]:
+    """``LEADERLESS``: gaps in which somebody was up; a claim must be as long as its gap.
+
+    Where a majority commits (``by_majority``), nobody could write from the last commit on, whoever called itself
+    leader: a claim may be as long as that.
+    """
+    if by_majority:
+        yield from _unwritten(world)
     for gap in gaps(world):
         up_us = up_during(world, gap.begin_us, gap.end_us)
         if up_us == 0:
@@ -184,11 +190,43 @@ def leaderless(world: World, provable: Callable[[Gap], bool]) -> Iterable[Truth]
             gap.end_us,
             provable(gap) and up_us >= 5 * SECOND,
             words,
-            _as_long_as(gap, clocks_agree(world, SECOND // 2)),
+            _as_long_as(gap, clocks_agree(world, SECOND // 2), unwritten_us(world, gap.end_us) if by_majority else 0),
         )
 
 
-def _as_long_as(gap: Gap, clocks_agree: bool) -> Claim:
+def unwritten_us(world: World, time_us: int) -> int:
+    """For how long nobody had committed anything, before a moment."""
+    commits = (time for reign in world.reigns for time in (reign.begin_us, *reign.grew) if time < time_us)
+    return time_us - max(commits, default=world.began_us)
+
+
+def _unwritten(world: World) -> Iterator[Truth]:
+    """The times from the last commit to the next leader, also where a leader without majority outlasted them."""
+    for before in world.reigns:
+        for after in (*(one for one in world.reigns if one.begin_us > before.begin_us), None):
+            end_us = after.begin_us if after else world.now_us
+            terms = (before.term, *((after.term,) if after else ()))
+            lasted_us = unwritten_us(world, end_us)
+            words = f"Nobody committed anything for {_seconds(lasted_us)} before {_at(after)}."
+            covers = _no_longer_than(set(terms), lasted_us, clocks_agree(world, SECOND // 2))
+            nodes = (before.node, *((after.node,) if after else ()))
+            yield Truth("LEADERLESS", nodes, terms, end_us - lasted_us, end_us, False, words, covers)
+
+
+def _at(after: Reign | None) -> str:
+    return f"{after.node} led term {after.term}" if after else "the end"
+
+
+def _no_longer_than(terms: set[int], most_us: int, clocks_agree: bool) -> Claim:
+    def covers(finding: Finding) -> bool:
+        return set(finding.terms) == terms and (
+            not clocks_agree or (finding.duration_min_ms or 0) * 1000 <= most_us + SECOND
+        )
+
+    return covers
+
+
+def _as_long_as(gap: Gap, clocks_agree: bool, unwritten_us: int = 0) -> Claim:
     def covers(finding: Finding) -> bool:
         after = gap.after.term if gap.after else gap.before.term
         if not (gap.before.term in finding.terms and after in finding.terms):
@@ -198,7 +236,8 @@ def _as_long_as(gap: Gap, clocks_agree: bool) -> Claim:
         # told to stop leads, or does not, for as long as its process takes to end.
         ending_us = STOPPING_US if gap.before.how_ended == "stopped" else 0
         bounded = gap.after is None or gap.lasted_us <= most
-        return not clocks_agree or (least <= gap.lasted_us + ending_us and bounded)
+        longest_us = max(gap.lasted_us, unwritten_us)
+        return not clocks_agree or (least <= longest_us + ending_us and bounded)
 
     return covers
 

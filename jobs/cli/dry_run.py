@@ -7,12 +7,21 @@ import duckdb
 
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError
-from jobs.landing.landing_zone import Skipped
+from jobs.landing.blocks import head
+from jobs.landing.enveloped import chain_of
+from jobs.landing.evidence import HEAD_BYTES
+from jobs.landing.landing_zone import Skipped, open_landing
 from jobs.landing.listing import LogFile
+from jobs.landing.masking import masked
+from jobs.landing.pseudonyms import pseudonyms_of
+from jobs.landing.recognising import dialect_of, looked_at, texts_of
+from jobs.landing.understanding import Understanding
 from jobs.replaying.due import batch_published, held_by
 from jobs.replaying.selection import EVERYTHING, NOTHING_SELECTED, Selection
+from jobs.settings.config import Config
 from jobs.warehouse.table_sets import clusters_of
 from jobs.warehouse.warehouse import Warehouse
+from schemas.landed_files import NOT_UNDERSTOOD
 
 
 def landing_plan(files: Sequence[LogFile], passed_over: Iterable[Skipped] = ()) -> Iterator[str]:
@@ -30,6 +39,31 @@ def landing_plan(files: Sequence[LogFile], passed_over: Iterable[Skipped] = ()) 
         yield f"would pass over {one.path}: {one.reason}"
     if not files:
         yield "would land nothing: no new log file, and none has grown"
+
+
+def misunderstandings(files: Iterable[LogFile], landing: str, config: Config) -> Iterator[str]:
+    """Which of the files would not be understood, by what they begin with."""
+    zone = open_landing(landing)
+    pseudonyms = pseudonyms_of(config.privacy)
+
+    def kept(text: str) -> str:
+        return pseudonyms.in_text(masked(text)) if pseudonyms else masked(text)
+
+    for file in files:
+        if file.below:
+            continue
+        data, problem = head(zone, file.path, file.size, looked_at(file.stream))
+        if problem:
+            yield f"would not read {file.path}: {problem}"
+            continue
+        if chain_of(file.stream, data[:HEAD_BYTES]):
+            continue
+        setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
+        found = Understanding(file.stream, dialect_of(file.stream, data, setting))
+        found.begin(data)
+        found.take_all(texts_of(data[:HEAD_BYTES]) if data else [])
+        if problem := found.problem(kept):
+            yield f"would not understand {file.path}: {problem.removeprefix(NOT_UNDERSTOOD)}"
 
 
 def judging_plan(

@@ -84,8 +84,7 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     """One file: its events by kind, what is ignored by shape, and what could not be read."""
     from jobs.landing.inspection import meaning, render
 
-    name = found.dialect.name if found.dialect else "no dialect: all its lines are ignored"
-    say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {name}")
+    say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {found.read_as}{came_in(found)}")
     kinds = Grid("events", "kind", "first line", "meaning", box=None, pad_edge=False, header_style="bold")
     for kind, count in found.kinds.most_common():
         kinds.add_row(f"{count:,}", f"[cyan]{kind}[/]", str(found.first_of_kind[kind]), meaning(kind))
@@ -103,9 +102,28 @@ def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
         say(f"({len(found.shapes) - top:,} more shapes of ignored lines: --top shows more)")
     if found.problem:
         say(found.problem)
+    print_unread(found)
     for seen in found.events if lines else ():
         if seen.event is not None:
             say(f"{seen.line_no:>8} {seen.event.kind:<24} {render(seen.event)}")
+
+
+def print_unread(found: "Inspection") -> None:
+    """Why the lines of a file were not understood, and what they look like."""
+    if found.misunderstood:
+        say(found.misunderstood)
+    for count, shape in found.unread:
+        say(f"  {count:>5,} lines like {shape}")
+
+
+def came_in(found: "Inspection") -> str:
+    """What the lines of a file came in, if anything, and whose they are."""
+    if not found.envelope:
+        return ""
+    nodes = [f"{node} ({count:,} lines)" for node, count in sorted(found.nodes.items()) if node]
+    if not nodes:
+        return f"; in envelopes ({found.envelope}) that name no node"
+    return f"; in envelopes ({found.envelope}) of {', '.join(nodes[:20])}{' and others' if len(nodes) > 20 else ''}"
 
 
 @click.command()

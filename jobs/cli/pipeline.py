@@ -50,9 +50,14 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     passed_over: list[Skipped] = []
     files = new_files(landing, tables, settings, passed_over.append)
     if dry_run:
-        from jobs.cli.dry_run import judging_plan, landing_plan
+        from jobs.cli.dry_run import judging_plan, landing_plan, misunderstandings
 
-        plan(chain(landing_plan(files, passed_over), judging_plan(tables, settings.inventoried(), landing=files)))
+        puzzles = misunderstandings(files, landing, settings)
+        plan(
+            chain(
+                landing_plan(files, passed_over), puzzles, judging_plan(tables, settings.inventoried(), landing=files)
+            )
+        )
         return
     landed = done = None
     if files or not tables.last_batch() or not nothing_new(tables, settings.inventoried()):
@@ -101,9 +106,9 @@ def land(
     files = of_clusters(new_files(landing, tables, settings, passed_over.append), cluster)
     landed = None
     if dry_run:
-        from jobs.cli.dry_run import landing_plan
+        from jobs.cli.dry_run import landing_plan, misunderstandings
 
-        plan(landing_plan(files, passed_over))
+        plan(chain(landing_plan(files, passed_over), misunderstandings(files, landing, settings)))
         return
     if files:
         landed, passed_over = land_stage(started(settings, master, debug), landing, tables, settings, cluster)

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from shlex import quote
 
+from jobs.reading.misunderstood import misunderstood as not_understood
 from jobs.reading.published import Published
+from schemas.landed_files import NOT_UNDERSTOOD
 
 SEVERITIES = ("critical", "warning", "info")
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
@@ -17,6 +19,7 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
     yield f"Published: run {published.run['run_id']}"
     yield from numbers(published)
     yield from findings(published)
+    yield from misunderstood(published)
     yield from unreadable(published)
     yield from next_commands(published, warehouse)
 
@@ -24,8 +27,8 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
 def numbers(published: Published) -> Iterator[str]:
     """How much was read and found."""
     files = published.rows(
-        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) FILTER (status <> 'not_read') AS files, "
-        "sum(lines_total) AS lines, "
+        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) "
+        "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, sum(lines_total) AS lines, "
         "sum(lines_event) AS events, sum(lines_ignored) AS ignored, sum(lines_quarantined) AS quarantined "
         "FROM landed_files"
     )[0]
@@ -61,6 +64,17 @@ def findings(published: Published) -> Iterator[str]:
         yield f"             {row['summary']}"
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"
+
+
+def misunderstood(published: Published) -> Iterator[str]:
+    """Which files were read without being understood, what they look like, and what to do."""
+    rows = not_understood(published)
+    if rows:
+        yield f"  not understood: {len(rows):,} files, whose lines nobody judged (table landed_files, column problem):"
+    for row in rows[:SHOWN]:
+        yield f"    {row['path']}  {row['problem'].removeprefix(NOT_UNDERSTOOD)}"
+    if len(rows) > SHOWN:
+        yield f"    and {len(rows) - SHOWN:,} more"
 
 
 def unreadable(published: Published) -> Iterator[str]:

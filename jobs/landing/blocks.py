@@ -1,4 +1,4 @@
-"""Bytes of a log file, decompressed and cut into blocks of whole lines, with bounded memory.
+"""Bytes of a log file, decompressed, in UTF-8 and cut into blocks of whole lines, with bounded memory.
 
 What can be read is given out; :attr:`Blocks.problem` then says what is wrong with the rest. Either its content is
 damaged, which is final, or it could not be read (:attr:`Blocks.unread`): the file system or the object store failed,
@@ -12,12 +12,15 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO
 
 import numpy as np
 import pyarrow as pa
 
 from election_core.dialects.streams import PACKED
+from election_core.envelopes.encodings import as_lines
+from jobs.landing.codecs import unpacking
 from jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
 
 CHUNK_BYTES = 4 << 20
@@ -117,7 +120,7 @@ class Blocks:
         self.waiting = 0
         self.marks = Marks()
         self._sha = hashlib.sha256()
-        self._chunks = self._read(zone, path, size)
+        self._chunks = as_lines(self._read(zone, path, size))
 
     @property
     def digest(self) -> str:
@@ -240,7 +243,7 @@ class Raw(io.RawIOBase):
 
 
 def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
-    """The bytes of a file after decompression; of one that is not compressed no more than ``size``."""
+    """The bytes of a file after decompression, whatever its name; of one that is not packed no more than ``size``."""
     if path.endswith(".gz"):
         yield from gathered(pieces(gzip.GzipFile(fileobj=raw).read1))
     elif path.endswith(".bz2"):
@@ -248,7 +251,11 @@ def decompressed(raw: Raw, path: str, size: int) -> Iterator[bytes]:
     elif path.endswith(".zst"):
         yield from gathered(pieces(pa.CompressedInputStream(raw, "zstd").read))
     else:
-        yield from up_to(size, pieces(raw.read, CHUNK_BYTES))
+        first = raw.read(CHUNK_BYTES)
+        if unpacked := unpacking(first, raw):
+            yield from gathered(pieces(unpacked))
+        else:
+            yield from up_to(size, chain((first,), pieces(raw.read, CHUNK_BYTES)))
 
 
 def pieces(read: Callable[[int], bytes], size: int = PIECE_BYTES) -> Iterator[bytes]:

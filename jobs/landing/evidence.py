@@ -24,13 +24,14 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from election_core.dialects import FLOODS, Dialect, Record, Unparsable, dialect_for, tick
+from election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
 from election_core.dialects.dialect import seconds
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.model.events import Event
 from jobs.landing.blocks import LINE_BYTES, Block
 from jobs.landing.masking import masked, without_secrets
 from jobs.landing.pseudonyms import Hidden, Pseudonyms
+from jobs.landing.understanding import Understanding
 from jobs.landing.zones import LocalTimes, Reading
 from schemas.events import MEANING
 
@@ -78,10 +79,12 @@ class Place:
     clock_bound_ms: int
     utc_offset_minutes: int
     time_zone: str | None = None
+    file: str | None = None
 
     def event_id(self, line_no: int) -> str:
-        """The stable name of the event on a line."""
-        return digest(f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}|{line_no}".encode())
+        """The stable name of the event on a line; that of the ``file`` is in it where a file holds several sources."""
+        file = self.file or f"{self.cluster}|{self.source_node}|{self.stream}|{self.fingerprint}"
+        return digest(f"{file}|{line_no}".encode())
 
 
 @dataclass(slots=True)
@@ -126,17 +129,25 @@ class Evidence:
         self.pseudonyms = pseudonyms
         self.progress = progress
         self.counts = Counts()
+        self.envelope: str | None = None
+        self.problem: str | None = None
+        self.state: str | None = None
+        self.waiting = 0
         self._held: pl.DataFrame | None = None
         self._next: Block | None = None
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
         self._readings: dict[int | None, Reading] = {}
-        if self._times and progress.last_line and (last := local_seconds(progress.last_line)) is not None:
+        last = local_seconds(progress.last_line, dialect) if dialect and progress.last_line else None
+        if self._times and last is not None:
             self._readings[progress.last_line_no] = self._times.again(last)
         self._last_time: int | None = None
+        self._understood = Understanding(place.stream, dialect)
 
     def take(self, block: Block) -> Iterator[Row]:
         """Rows of the lines before these, but for the last record: these may go on with it."""
+        if self.progress.lines == 0 and self._next is None:
+            self._understood.begin(block.data)
         if self.dialect is None:
             self._count(block.data.count(b"\n") + (not block.data.endswith(b"\n")))
             return
@@ -150,11 +161,34 @@ class Evidence:
             yield from self._records(self._next, self.dialect, last=True)
             self._next = None
 
+    def take_lines(self, lines: pl.DataFrame) -> Iterator[Row]:
+        """Rows of the lines before these, but for the last record; who took them out of their file has counted them.
+
+        ``lines`` are as :func:`numbered` gives them.
+        """
+        if self.dialect is not None:
+            yield from self._whole(self._behind_held(lines), self.dialect, last=False)
+
+    def finish_lines(self) -> Iterator[Row]:
+        """Rows of all that :meth:`take_lines` still holds."""
+        if self.dialect is not None and self._held is not None:
+            yield from self._whole(self._held, self.dialect, last=True)
+
     def _records(self, block: Block, dialect: Dialect, *, last: bool) -> Iterator[Row]:
         """Rows of what is held and the block, whose last record is held unless it is the ``last`` block."""
-        lines = lines_of(block) if self._held is None else pl.concat([self._held, lines_of(block)])
+        new = lines_of(block)
         if self.progress.lines == 0:
-            lines = lines.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
+            new = new.with_columns(pl.col("text").str.strip_prefix("\ufeff"))
+        lines = self._behind_held(numbered(new, self.progress.lines + 1))
+        self._count(new.height)
+        yield from self._whole(lines, dialect, last=last)
+
+    def _behind_held(self, lines: pl.DataFrame) -> pl.DataFrame:
+        """What is held, and lines behind it."""
+        return lines if self._held is None else pl.concat([self._held, lines])
+
+    def _whole(self, lines: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Row]:
+        """Rows of lines, whose last record is held unless they are the ``last`` ones."""
         begins = lines["text"].str.contains(dialect.record_start).arg_true().to_numpy()
         end = lines.height
         if not last and len(begins) and end - begins[-1] < HELD_LINES:
@@ -204,6 +238,11 @@ class Evidence:
         return self.quarantine(self.progress.lines + 1, f"file is damaged from here on: {problem}", text, length)
 
     @property
+    def misunderstood(self) -> str | None:
+        """Why the lines of this landing were not understood; ``None`` where they were, or where there is none."""
+        return self._understood.problem(self._kept)
+
+    @property
     def last_line_time(self) -> int | None:
         """Time of the last dated line of this landing, microseconds UTC."""
         return self._last_time
@@ -214,18 +253,18 @@ class Evidence:
 
     def _rows(self, lines: pl.DataFrame, begins: Indices, dialect: Dialect) -> Iterator[Row]:
         """Rows of whole records, which begin on the lines ``begins``."""
-        first = self.progress.lines + 1
-        self._count(lines.height)
+        self._understood.take(lines["text"], begins)
         text, lengths, unreadable = lines["text"], lines["length"].to_numpy(), lines["unreadable"].to_numpy()
+        numbers = lines["line_no"].to_numpy()
         wanted = begins[text.gather(begins).str.contains_any(list(dialect.needles)).to_numpy()]
         long = lengths > LINE_BYTES
         for at in np.union1d(np.flatnonzero(long), wanted[unreadable[wanted]]).tolist():
             reason = "not text" if unreadable[at] else f"line longer than {LINE_BYTES} bytes"
-            yield self.quarantine(first + at, reason, text[at], int(lengths[at]))
+            yield self.quarantine(int(numbers[at]), reason, text[at], int(lengths[at]))
         bad = long | unreadable
         dated, readable = begins[~bad[begins]], set(wanted[~bad[wanted]].tolist())
         texts = text.gather(dated)
-        buckets = self._zoned(texts, dated, first, dialect) if self._times else buckets_of(texts)
+        buckets = self._zoned(texts, numbers[dated], dialect) if self._times else buckets_in(texts, dialect)
         ticks, late = self._ticks(buckets, dated)
         if late is not None:
             yield from self._tick(*late, dialect)
@@ -234,20 +273,20 @@ class Evidence:
         taken = -1
         for at, end, line in zip(candidates, ends, without_secrets(text.gather(candidates)).to_list(), strict=True):
             rows: list[Row] = []
-            kept = self._named(line)
+            kept, number = self._named(line), int(numbers[at])
             if at in readable:
-                rows = list(self._record(first + at, kept, lengths[at], self._continuation(text, at, end), dialect))
+                rows = list(self._record(number, kept, lengths[at], self._continuation(text, at, end), dialect))
             if not rows and at in ticks:
-                rows = list(self._tick(first + at, kept, dialect))
+                rows = list(self._tick(number, kept, dialect))
             taken = at if rows else taken
             yield from rows
         if len(dated):
-            last = int(dated[-1])
-            self.progress.last_line_no = first + last
+            last, number = int(dated[-1]), int(numbers[dated[-1]])
+            self.progress.last_line_no = number
             self.progress.last_line = None if last == taken else self._kept(text[last])
-            time = self._time_of(first + last, text[last], dialect)
+            time = self._time_of(number, text[last], dialect)
             self._last_time = time[0] if time else self._last_time
-            self._readings = {first + last: self._reading(first + last)}
+            self._readings = {number: self._reading(number)}
 
     def _continuation(self, text: pl.Series, at: int, end: int) -> tuple[str, ...]:
         """The undated lines after line ``at`` of a record that ends before line ``end``, as far as they are kept."""
@@ -260,17 +299,17 @@ class Evidence:
         """The zone of a line's time."""
         return self._readings.get(line_no, self._fixed)
 
-    def _zoned(self, texts: pl.Series, numbers: Indices, first: int, dialect: Dialect) -> pl.Series:
+    def _zoned(self, texts: pl.Series, numbers: Indices, dialect: Dialect) -> pl.Series:
         """Read the local times of dated lines in their order; the tens of seconds that they lie in, UTC."""
         buckets: list[int | None] = []
-        for at, text in zip(numbers.tolist(), texts.to_list(), strict=True):
-            local = local_seconds(text)
+        for number, text in zip(numbers.tolist(), texts.to_list(), strict=True):
+            local = local_seconds(text, dialect)
             if local is None or self._times is None:
                 buckets.append(None)
                 continue
             if dialect.time_of(text, 0) != dialect.time_of(text, 60):
-                self._readings[first + at] = self._times.read(local)
-            buckets.append(bucket_at(local - 60 * self._reading(first + at).offset_minutes))
+                self._readings[number] = self._times.read(local)
+            buckets.append(bucket_at(local - 60 * self._reading(number).offset_minutes))
         self.progress.zone_state = self._times.state if self._times else None
         return pl.Series(buckets, dtype=pl.Int64)
 
@@ -301,13 +340,12 @@ class Evidence:
         except Unparsable as error:
             yield self.quarantine(line_no, str(error), "" if isinstance(error, Hidden) else text, int(length))
         else:
-            if event is not None and not (event.kind in FLOODS and self._repeats(event, text)):
+            if event is not None and not (event.kind in FLOODS and self._repeats(event)):
                 yield from self._event(line_no, event, kept)
 
-    def _repeats(self, event: Event, text: str) -> bool:
+    def _repeats(self, event: Event) -> bool:
         """Whether an event stands already for what the line says, in the ten seconds of the line."""
-        found = re.search(TEN_SECONDS, text)
-        now = found.group(1) if found else ""
+        now = str((event.event_time or 0) // 10_000_000)
         before, kept = json.loads(self.progress.flood or '["", []]')
         key = [event.kind, event.consumer_group, event.topic]
         known = kept if now == before else []
@@ -343,8 +381,11 @@ class Evidence:
         yield LOG_LINES, (*where, at.path, line_no, text, at.batch)
 
 
-def local_seconds(text: str) -> int | None:
-    """The first time in a line, in seconds since 1970 as if it were UTC; ``None`` where there is no possible one."""
+def local_seconds(text: str, dialect: Dialect) -> int | None:
+    """The time of a line, in seconds since 1970 as if it were UTC; ``None`` where there is no possible one."""
+    if not dialect.plain:
+        time = dialect.time_of(text, 0)
+        return time[0] // 1_000_000 if time else None
     found = re.search(SECONDS, text)
     try:
         return seconds(found.group(1).replace("/", "-")) if found else None
@@ -390,6 +431,19 @@ def meaning(event: Event) -> tuple[Any, ...]:
     return (*values[:EPOCH_ENTRIES], tuple(map(astuple, event.epoch_entries)), *values[EPOCH_ENTRIES + 1 :])
 
 
+def buckets_in(texts: pl.Series, dialect: Dialect) -> pl.Series:
+    """The tens of seconds that lines lie in: as written, or in UTC where a time says its zone."""
+    if dialect.plain:
+        found = buckets_of(texts)
+        if not found.has_nulls():
+            return found
+    else:
+        found = pl.Series([None], dtype=pl.Int64).new_from_index(0, len(texts))
+    times = (dialect.time_of(text, 0) for text in texts.filter(found.is_null()).to_list())
+    other = [bucket_at(time[0] // 1_000_000) if time else None for time in times]
+    return found.scatter(found.is_null().arg_true(), pl.Series(other, dtype=pl.Int64))
+
+
 def buckets_of(texts: pl.Series) -> pl.Series:
     """The tens of seconds that lines lie in, as written: yyyymmddhhmms.
 
@@ -420,6 +474,11 @@ def lines_of(block: Block) -> pl.DataFrame:
             "unreadable": flags,
         }
     )
+
+
+def numbered(lines: pl.DataFrame, first: int) -> pl.DataFrame:
+    """Lines with their numbers in the file, from ``first`` on."""
+    return lines.with_columns(pl.int_range(first, first + lines.height, dtype=pl.Int64).alias("line_no"))
 
 
 def line_offsets(data: bytes) -> Indices:
@@ -456,7 +515,8 @@ def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a file says: its identity, the time of its first dated line, its dialect's name.
+    """What the beginning of a file says: its identity, the time of its first dated line, the name of its dialect and
+    those of the envelopes that its lines came in, if any.
 
     ``problem``: why it could not be read; it says nothing then.
     """
@@ -464,6 +524,7 @@ class Head:
     fingerprint: str
     file_time: int | None
     dialect: str | None
+    envelope: str | None = None
     problem: str | None = None
 
 
@@ -472,15 +533,6 @@ HEAD_BYTES = 64 << 10
 
 BANNER_BYTES = 1 << 10
 """The identity of a file without dated lines is taken from so much of it."""
-
-
-def dialect_of(stream: str, data: bytes) -> Dialect | None:
-    """The dialect of a file that begins with ``data``: by its name, that of a console by the first line it knows."""
-    found = dialect_for(stream)
-    lines = iter(() if found else io.BytesIO(data))
-    while found is None and (line := next(lines, b"")):
-        found = dialect_for(stream, line.decode("utf-8", "replace").removeprefix("\ufeff"))
-    return found
 
 
 def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
@@ -495,8 +547,13 @@ def head_of(data: bytes, dialect: Dialect | None, zone: int | str) -> Head:
         end += len(line)
         text = line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
         if dialect and line.endswith(b"\n") and re.match(dialect.record_start, text):
-            local = local_seconds(text) if isinstance(zone, str) else None
-            offset = zone if isinstance(zone, int) else LocalTimes(zone).read(local or 0).offset_minutes
-            time = dialect.time_of(text, offset)
+            time = dialect.time_of(text, offset_of(text, zone, dialect))
             return Head(digest(data[:end]), time[0] if time else None, dialect.name)
     return Head(digest(data[:BANNER_BYTES]), None, dialect.name if dialect else None)
+
+
+def offset_of(text: str, zone: int | str, dialect: Dialect) -> int:
+    """Minutes east of UTC of the zone that the first dated line of a file, ``text``, is written in."""
+    if isinstance(zone, int):
+        return zone
+    return LocalTimes(zone).read(local_seconds(text, dialect) or 0).offset_minutes

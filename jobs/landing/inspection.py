@@ -8,19 +8,23 @@ leadership is a text that the dialect does not know yet.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import polars as pl
 
-from election_core.dialects import KINDS, Dialect, Record, Unparsable, dialect_for
-from election_core.dialects.streams import stream_of
+from election_core.dialects import KINDS, Dialect, Record, Unparsable, speaker_of
+from election_core.dialects.streams import stream_at, stream_of
+from election_core.envelopes import Inner, Reader, Refused, told
 from election_core.model.events import Event
 from jobs import JobError
-from jobs.landing.blocks import Blocks
-from jobs.landing.evidence import CONTINUATION_LINES, TEXT_CHARACTERS, decoded
+from jobs.landing.blocks import Block, Blocks
+from jobs.landing.enveloped import begun_by, chain_of, lines_in, named, opened_by
+from jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS, decoded
 from jobs.landing.landing_zone import LocalZone
-from jobs.landing.masking import without_secrets
+from jobs.landing.masking import masked, without_secrets
+from jobs.landing.recognising import dialect_of, looked_at
+from jobs.landing.understanding import Understanding
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""
@@ -45,11 +49,13 @@ class Seen:
 
 @dataclass(slots=True)
 class Inspection:
-    """What a whole file holds. Times are microseconds UTC."""
+    """What a whole file holds; ``nodes`` counts the lines of those whom envelopes name. Times are microseconds UTC."""
 
     path: str
     stream: str
     dialect: Dialect | None
+    envelope: str | None = None
+    nodes: Counter[str] = field(default_factory=Counter)
     lines: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     first_of_kind: dict[str, int] = field(default_factory=dict)
@@ -58,6 +64,16 @@ class Inspection:
     quarantined: list[Seen] = field(default_factory=list)
     events: list[Seen] = field(default_factory=list)
     problem: str | None = None
+    misunderstood: str | None = None
+    unread: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def read_as(self) -> str:
+        """The dialect and, where it is not the system's own, the layout."""
+        if self.dialect is None:
+            return "no dialect: all its lines are ignored"
+        name, blank, layout = self.dialect.name.partition(" ")
+        return f"{name} in the layout {layout}" if blank else name
 
     def add(self, seen: Seen) -> None:
         """Take one record."""
@@ -83,26 +99,41 @@ def shape_of(text: str) -> str:
     return _VALUES.sub("#", _PREFIX.sub("", text))[:160].strip()
 
 
-def inspect(path: str, utc_offset_minutes: int | None = None) -> Inspection:
-    """Read a log file. Raises :class:`JobError` when there is no such file."""
+def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | None = None) -> Inspection:
+    """Read a log file, as the dialect that the ``setting`` names if there is one.
+
+    Raises :class:`JobError` when there is no such file.
+    """
     file = Path(path)
     if not file.is_file():
         raise JobError(f"there is no file {path}")
     stream = stream_of(file.name)
     file = file.resolve()
     blocks = Blocks(LocalZone(str(file.parent)), file.name, file.stat().st_size)
-    found = Inspection(path, stream, dialect_for(stream))
-    for seen in _records(found, _lines(blocks), utc_offset_minutes):
+    head = blocks.peek(looked_at(stream))
+    chain = chain_of(stream, head[:HEAD_BYTES])
+    found = Inspection(path, stream, dialect_of(stream, opened_by(chain, head) if chain else head, setting))
+    understood = Understanding(stream, found.dialect)
+    if chain:
+        found.envelope = told(chain)
+        reader = Reader(chain, lambda text: speaker_of(text, found.dialect) is not None)
+        records = _enveloped(found, reader, blocks, utc_offset_minutes)
+    else:
+        understood.begin(head)
+        records = _records(found, _lines(blocks, understood), utc_offset_minutes)
+    for seen in records:
         found.add(seen)
     found.problem = blocks.problem if blocks.unread or not blocks.problem else f"damaged: {blocks.problem}"
+    found.misunderstood = understood.problem(masked)
+    found.unread = understood.shapes(masked) if found.misunderstood else []
     return found
 
 
-def _lines(blocks: Blocks) -> Iterator[str]:
-    for block in blocks:
-        yield from _texts(block.data)
-    if blocks.rest:
-        yield from _texts(blocks.rest)
+def _lines(blocks: Blocks, understood: Understanding) -> Iterator[str]:
+    for block in _blocks(blocks):
+        texts = _texts(block.data)
+        understood.take_all(texts)
+        yield from texts
 
 
 def _texts(data: bytes) -> list[str]:
@@ -120,8 +151,6 @@ def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | 
     for number, line in enumerate(lines, 1):
         found.lines = number
         if found.dialect is None:
-            found.dialect = dialect_for(found.stream, line)
-        if found.dialect is None:
             yield Seen(number, line, None, None)
             continue
         start = start or re.compile(found.dialect.record_start)
@@ -135,6 +164,73 @@ def _records(found: Inspection, lines: Iterator[str], utc_offset_minutes: int | 
             more.append(line[:TEXT_CHARACTERS])
     if begin is not None and found.dialect is not None:
         yield _seen(found.dialect, found.stream, begin, more, utc_offset_minutes)
+
+
+def _enveloped(found: Inspection, reader: Reader, blocks: Blocks, utc_offset_minutes: int | None) -> Iterator[Seen]:
+    """The records of a file in envelopes: those of each node and program by themselves."""
+    open_records: dict[tuple[str | None, ...], OpenRecord] = {}
+    for inner in _opened(found, reader, blocks):
+        if isinstance(inner, Refused):
+            yield Seen(inner.line_no, inner.text, None, inner.reason)
+            continue
+        found.nodes[inner.node or ""] += 1
+        who = inner.node, inner.program, inner.file
+        before = open_records.get(who)
+        preferred = before.dialect if before else named(inner.file) or found.dialect
+        itself = before is not None and before.utc_offset_minutes is None
+        begun = begun_by(inner, preferred, dates_itself=itself) or begun_by(inner, found.dialect, dates_itself=itself)
+        more = [text[:TEXT_CHARACTERS] for text in inner.more]
+        if begun is not None:
+            text, speaker, offset = begun
+            if before is not None:
+                yield before.seen(utc_offset_minutes)
+            found.dialect = found.dialect or speaker
+            stream = stream_at(inner.file) if inner.file else found.stream
+            open_records[who] = OpenRecord(speaker, stream, inner.line_no, text, more, offset)
+        elif before is None:
+            yield Seen(inner.line_no, inner.text, None, None)
+        else:
+            before.more += [inner.text[:TEXT_CHARACTERS], *more][: CONTINUATION_LINES - len(before.more)]
+    for left in open_records.values():
+        yield left.seen(utc_offset_minutes)
+
+
+def _opened(found: Inspection, reader: Reader, blocks: Blocks) -> Iterator[Inner | Refused]:
+    for block in _blocks(blocks):
+        for number, line, _, _ in lines_in(block, found.lines + 1, bytewise=reader.bytewise):
+            found.lines = number
+            yield from map(_without_secrets, reader.read(number, line))
+    yield from map(_without_secrets, reader.finish())
+
+
+def _without_secrets(inner: Inner | Refused) -> Inner | Refused:
+    """What a line holds without the secrets in it."""
+    if isinstance(inner, Refused):
+        return replace(inner, text=masked(inner.text))
+    return replace(inner, text=masked(inner.text), more=tuple(map(masked, inner.more)))
+
+
+def _blocks(blocks: Blocks) -> Iterator[Block]:
+    yield from blocks
+    if blocks.rest:
+        yield blocks.take_rest()
+
+
+@dataclass(slots=True)
+class OpenRecord:
+    """A record to which more lines may come."""
+
+    dialect: Dialect
+    stream: str
+    line_no: int
+    text: str
+    more: list[str]
+    utc_offset_minutes: int | None
+
+    def seen(self, utc_offset_minutes: int | None) -> Seen:
+        """What becomes of it, read in its own zone or else the one given."""
+        zone = utc_offset_minutes if self.utc_offset_minutes is None else self.utc_offset_minutes
+        return _seen(self.dialect, self.stream, (self.line_no, self.text), self.more, zone)
 
 
 def _seen(

@@ -16,14 +16,17 @@ from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
-from election_core.dialects import NAMED
+from election_core.dialects import named
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
+from election_core.envelopes import chain_told
 from jobs.engines.python_worker import prepare_worker
 from jobs.landing.blocks import Blocks, Mark
+from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
 from jobs.landing.landing_zone import LandingZone, open_landing
 from jobs.landing.listing import LogFile
 from jobs.landing.pseudonyms import Pseudonyms
+from jobs.settings.config import Config
 from jobs.warehouse.data_files import DataFile, write_data_files
 from schemas import TABLES
 
@@ -36,6 +39,9 @@ MOST_MARKS = 512
 
 NOT_READ = "not_read"
 """The kind of those that say that nothing could be read this time."""
+
+PART = "part"
+"""The kind of those that tell of a node whose lines stand in a shared file."""
 
 SUMMED = {
     name: LANDED.names.index(name) for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
@@ -66,6 +72,14 @@ class Known:
     marks: str | None = None
     lines_shared: int | None = None
     file_time: int | None = None
+    read_as: str | None = None
+    envelope: str | None = None
+    envelope_state: str | None = None
+
+    def misread(self, dialect: str | None) -> bool:
+        """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
+        unread = self.envelope is None and self.tick_bucket is None and self.lines_landed > 0
+        return unread and self.read_as != dialect
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
@@ -83,8 +97,9 @@ class Known:
 class Task:
     """The files that begin alike, and what is known of such files. ``file_time`` is microseconds UTC.
 
-    ``dialect`` is the name of the dialect that they speak, if any. ``problem`` says why their beginnings could not be
-    read: what they are is not known then, and nothing of them is landed.
+    ``dialect`` is the name of the dialect that they speak, if any; ``envelope`` names what their lines came in, if
+    anything, and then ``config`` holds the settings of the nodes that may be named there. ``problem`` says why their
+    beginnings could not be read: what they are is not known then, and nothing of them is landed.
     """
 
     cluster: str
@@ -100,6 +115,8 @@ class Task:
     files: tuple[LogFile, ...]
     known: tuple[Known, ...]
     pseudonyms: Pseudonyms | None = None
+    envelope: str | None = None
+    config: Config | None = None
     problem: str | None = None
 
 
@@ -161,33 +178,114 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
         yield from land_snapshot(task, file, known, zone)
         return
     try:
-        before, blocks, older = recognised(task, file, known, zone)
+        begin = begun_at(task, file, known, zone)
     except NotReadError as error:
         yield not_read(task, file, str(error))
         return
+    yield from land_log(task, file, known, begin)
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Where a landing begins to read a file: ``blocks`` are what comes then.
+
+    ``before`` is the known file that it goes on from, ``anew`` that file before any line of it was landed, where all of
+    them are read again. It is only a copy of ``older``, or has nothing new, and nothing is read then.
+    """
+
+    blocks: Blocks
+    before: Known | None = None
+    older: Known | None = None
+    anew: Known | None = None
+
+
+def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Iterator[Row]:
+    """The rows of all lines from ``begin`` on."""
+    before, blocks, since = begin.before, begin.blocks, begin.anew or begin.before
     if before and before.lines_shared is not None:
         task = replace(task, file_time=before.file_time if before in known else time_of_next_line(task, blocks))
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
-    progress = before.progress() if before else Progress()
-    evidence = Evidence(place, NAMED.get(task.dialect), progress, task.pseudonyms)
-    if older is None:
+    evidence, start = evidence_of(task, place, since, complete=file.complete), blocks.position
+    if before and begin.anew:  # its lines were counted already, as ignored ones
+        evidence.counts.total = begin.anew.lines_landed - before.lines_landed
+    if begin.older is None:
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
         return
-    if blocks.unread and not evidence.counts.total:
+    if blocks.unread and blocks.position == start:
         yield not_read(task, file, blocks.problem)
         return
-    after = replace(older, marks=None) if older else known_after(evidence, blocks, before)
-    if older:
-        status = "older_copy" if blocks.position < older.bytes_landed else "seen_before"
-    elif before in known:
-        known.remove(before)
-        status = "grown" if evidence.counts.total else "seen_before"
+    status = status_of(begin, evidence, known)
+    if begin.older:
+        after = replace(begin.older, marks=None)
     else:
-        status = "landed"
-    if not older:
-        known.append(joined(before, after))
+        after = known_after(evidence, blocks, since)
+        known[:] = [*(one for one in known if one != before), joined(before, after)]
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
+    if isinstance(evidence, Enveloped):
+        for part in evidence.parts():
+            own = replace(after, lines_landed=0, envelope_state=None, marks=None, lines_shared=None)
+            yield LANDED.name, landed_values(replace(task, source_node=part.source_node), file, part, blocks, own, PART)
+
+
+def status_of(begin: Begin, evidence: Evidence | Enveloped, known: Sequence[Known]) -> str:
+    """What became of a file, before ``known`` is brought up to date."""
+    if begin.older:
+        return "older_copy" if begin.blocks.position < begin.older.bytes_landed else "seen_before"
+    if begin.before not in known:
+        return "landed"
+    return "grown" if evidence.counts.total or evidence.counts.event or begin.anew else "seen_before"
+
+
+def begun_at(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Begin:
+    """Where reading a file begins. Raises :class:`NotReadError`."""
+    before, blocks, older = recognised(task, file, known, zone)
+    anew = read_anew(task, before) if before in known and older is None else None
+    if anew:
+        blocks = Blocks(zone, file.path, file.size)
+        skipped(blocks, anew.bytes_landed)
+    return Begin(blocks, before, older, anew)
+
+
+def read_anew(task: Task, before: Known | None) -> Known | None:
+    """A known file as it was before any line of it was landed, if none was understood and it is read otherwise now.
+
+    That is its beginning, or where it parted from another file.
+    """
+    if before is None or not before.misread(task.dialect):
+        return None
+    shared = before.lines_shared or 0
+    begin = next((mark for mark in marks_of(before) if mark.lines == shared), NOTHING)
+    if begin.lines != shared:  # the place is not remembered any more
+        return None
+    return replace(begun(before, begin, "", before.fingerprint), lines_shared=before.lines_shared)
+
+
+def reading_on(before: Known | None, dialect: str | None) -> str | None:
+    """The name of the dialect in which a file is read on: no file changes its system."""
+    if before is None or before.tick_bucket is None or before.read_as is None:
+        return dialect
+    return dialect if (dialect or "").partition(" ")[0] == before.read_as.partition(" ")[0] else before.read_as
+
+
+def evidence_of(task: Task, place: Place, before: Known | None, *, complete: bool) -> Evidence | Enveloped:
+    """What reads a file's lines: in the envelopes that it was read with ``before``, if it had a dated line then."""
+    dialect, progress = named(reading_on(before, task.dialect)), before.progress() if before else Progress()
+    told, state = task.envelope, None
+    if before and (before.envelope is not None or before.last_line_no is not None):
+        told, state = before.envelope, before.envelope_state
+    if told is None or task.config is None:
+        return Evidence(place, dialect, progress, task.pseudonyms)
+    return Enveloped(
+        place,
+        chain_told(told),
+        dialect,
+        progress,
+        task.config,
+        state=state,
+        complete=complete,
+        pseudonyms=task.pseudonyms,
+    )
 
 
 def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Iterator[Row]:
@@ -312,9 +410,14 @@ def joined(before: Known | None, after: Known) -> Known:
 
 def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
     """When the next dated line was written, microseconds UTC; if none is in sight, the first one of the file."""
-    zone = task.time_zone or task.utc_offset_minutes
-    found = head_of(blocks.peek(HEAD_BYTES), NAMED.get(task.dialect), zone).file_time
-    return task.file_time if found is None else found
+    data, dialect = blocks.peek(HEAD_BYTES), named(task.dialect)
+    if task.envelope and task.config:
+        chain = chain_told(task.envelope)
+        found = head_in_envelopes(data, chain, dialect, task.config, task.cluster, task.source_node)
+    else:
+        zone = task.utc_offset_minutes if task.time_zone is None else task.time_zone
+        found = head_of(data, dialect, zone)
+    return task.file_time if found.file_time is None else found.file_time
 
 
 def skipped(blocks: Blocks, length: int) -> bool:
@@ -347,7 +450,7 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
     )
 
 
-def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row]:
+def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> Iterator[Row]:
     """The rows of all that follows what is landed already."""
     for block in blocks:
         yield from evidence.take(block)
@@ -358,7 +461,7 @@ def tail_rows(evidence: Evidence, blocks: Blocks, file: LogFile) -> Iterator[Row
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
 
 
-def known_after(evidence: Evidence, blocks: Blocks, before: Known | None) -> Known:
+def known_after(evidence: Evidence | Enveloped, blocks: Blocks, before: Known | None) -> Known:
     """How far the file is landed now; its marks are those of this landing, and those that it shares."""
     at = evidence.progress
     since = before.lines_landed if before else 0
@@ -380,11 +483,14 @@ def known_after(evidence: Evidence, blocks: Blocks, before: Known | None) -> Kno
         marks=as_text(marks) or None,
         lines_shared=shared,
         file_time=evidence.place.file_time,
+        read_as=evidence.dialect.name if evidence.dialect else None,
+        envelope=evidence.envelope,
+        envelope_state=evidence.state,
     )
 
 
 def landed_values(
-    task: Task, file: LogFile, evidence: Evidence, blocks: Blocks, after: Known, status: str
+    task: Task, file: LogFile, evidence: Evidence | Enveloped | Part, blocks: Blocks, after: Known, status: str
 ) -> tuple[Any, ...]:
     """The row of ``landed_files``."""
     return row_of(
@@ -393,10 +499,10 @@ def landed_values(
         evidence.counts,
         after,
         status=status,
-        bytes_waiting=0 if blocks.problem else blocks.waiting,
+        bytes_waiting=0 if blocks.problem else blocks.waiting + evidence.waiting,
         last_line_time=evidence.last_line_time,
-        problem=blocks.problem,
-        unread=blocks.unread,
+        problem=blocks.problem or evidence.problem or evidence.misunderstood,
+        unread=blocks.unread and status != PART,
     )
 
 

@@ -7,16 +7,20 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from heapq import heapreplace
+from pathlib import PurePosixPath
 from typing import Any
 
-from election_core.dialects import CANONICAL, NAMED, Dialect
+from election_core.dialects import CANONICAL, Dialect, named
+from election_core.dialects.rocketmq.metadata import snapshot_time
 from jobs.landing.blocks import head
-from jobs.landing.evidence import HEAD_BYTES, Head, dialect_of, head_of
+from jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
+from jobs.landing.evidence import HEAD_BYTES, Head, head_of
 from jobs.landing.landing_zone import open_landing
 from jobs.landing.listing import LogFile
-from jobs.landing.one_file import LANDED, LANDED_STATES, Known, Task, joined
+from jobs.landing.one_file import LANDED, LANDED_STATES, PART, Known, Task, joined
 from jobs.landing.privacy_mark import remember_privacy
 from jobs.landing.pseudonyms import pseudonyms_of
+from jobs.landing.recognising import dialect_of, looked_at
 from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
 
@@ -24,10 +28,13 @@ EVIDENCE = ("log_lines", "quarantine", "events")
 """The tables that a landing writes before ``landed_files``."""
 
 SEEN_COLUMNS = (
-    *("batch", "cluster", "source_node", "stream", "path"),
+    *("batch", "cluster", "source_node", "stream", "path", "status"),
     *("file_bytes", "modified_at", "bytes_waiting", "problem", "unread"),
 )
 """The columns of ``landed_files`` that tell a file that was seen."""
+
+READ_COLUMNS = ("tick_bucket", "lines_landed", "read_as")
+"""Its columns that tell how a file was read."""
 
 STATE_COLUMNS = ("batch", "cluster", "source_node", "stream", "status", "head", *(one.name for one in fields(Known)))
 """Its columns that tell how far a file is landed."""
@@ -73,12 +80,14 @@ def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[L
     """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
 
     A rolled file that was only renamed keeps all three. A file whose last line waits is looked into once more, one that
-    could not be read to its end again and again: by its path too, as others may be like it in all three.
+    could not be read to its end again and again: by its path too, as others may be like it in all three. What a file
+    holds of another node says nothing of that node's own files.
     """
     last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in sorted(landed, key=lambda row: row["batch"]):
         known = row["cluster"], row["source_node"], row["stream"], row["file_bytes"], micros(row["modified_at"])
-        last[known][row["path"]] = row
+        if row["status"] != PART:
+            last[known][row["path"]] = row
     found = []
     for file in files:
         rows = last.get((file.cluster, file.source_node, file.stream, file.size, file.modified), {})
@@ -92,6 +101,15 @@ def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[L
     return found
 
 
+def read_otherwise(row: dict[str, Any], config: Config) -> bool:
+    """Whether nothing was understood of a file, and the settings say now how to read it."""
+    if row["tick_bucket"] is not None or not row["lines_landed"] or snapshot_time(row["stream"]) is not None:
+        return False
+    names = (PurePosixPath(row["path"]).name, row["stream"])
+    setting = config.dialect_of(row["cluster"], row["source_node"], names)
+    return setting is not None and setting != row["read_as"]
+
+
 def tasks_of(
     files: list[LogFile], landed: list[dict[str, Any]], landing: str, config: Config, batch: int
 ) -> list[Task]:
@@ -100,19 +118,21 @@ def tasks_of(
     states, pseudonyms = landed_states(landed), pseudonyms_of(config.privacy)
 
     def identify(file: LogFile) -> Head:
-        data, problem = head(zone, file.path, file.size, HEAD_BYTES)
+        data, problem = head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
         if problem:
-            return Head("", None, None, problem)
-        dialect = dialect_of(file.stream, data)
-        return identity(data, file, dialect, zone_of(file, dialect, config), states)
+            return Head("", None, None, problem=problem)
+        return identity(data[:HEAD_BYTES], file, head_found(file, data, config), states)
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
     alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
     for file, found in zip(files, heads, strict=True):
         alike[file.cluster, file.source_node, file.stream, found].append(file)
-    tasks = [
-        Task(
+    tasks = []
+    for (cluster, node, stream, found), group in alike.items():
+        known = tuple(states[cluster, node, stream].get(found.fingerprint, {}).values())
+        enveloped = found.envelope or any(one.envelope for one in known)
+        task = Task(
             cluster=cluster,
             source_node=node,
             stream=stream,
@@ -120,15 +140,16 @@ def tasks_of(
             file_time=found.file_time,
             clock_bound_ms=config.bound_of(cluster, node),
             dialect=found.dialect,
-            **zone_fields(zone_of(group[0], NAMED.get(found.dialect), config)),
+            **zone_fields(zone_of(group[0], named(found.dialect), config)),
             batch=batch,
             files=tuple(group),
-            known=tuple(states[cluster, node, stream].get(found.fingerprint, {}).values()),
+            known=known,
             pseudonyms=pseudonyms,
+            envelope=found.envelope,
+            config=config if enveloped else None,
             problem=found.problem,
         )
-        for (cluster, node, stream, found), group in alike.items()
-    ]
+        tasks.append(task)
     return sorted(tasks, key=lambda task: (-sum(file.size for file in task.files), task.files[0].path))
 
 
@@ -149,12 +170,24 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
     return states
 
 
-def identity(data: bytes, file: LogFile, dialect: Dialect | None, zone: int | str, states: States) -> Head:
-    """The head of a file that begins with ``data``.
+def head_found(file: LogFile, data: bytes, config: Config) -> Head:
+    """The head of a file that begins with ``data``, by itself; a metadata snapshot has no dialect."""
+    first = data[:HEAD_BYTES]
+    if file.below:
+        return head_of(first, None, 0)
+    setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
+    if chain := chain_of(file.stream, first):
+        inside = dialect_of(file.stream, opened_by(chain, data), setting)
+        return head_in_envelopes(first, chain, inside, config, file.cluster, file.source_node)
+    dialect = dialect_of(file.stream, data, setting)
+    return head_of(first, dialect, zone_of(file, dialect, config))
+
+
+def identity(data: bytes, file: LogFile, found: Head, states: States) -> Head:
+    """The head of a file that begins with ``data``: what is ``found`` in it, or that of a known file.
 
     A file that was landed before its first dated line was written is known by what was landed then.
     """
-    found = head_of(data, dialect, zone)
     heads = states[file.cluster, file.source_node, file.stream]
     if found.fingerprint in heads:
         return found

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from election_core.judge.timing import timing_from
 from election_core.model.catalogue import RULES, Rule
+from election_core.model.facts import SettingPrinted, TimeoutConfigured
+from election_core.model.timing import in_force
 from jobs import JobError
 from jobs.reading.published import Published
 from jobs.reading.words import Row, certainty
@@ -12,6 +15,7 @@ LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKN
 """Rules whose findings limit every other verdict on the same group."""
 
 FINDING_SHAPE = "SELECT * FROM findings WHERE starts_with(finding_id, ?) ORDER BY finding_id LIMIT 6"
+SETTINGS = "SELECT * FROM facts WHERE cluster = ? AND replica_group = ? AND protocol = ? AND kind IN (?, ?)"
 ECHOES = "SELECT finding_id, rule, summary FROM findings WHERE implied_by = ? ORDER BY start_time, finding_id"
 EVIDENCE = "SELECT path, line_no, text, event_id FROM evidence_lines WHERE finding_id = ? ORDER BY position"
 COVERAGE = "SELECT * FROM rule_coverage WHERE cluster = ? AND replica_group = ? AND rule = ? ORDER BY protocol"
@@ -32,6 +36,7 @@ class Explanation:
     limits: list[Row]
     implied_by: Row | None
     echoes: list[Row]
+    times: list[Row]
 
     @property
     def rule(self) -> Rule:
@@ -55,6 +60,7 @@ class Explanation:
             "evidence": self.evidence,
             "coverage": self.coverage,
             "limits": self.limits,
+            "times": self.times,
             "implied_by": self.implied_by,
             "implies": self.echoes,
         }
@@ -77,7 +83,26 @@ def explain(published: Published, finding_id: str) -> Explanation:
         ),
         implied_by=cause[0] if cause else None,
         echoes=published.rows(ECHOES, [finding["finding_id"]]),
+        times=times(published, finding),
     )
+
+
+def times(published: Published, finding: Row) -> list[Row]:
+    """The times that clusters change and that the protocol of a finding counts with, as its group has them."""
+    about = [finding["cluster"], finding["replica_group"], finding["protocol"]]
+    facts = published.rows(SETTINGS, [*about, SettingPrinted.kind, TimeoutConfigured.kind])
+    printed = [(row["source_node"], row["name"], row["value"]) for row in facts if row["kind"] == SettingPrinted.kind]
+    configured = ((row["name"], row["value"]) for row in facts if row["kind"] == TimeoutConfigured.kind)
+    return [
+        {
+            "name": one.timeout.name.lower(),
+            "shortest_ms": one.shortest_ms,
+            "longest_ms": one.longest_ms,
+            "origin": one.origin,
+            "meaning": one.timeout.value.meaning,
+        }
+        for one in in_force(timing_from(printed, configured), finding["protocol"])
+    ]
 
 
 def the_finding(published: Published, beginning: str) -> Row:

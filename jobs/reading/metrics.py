@@ -1,8 +1,10 @@
 """What is published as an OpenMetrics text, for a scrape of files (the textfile collector of node_exporter, say)."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from jobs.reading.misunderstood import misunderstood
 from jobs.reading.published import Published
 
 Sample = tuple[Mapping[str, Any], float]
@@ -34,6 +36,12 @@ def metrics(published: Published) -> Iterator[str]:
         "unread_files",
         "Files that could not be read to their ends when they were last tried.",
         labelled(unread(published), "n"),
+    )
+    puzzles = Counter(row["cluster"] for row in misunderstood(published))
+    yield from gauge(
+        "files_not_understood",
+        "Files whose lines were read and not understood.",
+        [({"cluster": cluster}, count) for cluster, count in sorted(puzzles.items())] or [({}, 0)],
     )
     found = published.rows("SELECT cluster, severity, count(*) AS n FROM findings GROUP BY ALL ORDER BY ALL")
     yield from gauge("findings", "Published findings.", labelled(found, "n"))

@@ -10,6 +10,7 @@ from typing import Any
 
 from election_core.judge.wording import seconds as duration
 from election_core.model.catalogue import DEFINITE, PROVEN, RULES
+from election_core.model.timing import MS_PER_SECOND
 from jobs import JobError
 from schemas import TABLES
 
@@ -158,6 +159,11 @@ def undecidable(row: Row) -> str:
 def times(count: int) -> str:
     """``once``, ``3 times``."""
     return "once" if count == 1 else f"{count:,} times"
+
+
+def spoken_ms(ms: int) -> str:
+    """Milliseconds in the unit in which a person says them."""
+    return f"{ms // MS_PER_SECOND} s" if ms % MS_PER_SECOND == 0 else f"{ms} ms"
 
 
 def paragraph(text: str, indent: str = "", hanging: str | None = None) -> list[str]:

@@ -4,6 +4,7 @@ Where they come from says :mod:`jobs.settings.in_force`.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import field, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +15,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
+from election_core.dialects import DIALECTS, named
 from election_core.fold.identity import Listed
 from election_core.model.timing import SETTABLE, TimingRule
 from election_core.replay.arrow_passes import Inventory
@@ -27,6 +29,12 @@ ADDRESS, CLIENT_ID = "address", "client_id"
 DAY_MS = 24 * 60 * 60 * 1000
 FARTHEST_ZONE = 14 * 60
 """Minutes from UTC; no place on earth is further off."""
+
+NODE_FROM = ("envelope", "folder")
+"""Who wrote a line, where its envelope names a node: that node, or that of the file's folder."""
+
+SYSTEMS = tuple(one.name for one in DIALECTS if one.said)
+"""The systems whose layouts can be set."""
 
 MOST_PARTITIONS = 100_000
 LONGEST_NAME = 255
@@ -89,6 +97,13 @@ def each_once(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
+def system(name: str) -> str:
+    """The name, if it is that of a system whose layouts can be set."""
+    if name not in SYSTEMS:
+        raise ValueError
+    return name
+
+
 Layout = Annotated[
     str,
     Strict(),
@@ -128,6 +143,16 @@ HostNames = Annotated[
     tuple[Annotated[str, Strict(), Field(max_length=LONGEST_NAME), AfterValidator(host_pattern)], ...],
     Must(f"a list of patterns such as *.corp.example, with at most {MOST_STARS} * in each"),
 ]
+NodeFrom = Annotated[
+    str, Strict(), Field(pattern=f"^(?:{'|'.join(NODE_FROM)})$"), Must(f"one of {', '.join(NODE_FROM)}")
+]
+System = Annotated[str, Strict(), AfterValidator(system), Must(f"one of {', '.join(SYSTEMS)}")]
+Pattern = Annotated[
+    str,
+    Strict(),
+    Field(min_length=1, max_length=LONGEST_LAYOUT),
+    Must(f"the pattern string of a logger, or the keys of a line of JSON, of 1 to {LONGEST_LAYOUT} characters"),
+]
 Timeouts = Annotated[
     dict[str, Annotated[int, Strict(), Field(ge=1, le=DAY_MS)]],
     AfterValidator(known_timeouts),
@@ -162,9 +187,36 @@ class SourceRule:
     clock_bound_ms: ClockBound | None = None
     utc_offset_minutes: Offset | None = None
     time_zone: Zone | None = None
+    node_from: NodeFrom | None = None
 
     def __post_init__(self) -> None:
         one_zone(self)
+
+
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class LayoutRule:
+    """Which system writes the files whose names fit ``files``, and in which layout.
+
+    ``layout`` is the pattern string of log4j or logback, or the keys of a line of JSON, such as
+    ``json time=T message=M``; ``None``: it is told from the lines.
+    """
+
+    files: Name
+    system: System
+    layout: Pattern | None = None
+    cluster: Name = "*"
+    node: Name = "*"
+
+    def __post_init__(self) -> None:
+        try:
+            named(self.dialect)
+        except ValueError as error:
+            raise ValueError(f"the layout {self.layout} cannot be read: {error}") from None
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect, with its layout."""
+        return f"{self.system} {self.layout}" if self.layout else self.system
 
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
@@ -220,8 +272,8 @@ class Config:
     ``clock_bound_ms`` is how far the clocks of two machines may be apart from true time; ``utc_offset_minutes`` is
     the zone that logs are written in, ``None`` for the zone that the system itself uses; ``time_zone`` says it by its
     IANA name, for a zone whose clocks are changed in spring and autumn. The last of ``sources`` that fits a node and
-    says something overrides them. ``inventory`` names members where their logs do not, ``timing`` the times of groups.
-    ``privacy`` says what is hashed.
+    says something overrides them. ``layouts`` says how files are written; the last that fits counts. ``inventory``
+    names members where their logs do not, ``timing`` the times of groups. ``privacy`` says what is hashed.
     ``shuffle_partitions`` is ``None`` for what suits the master, see :func:`jobs.session.spark_session`.
     """
 
@@ -233,6 +285,7 @@ class Config:
     shuffle_partitions: Partitions | None = None
     sources: tuple[SourceRule, ...] = ()
     inventory: tuple[InventoryEntry, ...] = ()
+    layouts: tuple[LayoutRule, ...] = ()
     timing: tuple[TimingEntry, ...] = ()
     privacy: Privacy = field(default_factory=Privacy)
 
@@ -258,13 +311,29 @@ class Config:
             zones += [rule.utc_offset_minutes, rule.time_zone]
         return next((zone for zone in reversed(zones) if zone is not None), default)
 
+    def dialect_of(self, cluster: str, node: str, names: Iterable[str]) -> str | None:
+        """The dialect of a file by any of its ``names``, with its layout; ``None`` where nothing is set."""
+        fitting = (
+            one.dialect
+            for one in reversed(self.layouts)
+            if fnmatchcase(cluster, one.cluster) and fnmatchcase(node, one.node)
+            if any(fnmatchcase(name, one.files) for name in names)
+        )
+        return next(fitting, None)
+
+    def node_from(self, cluster: str, node: str) -> str:
+        """Who wrote the lines in a node's folder, of :data:`NODE_FROM`."""
+        found = [rule.node_from for rule in self._fitting(cluster, node) if rule.node_from is not None]
+        return found[-1] if found else NODE_FROM[0]
+
     def _fitting(self, cluster: str, node: str) -> list[SourceRule]:
         return [r for r in self.sources if fnmatchcase(cluster, r.cluster) and fnmatchcase(node, r.node)]
 
 
-SECTIONS: dict[str, type[SourceRule | InventoryEntry | TimingEntry | Privacy]] = {
+SECTIONS: dict[str, type[SourceRule | InventoryEntry | LayoutRule | TimingEntry | Privacy]] = {
     "sources": SourceRule,
     "inventory": InventoryEntry,
+    "layouts": LayoutRule,
     "timing": TimingEntry,
     "privacy": Privacy,
 }

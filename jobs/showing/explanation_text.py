@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from election_core.model.timing import CONFIGURED, DEFAULT, PRINTED
 from jobs.reading.explain import Explanation
-from jobs.reading.words import certainty, measures, paragraph, spoken, undecidable, when
+from jobs.reading.words import certainty, measures, paragraph, spoken, spoken_ms, undecidable, when
 
 
 def explanation_text(explanation: Explanation) -> Iterator[str]:
@@ -26,6 +27,10 @@ def explanation_text(explanation: Explanation) -> Iterator[str]:
     ):
         yield from paragraph(text, f"{name:<11}", " " * 11)
     yield ""
+    if explanation.times:
+        yield "Times of this group (docs/timing.md says what they mean)"
+        yield from (f"  {text}" for text in times(explanation))
+        yield ""
     yield "What would refute it"
     yield from paragraph(rule.refuted_by, "  ")
     yield ""
@@ -47,6 +52,22 @@ def links(explanation: Explanation) -> Iterator[tuple[str, str]]:
         yield "Follows", f"from {cause['rule']} {cause['finding_id']}: {cause['summary']}"
     for echo in explanation.echoes:
         yield "Implies", f"{echo['rule']} {echo['finding_id']}: {echo['summary']}"
+
+
+ORIGINS = {
+    PRINTED: "as its logs print",
+    CONFIGURED: "as the settings of the pipeline say",
+    DEFAULT: "by default: no log prints it",
+}
+"""Where a time comes from, in words."""
+
+
+def times(explanation: Explanation) -> Iterator[str]:
+    """The times that the protocol counts with, and where they come from."""
+    for row in explanation.times:
+        longest = spoken_ms(row["longest_ms"])
+        span = longest if row["shortest_ms"] == row["longest_ms"] else f"{spoken_ms(row['shortest_ms'])} to {longest}"
+        yield f"{row['name']}: {span}, {ORIGINS[row['origin']]}"
 
 
 def limits(explanation: Explanation) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from election_core.model.timing import MS_PER_SECOND, OWN_CHOICE, Timeout
+from election_core.model.timing import OWN_CHOICE, Timeout
+from jobs.reading.words import spoken_ms
 
 PAGE = Path(__file__).parents[2] / "docs" / "timing.md"
 
@@ -35,7 +36,7 @@ def changed(timeouts: list[Timeout]) -> Iterator[str]:
     for timeout in timeouts:
         entry = timeout.value
         settings = " x ".join(f"`{name}`" for name in entry.settings) or "none: `timing` only"
-        yield f"| `{timeout.name.lower()}` | {spoken(entry.ms)} | {entry.meaning} | {entry.source} | {settings} |"
+        yield f"| `{timeout.name.lower()}` | {spoken_ms(entry.ms)} | {entry.meaning} | {entry.source} | {settings} |"
 
 
 def kept(timeouts: list[Timeout]) -> Iterator[str]:
@@ -45,12 +46,7 @@ def kept(timeouts: list[Timeout]) -> Iterator[str]:
     for timeout in timeouts:
         entry = timeout.value
         source = "a choice of this software" if entry.source == OWN_CHOICE else entry.source
-        yield f"| `{timeout.name.lower()}` | {spoken(entry.ms)} | {entry.meaning} | {source} |"
-
-
-def spoken(ms: int) -> str:
-    """A time in the unit in which a person says it."""
-    return f"{ms // MS_PER_SECOND} s" if ms % MS_PER_SECOND == 0 else f"{ms} ms"
+        yield f"| `{timeout.name.lower()}` | {spoken_ms(entry.ms)} | {entry.meaning} | {source} |"
 
 
 if __name__ == "__main__":

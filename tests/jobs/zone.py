@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.landing.listing import log_files
 from jobs.landing.one_file import land_task
-from jobs.landing.plan import EVIDENCE, tasks_of, unseen
+from jobs.landing.plan import EVIDENCE, read_otherwise, tasks_of, unseen
 from jobs.settings.config import Config
 from schemas import TABLES
 
@@ -38,7 +38,8 @@ class Zone:
     def land(self) -> dict[str, list[dict[str, Any]]]:
         """Land what is new; the rows that this made."""
         config, landed = self.config, self.tables["landed_files"]
-        files = unseen(log_files(str(self.root), config.layout, config.metadata_layout), landed)
+        read = [row for row in landed if not read_otherwise(row, config)]
+        files = unseen(log_files(str(self.root), config.layout, config.metadata_layout), read)
         batch = 1 + max((row["batch"] for row in landed), default=0)
         made: dict[str, list[dict[str, Any]]] = {name: [] for name in self.tables}
         for task in tasks_of(files, landed, str(self.root), config, batch):

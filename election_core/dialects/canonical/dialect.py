@@ -17,12 +17,12 @@ import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from pathlib import PurePath, PureWindowsPath
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from election_core.dialects.dialect import LARGEST, Dialect, Record, Unparsable, moment
-from election_core.dialects.streams import stream_of
+from election_core.dialects.streams import stream_at
+from election_core.envelopes.objects import opened
 from election_core.model.events import EpochEntry, Event
 
 STREAMS = ("*.events.jsonl",)
@@ -150,24 +150,6 @@ FIELDS: Mapping[str, tuple[Callable[[Any], Any], Mapping[str, Any]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
-    """Where a shipper's object holds what; dots lead into objects."""
-
-    shipper: str
-    message: str
-    file: str
-    offset: str
-    host: str
-
-
-ENVELOPES = (
-    Envelope("Filebeat", "message", "log.file.path", "log.offset", "host.name"),
-    Envelope("Vector", "message", "file", "offset", "host"),
-    Envelope("Fluent Bit", "log", "file", "offset", "host"),
-)
-
-
-@dataclass(frozen=True, slots=True)
 class Canonical:
     """Reads canonical lines: with these ``kinds``, and with ``dialect_of`` for the files that envelopes name."""
 
@@ -212,21 +194,15 @@ class Canonical:
 
     def _raw(self, found: Mapping[str, Any], utc_offset_minutes: int) -> tuple[Record, Dialect | None]:
         """The line inside of an envelope, and the dialect of its file."""
-        for envelope in ENVELOPES:
-            message, file = _at(found, envelope.message), _at(found, envelope.file)
-            if isinstance(message, str) and isinstance(file, str):
-                break
-        else:
+        held = opened(found)
+        if held is None or held[1].file is None:
             raise ValueError(f"neither an event nor an envelope: {_names(found)}")
-        for path, check in ((envelope.offset, whole), (envelope.host, text), ("utc_offset_minutes", whole)):
-            _checked(path, _at(found, path), check)
-        stream = stream_at(text(file))
+        inner = held[1]
+        stream = stream_at(held[1].file)
         dialect = self.dialect_of(stream)
-        said = found.get("utc_offset_minutes", utc_offset_minutes or None)
+        said = utc_offset_minutes or None if inner.utc_offset_minutes is None else inner.utc_offset_minutes
         offset = said if said is not None else dialect.utc_offset_minutes if dialect else 0
-        if abs(offset) > 18 * 60:
-            raise ValueError("utc_offset_minutes: there is no such zone")
-        first, *more = text(message).rstrip("\r\n").split("\n")
+        first, *more = inner.text.split("\n")
         return Record(first, tuple(more), stream, offset), dialect
 
 
@@ -257,11 +233,6 @@ def time(value: Any) -> tuple[int, int]:
     return moment(local.upper(), fraction, int(offset.total_seconds()) // 60 if offset else 0)
 
 
-def stream_at(path: str) -> str:
-    """The stream of a file by its whole path: ``/logs/broker.3.log`` is ``broker.log``."""
-    return stream_of((PureWindowsPath if "\\" in path else PurePath)(path).name)
-
-
 def _object(line: str) -> dict[str, Any]:
     if len(line) > LONGEST_LINE:
         raise ValueError(f"a line of {len(line)} characters, longer than {LONGEST_LINE}")
@@ -288,14 +259,6 @@ def _checked(name: str, value: Any, check: Callable[[Any], Any]) -> Any:
         return None if value is None and name != "kind" else check(value)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-def _at(found: Mapping[str, Any], path: str) -> Any:
-    """The value at the end of ``path``, or ``None``."""
-    value: Any = found
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _names(found: Mapping[str, Any]) -> str:

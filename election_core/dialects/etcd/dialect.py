@@ -6,31 +6,45 @@ Layouts of a line, of which two may share one file::
     2026-03-01 10:00:00.123456 I | raft: 1a became leader at term 2
     raft2026/03/01 10:00:00 INFO: 1a became leader at term 2
     2026/03/01 10:00:00 raft: 1a became leader at term 2
+    2026-03-01T10:00:00.123Z<tab>info<tab>raft/raft.go:771<tab>1a became leader at term 2<tab>{"name": "etcd1"}
 
 The time of a JSON line says its zone, or is in seconds since 1970; that of the others is local.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, moment
 from election_core.dialects.etcd.shapes import ETCD_SHAPES, FIELDS
 from election_core.dialects.etcd.texts import TEXTS
+from election_core.dialects.parts import Line
 from election_core.model.events import Event
 
-STREAMS = ("etcd*.log",)
+STREAMS = ("etcd*.log*", "etcd*.txt", "etcd*.out", "etcd*.json")
 """The files in which the standard error of a member is kept."""
 
 LONGEST_JSON = 64 << 10
 """A longer line, in characters, is not parsed."""
 
+MESSAGE_KEYS = ("msg", "message", "M", "@message")
+LEVEL_KEYS = ("level", "lvl", "L", "severity", "@level")
+TIME_KEYS = ("ts", "time", "timestamp", "@timestamp", "T")
+"""The keys of a JSON line, as the zap logger and those who set it up name them; the first that is there counts."""
+
+CONSOLE_TIME = (
+    r"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)|\d\.\d{1,20}e\+\d\d|\d{10}\.\d{1,9})"
+)
+CONSOLE_LEVEL = "(?:debug|info|warn|error|dpanic|panic|fatal|DEBUG|INFO|WARN|ERROR|DPANIC|PANIC|FATAL)"
+"""How the console encoding of the zap logger begins a line; tabs stand between its parts."""
+
 RECORD_START = (
-    r'^(?:\{"|(?:raft|[A-Z]+: )\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}'
-    r"|\d{4}[-/]\d{2}[-/]\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,9})? (?:[A-Z] \| |[\w./-]+: ))"
+    r'^(?:\{ ?"|(?:raft|[A-Z]+: )\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}'
+    r"|\d{4}[-/]\d{2}[-/]\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,9})? (?:[A-Z] \| |[\w./-]+: )"
+    rf"|{CONSOLE_TIME}\t{CONSOLE_LEVEL}\t)"
 )
 
 TABLE = Table(TEXTS, ETCD_SHAPES, before="")
@@ -39,30 +53,40 @@ _TIME = r"(\d{4}[-/]\d{2}[-/]\d{2} \d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?"
 _LIBRARY = re.compile(rf"raft{_TIME} ([A-Z]+): (.*)", re.DOTALL | re.ASCII)
 _PACKAGE = re.compile(rf"{_TIME} (?:([A-Z]) \| )?[\w./-]+: (.*)", re.DOTALL | re.ASCII)
 _DATED = re.compile(rf"(?:raft|[A-Z]+: )?{_TIME}", re.ASCII)
-_DATED_JSON = re.compile(r'"ts":(?:"([^"]{1,40})"|(\d{1,12}(?:\.\d{1,12})?))', re.ASCII)
-_ZONED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:?\d\d)", re.ASCII)
+_DATED_JSON = re.compile(
+    rf'"(?:{"|".join(TIME_KEYS)})" ?: ?(?:"([^"]{{1,40}})"|(\d{{1,19}}(?:\.\d{{1,12}})?(?:[eE]\+?\d\d)?))', re.ASCII
+)
+_ZONED = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?", re.ASCII)
+_EPOCH = re.compile(r"\d{1,19}(?:\.\d{1,20})?(?:[eE]\+?\d\d)?", re.ASCII)
+_CONSOLE_TIME = re.compile(rf"({CONSOLE_TIME})\t", re.ASCII)
+_CONSOLE = re.compile(
+    rf"({CONSOLE_TIME})\t({CONSOLE_LEVEL})\t(?:[\w.-]{{1,80}}\t)?(?:[\w./@-]{{1,120}}:\d+\t)?([^\t]*)(?:\t(\{{.*\}}))?\s*\Z",
+    re.DOTALL | re.ASCII,
+)
+EPOCH_UNITS = (1, 1_000, 1_000_000, 1_000_000_000)
+"""A number without a unit is in the largest one that gives a year before 3000: seconds to nanoseconds."""
 _HEAD = 300
-
-
-class Line(NamedTuple):
-    """A line in any layout; ``time`` is asked for only once the message is known, and raises ``ValueError``."""
-
-    time: Callable[[], tuple[int, int]]
-    level: str | None
-    message: str
-    fields: Mapping[str, Any]
 
 
 def parse(record: Record) -> Event | None:
     """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
     try:
-        line = _json_line(record.text) if record.text.startswith("{") else _text_line(record)
+        line = _json_line(record.text) if record.text.startswith("{") else _text_line(record.text)
     except (ValueError, RecursionError) as error:
         raise Unparsable(f"not a line of etcd: {error}") from None
-    return None if line is None else _event(line)
+    return None if line is None else said(line, record)
 
 
-def _event(line: Line) -> Event | None:
+def reads(text: str) -> bool:
+    """Whether a line has one of etcd's own layouts."""
+    try:
+        return (_json_line(text) if text.startswith("{") else _text_line(text)) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
+def said(line: Line, record: Record) -> Event | None:
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
     for pattern in TABLE.candidates(line.message):
         kind = pattern.text.kind
         try:
@@ -71,7 +95,7 @@ def _event(line: Line) -> Event | None:
                 continue
             beside = _fields(line.fields)
             columns |= {column: value for column, value in beside.items() if columns.get(column) is None}
-            time, resolution = line.time()
+            time, resolution = line.time(record.utc_offset_minutes)
             return Event(kind=kind, event_time=time, time_resolution_ms=resolution, level=line.level, **columns)
         except ValueError as error:
             raise Unparsable(f"{kind}: {error}") from None
@@ -83,7 +107,9 @@ def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
     try:
         if text.startswith("{"):
             found = _DATED_JSON.search(text[:_HEAD])
-            return None if found is None else _zoned(found.group(1) or float(found.group(2)))
+            return None if found is None else _zoned(found.group(1) or float(found.group(2)), utc_offset_minutes)
+        if console := _CONSOLE_TIME.match(text):
+            return _zoned(console.group(1))
         dated = _DATED.match(text)
         return None if dated is None else _local(dated.group(1), dated.group(2), utc_offset_minutes)
     except ValueError:
@@ -95,17 +121,26 @@ def _json_line(text: str) -> Line | None:
     if len(text) > LONGEST_JSON:
         raise ValueError(f"JSON of {len(text)} characters, longer than {LONGEST_JSON}")
     found = json.loads(text)
-    message, level = found.pop("msg", None), found.pop("level", None)
+    message, level, time = (_first(found, names) for names in (MESSAGE_KEYS, LEVEL_KEYS, TIME_KEYS))
     if not isinstance(message, str) or not (level is None or isinstance(level, str)):
         return None
     (message + (level or "")).encode()  # half a character, such as \\ud800, cannot be stored
-    return Line(partial(_zoned, found.get("ts")), level, message.rstrip(), found)
+    return Line(partial(_zoned, time), level, None, None, None, message.rstrip(), found)
 
 
-def _text_line(record: Record) -> Line | None:
-    if found := _LIBRARY.match(record.text) or _PACKAGE.match(record.text):
+def _first(found: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """What stands under the first of these names; it is taken out."""
+    return next((found.pop(name) for name in names if name in found), None)
+
+
+def _text_line(text: str) -> Line | None:
+    if found := _CONSOLE.match(text):
+        time, level, message, fields = found.groups()
+        beside = json.loads(fields) if fields else {}
+        return Line(partial(_zoned, time), level.lower(), None, None, None, message.rstrip(), beside)
+    if found := _LIBRARY.match(text) or _PACKAGE.match(text):
         time, fraction, level, message = found.groups()
-        return Line(partial(_local, time, fraction, record.utc_offset_minutes), level, message.rstrip(), {})
+        return Line(partial(_local, time, fraction), level, None, None, None, message.rstrip())
     return None
 
 
@@ -119,16 +154,20 @@ def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _zoned(printed: Any) -> tuple[int, int]:
-    """The time of a JSON line. Raises ``ValueError`` for no possible time."""
-    if type(printed) in (int, float) and 0 <= printed < 32_503_680_000:
-        return round(printed * 1_000_000), 1
+def _zoned(printed: Any, utc_offset_minutes: int = 0) -> tuple[int, int]:
+    """The time of a JSON line, in the zone given where it says none. Raises ``ValueError`` for no possible time."""
+    if isinstance(printed, str) and _EPOCH.fullmatch(printed):
+        printed = float(printed)
+    if type(printed) in (int, float):
+        for per_second in EPOCH_UNITS:
+            if 0 <= printed < 32_503_680_000 * per_second:
+                return round(printed * 1_000_000 / per_second), 1
     found = _ZONED.fullmatch(printed) if isinstance(printed, str) else None
     if found is None:
         raise ValueError(f"not a time: {str(printed)[:40]!r}")
     local, fraction, zone = found.groups()
-    offset = datetime.strptime(zone, "%z").utcoffset()
-    return moment(local, fraction, int(offset.total_seconds()) // 60 if offset else 0)
+    offset = datetime.strptime(zone, "%z").utcoffset() if zone else None
+    return moment(local, fraction, int(offset.total_seconds()) // 60 if offset else 0 if zone else utc_offset_minutes)
 
 
 def _local(printed: str, fraction: str | None, utc_offset_minutes: int) -> tuple[int, int]:
@@ -142,4 +181,7 @@ ETCD = Dialect(
     utc_offset_minutes=0,
     parse=parse,
     time_of=time_of,
+    said=said,
+    reads=reads,
+    anchors=TABLE.anchors(),
 )

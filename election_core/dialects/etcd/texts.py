@@ -427,6 +427,13 @@ MEMBERSHIP = (
     ),
     Text("ETCD_PEER_REFUSED", "rejected the stream from peer {peer:id} since it was removed"),
     Text("ETCD_PEER_REFUSED", "rejected Raft message from removed member"),
+    Text(
+        "ETCD_REMOVED",
+        "the member has been permanently removed from the cluster",
+        "the member learned that its cluster removed it, and ends",
+    ),
+    Text("ETCD_REMOVED", "the data-dir used by this member must be removed."),
+    Text("ETCD_REMOVED", "data-dir used by this member must be removed"),
     Text("ETCD_PEER_REFUSED", "reject message from removed member {peer:id}"),
     Text(
         "ETCD_ID_MISMATCH",

@@ -709,11 +709,6 @@ OTHER_RELEASES = (
     ),
     Text("BRK_SYNC_ERR", "Failed to sync all config for slave."),
     Text("BRK_MEMBERS_ERR", "sync BrokerMemberGroup error."),
-    Text(
-        "BRK_SLAVE_BEHIND",
-        "Slave fall behind master: {count:int} bytes",
-        "how far this slave is behind its master, every minute",
-    ),
     *(
         Text("BRK_SERVICES_ERR", template, meaning)
         for template, meaning in (

@@ -1,12 +1,14 @@
-"""The RocketMQ dialect: all texts of brokers, controllers and name servers, from 4.5 to 5.3.
+"""The RocketMQ dialect: all texts of brokers, controllers and name servers, from 4.5 to 5.5.
 
 Layout of a line: ``2026-03-01 10:00:07 INFO StateMaintainer - [n1] [ChangeRoleToCandidate] ...``; whole seconds,
 always GMT+8 whatever the zone of the machine, unless an operator edited the logging configuration.
 """
 
 import re
+from functools import partial
 
-from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, integer, seconds
+from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, integer, moment
+from election_core.dialects.parts import Line
 from election_core.dialects.rocketmq import broker as rocketmq_broker
 from election_core.dialects.rocketmq import controller as rocketmq_controller
 from election_core.dialects.rocketmq import dledger as rocketmq_dledger
@@ -52,11 +54,22 @@ _DLEDGER_CODE = re.compile(r"DLedgerException: \[code=(\d+),name=(\w+)")
 
 def parse(record: Record) -> Event | None:
     """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
-    line = _LINE.match(record.text)
-    if line is None:
+    found = _LINE.match(record.text)
+    if found is None:
         return None
-    time, fraction, level, thread, message = line.groups()
-    message = message.rstrip()
+    time, fraction, level, thread, message = found.groups()
+    return said(Line(partial(moment, time, fraction), level, thread, None, None, message.rstrip()), record)
+
+
+def reads(text: str) -> bool:
+    """Whether a line has RocketMQ's own layout."""
+    found = _LINE.match(text)
+    return found is not None and not found.group(4).startswith((" ", "["))
+
+
+def said(line: Line, record: Record) -> Event | None:
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    thread, message = line.thread or "", line.message
     for pattern in TABLE.candidates(message):
         try:
             columns = pattern.read(message, thread, record.stream)
@@ -64,15 +77,15 @@ def parse(record: Record) -> Event | None:
                 continue
             if record.continuation:
                 columns = _answered(record.continuation) | columns
-            moment, resolution = _moment(time, fraction, record.utc_offset_minutes)
+            time, resolution = line.time(record.utc_offset_minutes)
         except ValueError as error:
             raise Unparsable(f"{pattern.text.kind}: {error}") from None
         return Event(
             kind=pattern.text.kind,
-            event_time=moment,
+            event_time=time,
             time_resolution_ms=resolution,
-            level=level,
-            thread=thread,
+            level=line.level,
+            thread=line.thread,
             **columns,
         )
     return None
@@ -84,15 +97,9 @@ def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
     if found is None:
         return None
     try:
-        return _moment(found.group(1), found.group(2), utc_offset_minutes)
+        return moment(found.group(1), found.group(2), utc_offset_minutes)
     except ValueError:
         return None
-
-
-def _moment(time: str, fraction: str | None, utc_offset_minutes: int) -> tuple[int, int]:
-    """The logger cuts times off: the line was written within the second, or millisecond, that begins here."""
-    utc = (seconds(time) - utc_offset_minutes * 60) * 1_000_000
-    return (utc + int(fraction[:6].ljust(6, "0")), 1) if fraction else (utc, 1000)
 
 
 def _answered(continuation: tuple[str, ...]) -> dict[str, int | str | None]:
@@ -110,4 +117,7 @@ ROCKETMQ = Dialect(
     utc_offset_minutes=GMT_PLUS_8,
     parse=parse,
     time_of=time_of,
+    said=said,
+    reads=reads,
+    anchors=TABLE.anchors(),
 )

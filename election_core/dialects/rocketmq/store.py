@@ -357,20 +357,7 @@ OTHER_RELEASES = (
         "HA_HANDSHAKE",
         "Receive slave handshake, slaveAddress:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
     ),
-    Text(
-        "HA_SLAVE_AHEAD",
-        "slave[{peer_address:socket}] request offset={start_offset:int} greater than local commitLog offset={max_offset:int}.",
-        "a slave has more than its master, which closes the connection: the slave holds what the master lost, or never had",
-    ),
-    Text("HA_CLIENT_CLOSED", "HAClient, processReadEvent read socket < 0"),
-    Text("HA_CLIENT_CLOSED", "HAClient, processReadEvent read socket exception"),
-    Text("HA_CLIENT_CLOSED", "Read socket < 0"),
-    Text("HA_CLIENT_REPORT_ERR", "HAClient, reportSlaveMaxOffset error, {max_offset:int}"),
-    Text("HA_CLIENT_REPORT_ERR", "{}reportSlaveMaxOffset this.socketChannel.write exception"),
-    Text(
-        "HA_CLIENT_EXPIRED", "HAClient, housekeeping, found this connection[{peer_address}] expired, {duration_ms:int}"
-    ),
-    Text("HA_CLIENT_NO_ANSWER", "HAClient, master not response some time, so close connection"),
+    Text("HA_SOCKET_CLOSED", "Read socket < 0", "the other end of a replication connection closed it"),
     Text(
         "HA_SLAVE_ID",
         "Update slave Id, OLD: {value_before}, New: {value}",
@@ -459,6 +446,32 @@ OTHER_RELEASES = (
 )
 """Wordings of other releases than those above, and what a store says of its own end and its log's."""
 
+CLASSIC_OTHER_RELEASES = (
+    Text(
+        "XHA_SLAVE_AHEAD",
+        "slave[{peer_address:socket}] request offset={start_offset:int} greater than local commitLog offset={max_offset:int}.",
+        "a slave has more than its master, which closes the connection: the slave holds what the master lost, or never had",
+    ),
+    Text("XHA_LAG", "Slave fall behind master: {count:int} bytes"),
+    Text(
+        "XHA_SOCKET_CLOSED",
+        "HAClient, processReadEvent read socket < 0",
+        "the master of a classic slave closed the connection",
+    ),
+    Text("XHA_SOCKET_CLOSED", "HAClient, processReadEvent read socket exception"),
+    Text(
+        "XHA_CLIENT_REPORT_ERR",
+        "HAClient, reportSlaveMaxOffset error, {max_offset:int}",
+        "the classic slave could not report its offset",
+    ),
+    Text("XHA_CLIENT_REPORT_ERR", "{}reportSlaveMaxOffset this.socketChannel.write exception"),
+    Text(
+        "XHA_CLIENT_EXPIRED", "HAClient, housekeeping, found this connection[{peer_address}] expired, {duration_ms:int}"
+    ),
+    Text("XHA_CLIENT_NO_ANSWER", "HAClient, master not response some time, so close connection"),
+)
+"""Wordings of 4.x and of the first 5.x."""
+
 ACKNOWLEDGEMENTS = (
     Text(
         "HA_ACK_LATE",
@@ -483,5 +496,5 @@ ACKNOWLEDGEMENTS = (
 
 TEXTS = (
     *under("controller", (*ROLE, *MASTER_SIDE, *SLAVE_SIDE, *STORE, *OTHER_RELEASES, *ACKNOWLEDGEMENTS)),
-    *under("acting_master", CLASSIC_REPLICATION),
+    *under("acting_master", (*CLASSIC_REPLICATION, *CLASSIC_OTHER_RELEASES)),
 )

@@ -12,18 +12,20 @@ neither says it, only the file tells whose line it is.
 """
 
 import re
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, moment
+from election_core.dialects.parts import Line
 from election_core.dialects.zookeeper.shapes import ZOOKEEPER_SHAPES
 from election_core.dialects.zookeeper.texts import EXPLAINED, REASONS, TEXTS
 from election_core.model.events import Event
 
-STREAMS = ("zookeeper.log*", "zookeeper*.out")
+STREAMS = ("zookeeper*.log*", "zookeeper*.out")
 """The files that a server writes: its own log, and its console as the start script keeps it."""
 
-BEFORE = r"^(?:[\w.-]+ *\| )?\W?"
-"""What a collector of console output may put in front of a line: the name of a container, or a mark."""
+BEFORE = r"^\W?"
+"""What may stand in front of a time: the bracket of one layout."""
 
 TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
 LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
@@ -49,32 +51,24 @@ _ID = re.compile(r"(?:QuorumPeer|WorkerReceiver|WorkerSender|QuorumConnectionThr
 _EXCEPTION = re.compile(r"(?:Caused by: )?([\w.$]+(?:Exception|Error)(?:: (?:shutdown Leader! reason: )?(.*))?)")
 
 
-class Line(NamedTuple):
-    """A line in any layout; ``name`` is the class that prints, without its package."""
-
-    time: str
-    fraction: str | None
-    level: str
-    myid: str | None
-    thread: str | None
-    name: str
-    message: str
-
-
 def parse(record: Record) -> Event | None:
     """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
     line = line_of(record.text)
-    if line is None:
-        return None
+    return None if line is None else said(line, record)
+
+
+def said(line: Line, record: Record) -> Event | None:
+    """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
+    name = (line.logger or "").rpartition(".")[2]
     for pattern in TABLE.candidates(line.message):
         kind = pattern.text.kind
         try:
-            columns = pattern.read(line.message, line.name, record.stream)
+            columns = pattern.read(line.message, name, record.stream)
             if columns is None:
                 continue
             if kind in EXPLAINED:
                 columns |= _reason(columns.get("result"), record.continuation)
-            time, resolution = moment(line.time, line.fraction, record.utc_offset_minutes)
+            time, resolution = line.time(record.utc_offset_minutes)
         except ValueError as error:
             raise Unparsable(f"{kind}: {error}") from None
         known: dict[str, Any] = {"node": _node(line), **columns}
@@ -96,7 +90,7 @@ def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
 
 
 def line_of(text: str) -> Line | None:
-    """The parts of a line, or ``None`` where it has no layout of ZooKeeper."""
+    """The parts of a line, or ``None`` where it has none of ZooKeeper's own layouts."""
     thread: str | None
     if found := _OWN_LAYOUT.match(text):
         time, fraction, myid, level, thread, name, message = found.groups()
@@ -108,12 +102,12 @@ def line_of(text: str) -> Line | None:
         myid = thread = None
     else:
         return None
-    return Line(time, fraction, level, myid, thread, name.rpartition(".")[2], message.rstrip())
+    return Line(partial(moment, time, fraction), level, thread, name, myid, message.rstrip())
 
 
 def _node(line: Line) -> str | None:
-    if line.myid:
-        return line.myid
+    if line.node:
+        return line.node
     found = _ID.search(line.thread or "")
     return found.group(1) if found else None
 
@@ -136,4 +130,8 @@ ZOOKEEPER = Dialect(
     utc_offset_minutes=0,
     parse=parse,
     time_of=time_of,
+    said=said,
+    reads=lambda text: line_of(text) is not None,
+    anchors=TABLE.anchors(),
+    by_class=True,
 )

@@ -10,15 +10,16 @@ reacts to another minimum. "boot success" comes before pre-online is over and st
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER
 from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
+from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
 from election_core.model.facts import Fact, MemberAddress
 from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import Timeout, Timing
 from election_core.protocols.acting_master.facts import (
     ActingEnabled,
     AgainstMinimum,
@@ -31,12 +32,11 @@ from election_core.protocols.acting_master.tables import MASTER_ID, acts, is_sma
 
 PROTOCOL = "acting_master"
 
-NOTICE = 5 * SECOND
-"""How long a broker may take to learn of another smallest id: a poll every second (``syncBrokerMemberGroupPeriod``),
-its time-out of three seconds, and the second in which a line is written."""
 
-_REGISTRATION = 60 * SECOND
-"""A first registration later than this after "start service" is another one: the first was not printed."""
+def notice(timing: Timing) -> int:
+    """How long a broker may take to learn of another smallest id: a poll, its time-out, and the second of a line."""
+    return timing.us(Timeout.MEMBER_GROUP_POLL) + Timeout.MEMBER_GROUP_ANSWER.us
+
 
 STILL_OPEN, CLEAN_STOP, DROPPED, EXPIRED = "open", "stopped", "dropped", "expired"
 FAILING = "failing"
@@ -174,7 +174,7 @@ class BrokerLog:
             return
         incarnations = speaker.incarnations.get(BROKER, [])
         acting_mode = self._acting_mode(speaker)
-        readings = self._read(speaker, incarnations, _plain(speaker))
+        readings = self._read(speaker, incarnations, notice(speaker.timing_of(group)))
 
         def node_at(time: int) -> str | None:
             return readings[incarnation_at(incarnations, time)].own if incarnations else None
@@ -204,7 +204,8 @@ class BrokerLog:
         changed = next((signal for signal in self.signals if signal.kind == "BRK_MIN_CHANGED"), None)
         return attempt or changed
 
-    def _read(self, speaker: Speaker, incarnations: list[Incarnation], plain: bool) -> list["Reading"]:
+    def _read(self, speaker: Speaker, incarnations: list[Incarnation], notice_us: int) -> list["Reading"]:
+        plain = _plain(speaker)
         by_life: dict[int, list[FoldEvent]] = {number: [] for number in range(max(len(incarnations), 1))}
         stops = [(index, incarnation_at(incarnations, stop.at)) for index, stop in self._after_stop]
         for index, signal in enumerate(self.signals):
@@ -217,7 +218,7 @@ class BrokerLog:
             signals = sorted(own, key=lambda signal: signal.at)
             own_id = self._own_id(speaker, signals)
             life = incarnations[number] if incarnations else None
-            reading = Reading(own_id, plain, life.start or life.first_seen if life else 0)
+            reading = Reading(own_id, plain, life.start or life.first_seen if life else 0, notice_us)
             reading.read(signals)
             readings.append(reading)
         return readings
@@ -298,13 +299,13 @@ class Reading:
     own: str | None
     plain: bool
     begin: int
+    notice_us: int
     steps: list[Step] = field(default_factory=list)
     against: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
     views: list[FoldEvent] = field(default_factory=list)
     registrations: list[FoldEvent] = field(default_factory=list)
     _minimum: str | None = None
     _last: FoldEvent | None = None
-    _registered: bool = False
     _rest: list[FoldEvent] = field(default_factory=list)
     _switched: dict[str, bool] = field(default_factory=dict)
 
@@ -356,7 +357,6 @@ class Reading:
         self.steps.append(Step(since, event.by, role[0], None, role[1], event.event_id, cause, node))
 
     def _on_service(self, event: FoldEvent) -> None:
-        self._registered = False
         self._minimum = event.peer
         self._take(event, self._under(event.peer), "service_on")
 
@@ -415,7 +415,7 @@ class Reading:
     def _knew_smaller(self, event: FoldEvent) -> FoldEvent | None:
         """The change just before that named a smaller id; an older one says nothing, a line may be lost since."""
         view = self.views[-1] if self.views else None
-        if view is None or event.at - view.by > NOTICE or not is_smaller(view.peer, self.own):
+        if view is None or event.at - view.by > self.notice_us or not is_smaller(view.peer, self.own):
             return None
         return view
 
@@ -441,15 +441,9 @@ class Reading:
         return False
 
     def _on_registered(self, event: FoldEvent) -> None:
-        """An isolated broker does not register: this one serves.
-
-        A master is seen by clients from its first registration on, which may come seconds after "start service".
-        """
+        """An isolated broker does not register: this one serves."""
         if self.role is None and self.own is not None:
             self._take(event, self._under(None), "registered", self._last.at if self._last else self.begin)
-        elif self.role == LEADER and not self._registered and event.at - self.steps[-1].at <= _REGISTRATION:
-            self.steps[-1] = replace(self.steps[-1], by=max(self.steps[-1].by, event.by))
-        self._registered = True
         self.registrations.append(event)
 
     def _on_boot(self, event: FoldEvent) -> None:
@@ -493,8 +487,6 @@ PERIODIC: Mapping[str, Periodic] = {"BRK_REG_NS_OK": Periodic(says=lambda _: Non
 
 # -- name servers ----------------------------------------------------------------------------------------------
 
-_ONE_REGISTRATION = 5 * SECOND
-"""Permission lines of one registration come together."""
 _WRITE = 2
 """``PermName.PERM_WRITE``."""
 
@@ -570,7 +562,7 @@ class NameServerLog:
             return
         writable = bool(int(permission) & _WRITE)
         burst = self._burst.get(group)
-        if burst is not None and burst.writable == writable and event.at - burst.last.at <= _ONE_REGISTRATION:
+        if burst is not None and burst.writable == writable and event.at - burst.last.at <= Timeout.ONE_REGISTRATION.us:
             burst.last = event
             burst.lines += 1
             return

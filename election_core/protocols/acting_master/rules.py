@@ -14,7 +14,7 @@ Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#ch
 ``BrokerPreOnlineService``, ``RouteInfoManager`` (RIP-32).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from election_core.fold.process_runs import SECOND
@@ -24,12 +24,13 @@ from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
 from election_core.judge.leaderless import Gap, gaps
 from election_core.judge.limits import clock_skews, log_gaps
-from election_core.judge.overlap import Overlap, overlaps
+from election_core.judge.overlap import Overlap, at_once, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.model.timing import US_PER_MS, Timeout
 from election_core.protocols.acting_master.facts import (
     ActingEnabled,
     AgainstMinimum,
@@ -38,16 +39,13 @@ from election_core.protocols.acting_master.facts import (
     SmallestId,
     TopicPermission,
 )
-from election_core.protocols.acting_master.log import DROPPED, EXPIRED, FAILING, NOTICE, PROTOCOL, STILL_OPEN
-from election_core.protocols.acting_master.tables import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
+from election_core.protocols.acting_master.log import DROPPED, EXPIRED, FAILING, PROTOCOL, STILL_OPEN, notice
+from election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
 
 __all__ = ["PROTOCOL", "judge"]
 
-_SCAN = SCAN_MS * 1000
-_STUCK = 30 * SECOND
 _STUCK_FAILURES = 3
-"""Pre-online tries again after a second, and waits 10 s for a connection: three failures over half a minute are no
-slow handshake any more (``BrokerPreOnlineService#run``, ``#waitForHaHandshakeComplete``)."""
+"""Fewer failures of pre-online than this are a slow handshake."""
 
 _SAID_SO = frozenset({"min_changed", "services_off", "seen_later"})
 """Ends of an acting time that the broker itself prints."""
@@ -63,8 +61,8 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     if not any(group.of(ActingEnabled)):
         return
     services = _Services.of(group)
-    yield from _findings(group, services)
-    yield from _coverage(group, services)
+    yield from _findings(services.group, services)
+    yield from _coverage(services.group, services)
 
 
 def _named(own: list[Fact]) -> list[Fact]:
@@ -91,13 +89,14 @@ def _named(own: list[Fact]) -> list[Fact]:
 
 @dataclass(frozen=True, slots=True)
 class _Services:
-    """Who ran the special services: masters that serve and slaves that act, in the order of their beginnings.
+    """Who ran the special services: masters that serve and slaves that act.
 
-    There is no term, so a tenure's number in this order takes its place in ``group.tenures``.
+    ``group`` is the set with these as its tenures, each with the role that it is made of. There is no term: where two
+    are at once, a tenure's number in the order of the beginnings, as the logs tell them, stands for it.
     """
 
     group: Group
-    roles: dict[int, Role]
+    roles: Mapping[Tenure, Role]
 
     @classmethod
     def of(cls, group: Group) -> "_Services":
@@ -105,13 +104,16 @@ class _Services:
             (role for role in group.roles if role.role in (LEADER, ACTING) and role.node is not None),
             key=lambda role: (role.since, role.since_by, role.source_node),
         )
-        roles = dict(enumerate(serving, 1))
-        group.tenures = [_tenure(group, number, role) for number, role in roles.items()]
-        return cls(group, roles)
+        roles = {_tenure(group, number, role): role for number, role in enumerate(serving, 1)}
+        return cls(replace(group, tenures=list(roles)), roles)
 
     def acts(self, tenure: Tenure) -> bool:
         """Whether it is the time of a slave that acts."""
-        return self.roles[tenure.term].role == ACTING
+        return self.roles[tenure].role == ACTING
+
+    def masters(self) -> list[Tenure]:
+        """The times of masters."""
+        return [tenure for tenure in self.group.tenures if not self.acts(tenure)]
 
     def acting(self) -> list[Tenure]:
         """The times of slaves that act."""
@@ -127,8 +129,6 @@ def _tenure(group: Group, number: int, role: Role) -> Tenure:
     if role.role == ACTING and role.end_cause not in _SAID_SO:
         end = _believed_until(group, role, end)
     begin = since(role)
-    if role.role == LEADER:
-        begin = _seen_serving(group, role, end)
     if end.at < begin.at:
         end = Moment(begin.at, max(begin.by, end.by), begin.source, begin.event_id)
     holes = tuple(
@@ -142,22 +142,23 @@ def _tenure(group: Group, number: int, role: Role) -> Tenure:
     return Tenure(role.node or role.source_node, role.source_node, number, begin, end, role.end_cause, holes)
 
 
-def _seen_serving(group: Group, role: Role, end: Moment) -> Moment:
-    """The beginning of a master's tenure: at the latest when it, a name server or a member says that it is registered.
+def _seen_from(group: Group, tenure: Tenure) -> Moment:
+    """The latest moment from which others see that a master serves: it, a name server or a member says that it is
+    registered.
 
     Before, no client and no other broker sees it, however long ago it wrote "start service".
     """
-    begin = since(role)
-    ids = _ids(group)
+    begin, ids = tenure.begin, _ids(group)
     seen: list[Fact] = [
         fact
         for fact in group.of(BrokerRegistered)
-        if fact.source_node == role.source_node or (fact.address is not None and ids.get(fact.address) == role.node)
+        if fact.source_node == tenure.source or (fact.address is not None and ids.get(fact.address) == tenure.node)
     ]
-    seen += [view for view in group.of(SmallestId) if view.peer == role.node]
+    seen += [view for view in group.of(SmallestId) if view.peer == tenure.node]
     known = [group.clocks.elapsed(begin, since(fact)) for fact in seen]
-    latest = min((begin.at + most for least, most in known if most > 0 and least > -NOTICE), default=end.by)
-    return Moment(begin.at, max(begin.by, min(latest, end.by)), begin.source, begin.event_id)
+    soon = [begin.at + most for least, most in known if most > 0 and least > -notice(group.timing)]
+    latest = max(begin.by, min(*soon, tenure.end.by) if soon else tenure.end.by)
+    return Moment(begin.at, latest, begin.source, begin.event_id)
 
 
 def _last_sign(group: Group, role: Role) -> Moment:
@@ -207,8 +208,11 @@ def _findings(group: Group, services: _Services) -> Iterator[Finding]:
     yield from _others_knew(group, services)
     for tenure, seen in _writable(group, services):
         yield _writable_finding(group, tenure, seen)
+    without_writes = [(time, _read_only_finding(group, services, time)) for time in _read_only(group, services)]
+    yield from (finding for _, finding in without_writes)
+    read_only = {time.master: finding for time, finding in without_writes if not time.runs}
     for gap in _gaps(group, services):
-        yield from _gap_findings(group, services, gap)
+        yield from _gap_findings(group, services, gap, read_only.get(gap.before))
     yield from _stuck(group)
     yield from log_gaps(group)
     yield from clock_skews(group)
@@ -219,17 +223,29 @@ def _overlaps(group: Group) -> Iterator[Overlap]:
     return (overlap for overlap in overlaps(group) if overlap.least > 0)
 
 
-def _is_alarm(overlap: Overlap) -> bool:
-    """Whether both were awake together for longer than a notice may take."""
-    return overlap.awake_least > NOTICE
+def _is_alarm(group: Group, services: _Services, overlap: Overlap) -> bool:
+    """Whether both were awake together, and seen to serve, for longer than a notice may take."""
+    return min(overlap.awake_least, _seen_at_once(group, services, overlap)) > notice(group.timing)
+
+
+def _seen_at_once(group: Group, services: _Services, overlap: Overlap) -> int:
+    """How long, at least, both served at once and others saw both of them."""
+    both = (
+        tenure if services.acts(tenure) else replace(tenure, begin=_seen_from(group, tenure))
+        for tenure in (overlap.stale, overlap.newer)
+    )
+    return max(at_once(group.clocks, *both)[0] - overlap.asleep, 0)
 
 
 def _overlap_finding(group: Group, services: _Services, overlap: Overlap) -> Finding:
     """``ACTING_MASTER_OVERLAP``; ``stale`` is the one that began first, whichever of the two is right."""
     first, second = overlap.stale, overlap.newer
-    if _is_alarm(overlap):
+    if _is_alarm(group, services, overlap):
         severity, why = WARNING, _why_both(group, services, overlap)
-    elif overlap.frozen and overlap.least > NOTICE:
+    elif overlap.awake_least > notice(group.timing):
+        unseen = second.name if services.acts(first) else first.name
+        severity, why = INFO, f"no log shows that {unseen} was registered for longer than a notice of it may take"
+    elif overlap.frozen and overlap.least > notice(group.timing):
         severity = INFO
         why = f"the log of {first.name} is silent for {seconds(overlap.asleep)} of it, so it was frozen"
     else:
@@ -269,19 +285,26 @@ def _why_both(group: Group, services: _Services, overlap: Overlap) -> str:
 
 def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
     """The name servers that had dropped the master when another acted, and those that by their logs had not."""
+    lost, kept = _lost_and_kept(group, master, acting)
+    named = f"the name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}" if lost else "the name servers"
+    others = f", but by {'their logs' if len(kept) > 1 else 'its log'} not {', '.join(sorted(kept))}" if kept else ""
+    return f"{named} had lost it{others}"
+
+
+def _lost_and_kept(group: Group, master: Tenure, acting: Tenure) -> tuple[set[str], set[str]]:
     ids = _ids(group)
     lost, kept = set(), set()
     for fact in group.of(BrokerRegistered):
         if ids.get(fact.address or "") != master.node or group.clocks.elapsed(since(fact), acting.begin)[0] <= 0:
             continue
         end = until(fact)
-        if end is None or group.clocks.elapsed(acting.end, end)[0] > -NOTICE:
+        if end is None or group.clocks.elapsed(acting.end, end)[0] > -notice(group.timing):
             kept.add(fact.source_node)
-        elif group.clocks.elapsed(end, acting.begin)[1] > -NOTICE and fact.end_cause in (DROPPED, EXPIRED):
+            continue
+        lately = group.clocks.elapsed(end, acting.begin)[1] > -notice(group.timing)
+        if lately and fact.end_cause in (DROPPED, EXPIRED):
             lost.add(fact.source_node)
-    named = f"the name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}" if lost else "the name servers"
-    others = f", but by {'their logs' if len(kept) > 1 else 'its log'} not {', '.join(sorted(kept))}" if kept else ""
-    return f"{named} had lost it{others}"
+    return lost, kept
 
 
 def _against_minimum(group: Group) -> Iterator[Finding]:
@@ -306,7 +329,7 @@ def _others_knew(group: Group, services: _Services) -> Iterator[Finding]:
     """``ACTING_MASTER_NOT_MIN_ID`` by what another member had learned from the name servers meanwhile."""
     for tenure in services.acting():
         late = [(view, _late(group, tenure, view)) for view in _smaller_seen(group, tenure)]
-        proven = [(view, by) for view, by in late if by[0] > NOTICE]
+        proven = [(view, by) for view, by in late if by[0] > notice(group.timing)]
         if not proven or tenure.end_cause not in _SAID_SO:
             continue
         view, (least, most) = proven[0]
@@ -388,14 +411,15 @@ def _writable(group: Group, services: _Services) -> Iterator[tuple[Tenure, Topic
 def _inside(group: Group, tenure: Tenure, seen: TopicPermission) -> bool:
     """Whether a line was written while the tenure went on, and a notice away from its ends."""
     after, before = group.clocks.elapsed(tenure.begin, since(seen)), group.clocks.elapsed(since(seen), tenure.end)
-    return after[0] > NOTICE and before[0] > NOTICE
+    return min(after[0], before[0]) > notice(group.timing)
 
 
 def _without_master(group: Group, seen: TopicPermission) -> bool:
     """Whether the name server that speaks had dropped the master, and did not register it with these very lines."""
     own = [fact for fact in _master_registrations(group) if fact.source_node == seen.source_node]
     last = until(seen) or since(seen)
-    if any(fact.since <= last.by + NOTICE and (fact.until_by is None or fact.until_by > seen.since) for fact in own):
+    late = last.by + notice(group.timing)
+    if any(fact.since <= late and (fact.until_by is None or fact.until_by > seen.since) for fact in own):
         return False
     return any(fact.until is not None and fact.until <= seen.since for fact in own)
 
@@ -424,8 +448,115 @@ def _writable_finding(group: Group, tenure: Tenure, seen: TopicPermission) -> Fi
 # -- nobody serves -----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadOnly:
+    """A time in which a set took no writes: its ``master`` was gone, or lost to the name servers, and slaves acted.
+
+    Least and most in microseconds; ``runs``: the master itself did not stop. ``after`` is the master that came next.
+    """
+
+    master: Tenure
+    acting: tuple[Tenure, ...]
+    after: Tenure | None
+    begin: Moment
+    end: Moment
+    least: int
+    most: int
+    runs: bool
+
+
+def _read_only(group: Group, services: _Services) -> Iterator[_ReadOnly]:
+    """The times in which slaves acted for a master: they answer reads, and a set without master takes no writes."""
+    of_master: dict[Tenure, list[Tenure]] = {}
+    masters = services.masters()
+    for acting in services.acting():
+        before = [one for one in masters if group.clocks.elapsed(one.begin, acting.begin)[0] > 0]
+        if before:
+            of_master.setdefault(before[-1], []).append(acting)
+    for master, acting_for in of_master.items():
+        others = (one for one in masters[masters.index(master) + 1 :] if one.source not in _sources(acting_for))
+        gone = _gone(group, master, acting_for, next(others, None))
+        times = [gone] if gone is not None else [_lost(group, master, acting) for acting in acting_for]
+        yield from (time for time in times if time is not None and time.least > 0)
+
+
+def _sources(tenures: Iterable[Tenure]) -> set[str]:
+    return {tenure.source for tenure in tenures}
+
+
+def _gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | None) -> _ReadOnly | None:
+    """The master ended before those that acted for it: from its end until a master served again."""
+    clocks, first = group.clocks, acting[0]
+    if master.open or clocks.elapsed(master.end, first.end)[0] <= 0:
+        return None
+    end = after.begin if after is not None else group.end
+    since_end, since_acting = clocks.elapsed(master.end, end), clocks.elapsed(first.begin, end)
+    least, most = max(since_end[0], min(since_acting[0], since_end[1])), since_end[1]
+    return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
+
+
+def _lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:
+    """All name servers lost a master that ran on: from when the last of them heard it until the slave had to stop."""
+    clocks = group.clocks
+    lost, kept = _lost_and_kept(group, master, acting)
+    heard = {
+        moment.source: moment
+        for node, moment in sorted(_last_heard(group), key=lambda one: one[1])
+        if node == master.node
+        and moment.source in lost
+        and clocks.elapsed(master.begin, moment)[0] > 0
+        and clocks.elapsed(moment, acting.begin)[1] > -notice(group.timing)
+        and clocks.elapsed(moment, acting.end)[0] > 0
+    }
+    if kept or not heard:
+        return None
+    begin = max(heard.values(), key=lambda moment: (moment.at, moment.source))
+    least = max(clocks.elapsed(acting.begin, acting.end)[0], 0)
+    most = clocks.elapsed(begin, acting.end)[1]
+    return _ReadOnly(master, (acting,), None, begin, acting.end, least, max(least, most), runs=True)
+
+
+def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Finding:
+    """``LEADERLESS`` of writes: what enableSlaveActingMaster promises is kept, since it promises reads alone."""
+    master = services.words(time.master)
+    acted = " and ".join(dict.fromkeys(tenure.name for tenure in time.acting))
+    lasted = between(time.least, time.most)
+    if time.runs:
+        lost, _ = _lost_and_kept(group, time.master, time.acting[0])
+        servers = f"name server{'s' if len(lost) > 1 else ''} {', '.join(sorted(lost))}"
+        then = "to the end of the logs" if time.acting[-1].open else "until the master was back there"
+        summary = (
+            f"Whoever asked the {servers} could not write to the set for {lasted}: {master} was lost there, though "
+        )
+        summary += f"it ran on, {then}. {acted} acted meanwhile, which serves reads only."
+    else:
+        ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(
+            time.master.end_cause or "", "gave up"
+        )
+        then = f"until {services.words(time.after)} served" if time.after is not None else "to the end of the logs"
+        summary = (
+            f"The set took no writes for {lasted}: {master} {ended}, {then}. {acted} acted meanwhile, which serves "
+        )
+        summary += "reads only."
+    evidence = (*time.master.evidence[-1:], *(line for one in time.acting for line in one.evidence[:1]))
+    return group.finding(
+        RuleId.LEADERLESS,
+        ("no writes", time.master.source, time.begin.at // SECOND),
+        severity=INFO,
+        certainty=DEFINITE,
+        nodes=tuple(dict.fromkeys([time.master.node, *(tenure.node for tenure in time.acting)])),
+        terms=(),
+        start_time=time.begin.at,
+        end_time=None if time.after is None and time.end is group.end else time.end.at,
+        summary=summary,
+        evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
+        duration_min_ms=time.least // US_PER_MS,
+        duration_max_ms=time.most // US_PER_MS,
+    )
+
+
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
-    """When name servers heard a member for the last time: heartbeats come every second, scans every 5 s."""
+    """When name servers heard a member for the last time."""
     ids = _ids(group)
     for fact in group.of(BrokerRegistered):
         end, node = until(fact), ids.get(fact.address or "")
@@ -433,7 +564,7 @@ def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
             continue
         # A broker that closed its connection was heard until then; one that expired, before a silence that is printed.
         silent = 0 if fact.silent_ms is None else fact.silent_ms * 1000
-        early = silent + _SCAN if fact.end_cause == EXPIRED else 0
+        early = silent + group.timing.us(Timeout.NAME_SERVER_SCAN, fact.source_node) if fact.end_cause == EXPIRED else 0
         heard = Moment(end.at - early, end.by - max(silent - SECOND, 0), end.source, end.event_id)
         yield node, heard
 
@@ -458,7 +589,7 @@ def _served_unseen(group: Group, gap: Gap) -> bool:
         successor = gap.after is not None and role.leader == gap.after.node
         learned = begin[0] > 0 or (begin[1] > 0 and role.leader != gap.before.node)
         # Who follows from the second on in which the gap ends may follow one that ended it.
-        blurred = gap.end.by - gap.end.at > 2 * SECOND
+        blurred = gap.end.by - gap.end.at > Timeout.BLURRED_END.us
         inside = blurred or group.clocks.elapsed(since(role), gap.end)[0] > 0
         if role.role == FOLLOWER and role.leader is not None and not successor and learned and inside:
             return True
@@ -508,16 +639,22 @@ def _seen_preparing(group: Group, role: Role) -> bool:
 
 
 def _normal_gap(group: Group) -> int:
-    """How long a change may take: time-out, scan, and the notice of it (rule of RIP-32: 10 s + 5 s + poll)."""
-    timeouts = [fact.silent_ms for fact in group.of(BrokerRegistered) if fact.silent_ms]
-    return max(timeouts, default=TIMEOUT_MS) * 1000 + _SCAN + NOTICE
+    """How long a change may take: time-out, scan, and the notice of it (rule of RIP-32: 10 s + 5 s + poll).
+
+    The time-out that a name server prints for a broker that it dropped goes before what brokers print of it.
+    """
+    said = [fact.silent_ms * US_PER_MS for fact in group.of(BrokerRegistered) if fact.silent_ms]
+    silent = max(said, default=group.timing.us(Timeout.NAME_SERVER_BROKER_SILENT))
+    return silent + group.timing.us(Timeout.NAME_SERVER_SCAN) + notice(group.timing)
 
 
-def _gap_findings(group: Group, services: _Services, gap: Gap) -> Iterator[Finding]:
-    """``SPECIAL_SERVICE_GAP``, and ``LEADERLESS`` as its cause where it lasted longer than a change takes."""
-    long = gap.least > _normal_gap(group)
-    cause = _gap_finding(group, services, gap, RuleId.LEADERLESS, None) if long else None
-    if cause is not None:
+def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | None) -> Iterator[Finding]:
+    """``SPECIAL_SERVICE_GAP``, and ``LEADERLESS`` as its cause where it lasted longer than a change takes.
+
+    ``cause`` tells of the loss of the master with which the gap began, where a slave acted then.
+    """
+    if gap.least > _normal_gap(group):
+        cause = _gap_finding(group, services, gap, RuleId.LEADERLESS, None)
         yield cause
     yield _gap_finding(group, services, gap, RuleId.SPECIAL_SERVICE_GAP, cause)
 
@@ -555,13 +692,13 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
 def _is_stuck(attempt: PreOnlineAttempt) -> bool:
     """Whether pre-online failed often and for long, by its own error lines."""
     lasted = 0 if attempt.until is None else attempt.until - attempt.since
-    return attempt.failures >= _STUCK_FAILURES and lasted >= _STUCK
+    return attempt.failures >= _STUCK_FAILURES and lasted >= Timeout.PRE_ONLINE_STUCK.us
 
 
 def _is_missed(group: Group, attempt: PreOnlineAttempt) -> bool:
     """Before the first master of a set nobody waits for it; a slave that is late takes nothing away."""
     is_master = attempt.as_master or attempt.node == MASTER_ID
-    return is_master and any(tenure.begin.at < attempt.since for tenure in group.tenures)
+    return is_master and any(group.clocks.elapsed(tenure.begin, since(attempt))[0] > 0 for tenure in group.tenures)
 
 
 def _stuck(group: Group) -> Iterator[Finding]:
@@ -571,11 +708,17 @@ def _stuck(group: Group) -> Iterator[Finding]:
             yield _stuck_finding(group, attempt)
 
 
+def _went_on(group: Group, tenure: Tenure, moment: Moment) -> bool:
+    """Whether a tenure surely went on at a moment."""
+    clocks = group.clocks
+    return clocks.elapsed(tenure.begin, moment)[0] > 0 and clocks.elapsed(moment, tenure.end)[0] > 0
+
+
 def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
     begin, end = since(attempt), until(attempt) or since(attempt)
     least, most = end.at - begin.by, end.by - begin.at
     missed = _is_missed(group, attempt)
-    acting = next((t for t in group.tenures if t.begin.at <= attempt.since <= t.end.at), None)
+    acting = next((tenure for tenure in group.tenures if _went_on(group, tenure, begin)), None)
     state = f"; {acting.name} acted meanwhile, read only" if missed and acting is not None else ""
     why = f" ({attempt.error})" if attempt.error else ""
     after_all = "to the last line of it" if attempt.outcome in (FAILING, STILL_OPEN) else "before it came online"
@@ -601,7 +744,7 @@ def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
 
 
 def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
-    yield _overlap_coverage(group)
+    yield _overlap_coverage(group, services)
     yield _minimum_coverage(group, services)
     yield _writable_coverage(group, services)
     yield _gap_coverage(group, services)
@@ -628,11 +771,11 @@ def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
     )
 
 
-def _overlap_coverage(group: Group) -> RuleCoverage:
+def _overlap_coverage(group: Group, services: _Services) -> RuleCoverage:
     """Pairs that were at once, or may have been for longer than a notice, and the changes that were none of them."""
     pairs = list(overlaps(group))
-    broken = sum(1 for overlap in pairs if overlap.least > 0 and _is_alarm(overlap))
-    unknown = sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > NOTICE)
+    broken = sum(1 for overlap in pairs if overlap.least > 0 and _is_alarm(group, services, overlap))
+    unknown = sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > notice(group.timing))
     return coverage(
         group,
         RuleId.ACTING_MASTER_OVERLAP,
@@ -647,7 +790,7 @@ def _minimum_coverage(group: Group, services: _Services) -> RuleCoverage:
     acting = services.acting()
     against = sum(1 for finding in _against_minimum(group) if finding.severity != INFO)
     late = len(list(_others_knew(group, services)))
-    said = sum(1 for tenure in acting if services.roles[tenure.term].cause in ("min_changed", "service_on"))
+    said = sum(1 for tenure in acting if services.roles[tenure].cause in ("min_changed", "service_on"))
     return coverage(
         group,
         RuleId.ACTING_MASTER_NOT_MIN_ID,
@@ -660,9 +803,9 @@ def _minimum_coverage(group: Group, services: _Services) -> RuleCoverage:
 
 def _writable_coverage(group: Group, services: _Services) -> RuleCoverage:
     acting = services.acting()
-    broken = {tenure.term for tenure, _ in _writable(group, services)}
+    broken = {tenure for tenure, _ in _writable(group, services)}
     shown = {
-        tenure.term
+        tenure
         for tenure in acting
         for seen in group.of(TopicPermission)
         if not seen.writable and _inside(group, tenure, seen)
@@ -695,7 +838,7 @@ def _gap_coverage(group: Group, services: _Services) -> RuleCoverage:
 
 
 def _heard_last(group: Group, tenure: Tenure, heard: Iterable[tuple[str, Moment]]) -> bool:
-    return tenure.end.by - tenure.end.at <= 2 * SECOND or any(
+    return tenure.end.by - tenure.end.at <= Timeout.BLURRED_END.us or any(
         node == tenure.node
         and group.clocks.elapsed(tenure.end, moment)[1] > -SECOND
         and group.clocks.elapsed(moment, Moment(tenure.end.by, tenure.end.by, tenure.source))[1] > 0

@@ -6,11 +6,6 @@ Sources: RocketMQ ``BrokerController#startService``, ``#onMinBrokerChange``, ``R
 MASTER_ID = "0"
 """``MixAll.MASTER_ID``."""
 
-TIMEOUT_MS = 10_000
-"""``brokerNotActiveTimeoutMillis``: after so much silence a name server takes a broker for dead."""
-SCAN_MS = 5_000
-"""``scanNotActiveBrokerInterval``: how often a name server looks for silent brokers."""
-
 
 def is_smaller(one: str | None, other: str | None) -> bool:
     """Whether one broker id is smaller than another; unknown ones are not."""

@@ -77,18 +77,5 @@ class TwoLeaders(Fact):
     known: str | None
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class Committed(Fact):
-    """As leader of ``term`` a node's commit index grew for the last time between ``since`` and ``since_by``, from
-    ``from_index`` to ``to_index`` (indexes of DLedger entries)."""
-
-    kind: ClassVar[str] = "COMMITTED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
-
-    term: int
-    from_index: int
-    to_index: int
-
-
-KINDS: tuple[type[Fact], ...] = (VoteRefused, StrangerMet, VotingRuleBroken, LeaderKeptRole, TwoLeaders, Committed)
+KINDS: tuple[type[Fact], ...] = (VoteRefused, StrangerMet, VotingRuleBroken, LeaderKeptRole, TwoLeaders)
 """All of them."""

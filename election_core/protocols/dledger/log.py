@@ -22,7 +22,18 @@ from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
 from election_core.model.catalogue import RuleId
-from election_core.model.facts import Candidacy, Fact, LastHeard, LogCut, TermRaised, TermWentBack, VoteGranted
+from election_core.model.facts import (
+    Candidacy,
+    Committed,
+    Fact,
+    LastHeard,
+    LogCut,
+    QuorumLost,
+    Serving,
+    TermRaised,
+    TermWentBack,
+    VoteGranted,
+)
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 from election_core.protocols.dledger.checks import (
@@ -46,7 +57,6 @@ from election_core.protocols.dledger.checks import (
     vote_reply,
 )
 from election_core.protocols.dledger.facts import (
-    Committed,
     LeaderKeptRole,
     StrangerMet,
     TwoLeaders,
@@ -162,6 +172,19 @@ class Progress:
     event_id: str
 
 
+@dataclass(slots=True)
+class WithoutQuorum:
+    """A leader's rounds of heartbeats without a majority: none since ``[at, by]``, the last one at ``last``."""
+
+    term: int
+    at: int
+    by: int
+    event_id: str
+    last: FoldEvent
+    rounds: int = 1
+    regained: bool = False
+
+
 def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
     """Votes and campaigns as one node's log tells them."""
     for grant in grants:
@@ -224,6 +247,8 @@ class DledgerLog:
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    without_quorum: list[WithoutQuorum] = field(default_factory=list)
+    serving: list[FoldEvent] = field(default_factory=list)
     _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
@@ -262,6 +287,8 @@ class DledgerLog:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
+            if event.kind == "DLB_ROLE_END" and event.role == "LEADER" and event.flag and event.value_before != "SLAVE":
+                self.serving.append(event)
         self._of_broker.clear()
         incarnations = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(
@@ -283,6 +310,7 @@ class DledgerLog:
                 from_index=progress.from_index,
                 to_index=progress.to_index,
             )
+        yield from self._quorum_facts(emit)
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
@@ -296,6 +324,15 @@ class DledgerLog:
                 done=True,
                 evidence=(cut.event_id,),
             )
+
+    def _quorum_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        for lost in self.without_quorum:
+            end = (lost.last.at, lost.last.by, lost.last.event_id)
+            during = emit.during(self.node, lost.at, lost.by, lost.event_id, *end)
+            yield QuorumLost(*during, term=lost.term, rounds=lost.rounds, regained=lost.regained)
+        for event in self.serving:
+            if event.term is not None:
+                yield Serving(*emit.at(event), term=event.term)
 
     def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
@@ -434,10 +471,24 @@ class DledgerLog:
         if last is None or quorum is None or (event.accepted or 0) + (event.not_ready or 0) >= quorum:
             self._now.failed_rounds = 0
             return
+        self._note_without_quorum(event, last)
         without_us = event.at - last
         self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > KEEPS_ROLE else 0
         if self._now.failed_rounds >= 3 and without_us > MUST_BE_GONE:
             self.kept.append((self._now.failed_rounds, without_us // 1000, event))
+
+    def _note_without_quorum(self, event: FoldEvent, last: int) -> None:
+        """The majority answered for the last time at ``last``, and not when the first round after it was held."""
+        before = self.without_quorum[-1] if self.without_quorum else None
+        if event.term is None:
+            return
+        if before is not None and before.term == event.term and last <= before.at:
+            before.last, before.rounds = event, before.rounds + 1
+            return
+        if before is not None and before.term == event.term:
+            before.regained = True
+        by = max(last, event.by - (event.duration_ms or 0) * 1000)
+        self.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:

@@ -15,6 +15,7 @@ from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import coverage, summed, tallies_of
 from election_core.judge.group import Group, Tenure, group_of, since
 from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_core.judge.quorum_contact import Majorities
 from election_core.judge.role_rows import role_intervals, terms_by_hearsay
 from election_core.judge.same_term import same_term
 from election_core.judge.wording import between, seconds
@@ -22,6 +23,7 @@ from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, PROVEN, WARN
 from election_core.model.facts import (
     Alive,
     Candidacy,
+    Committed,
     ContactLost,
     Fact,
     LastHeard,
@@ -33,7 +35,7 @@ from election_core.model.facts import (
 )
 from election_core.model.rows import Election, Finding, Row, RuleCoverage, Term
 from election_core.protocols.dledger import votes
-from election_core.protocols.dledger.facts import Committed, LeaderKeptRole, StrangerMet, TwoLeaders, VotingRuleBroken
+from election_core.protocols.dledger.facts import LeaderKeptRole, StrangerMet, TwoLeaders, VotingRuleBroken
 from election_core.protocols.dledger.log import (
     NOT_A_MEMBER,
     OWN_ID_ELSEWHERE,
@@ -63,7 +65,8 @@ def raft_rows(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iter
     yield from terms(group)
     yield from elections(group)
     yield from _findings(group, broken)
-    yield from availability(group, last_heard(group), _unplanned(group), "leader", "term")
+    majorities = Majorities(group)
+    yield from availability(group, last_heard(group), _unplanned(group), "leader", "term", majorities=majorities)
     yield from _coverage(group)
 
 

@@ -11,9 +11,19 @@ from functools import cached_property
 from itertools import combinations
 
 from election_core.fold.process_runs import SECOND, SILENCE
-from election_core.model.facts import Alive, Fact, Role, RuleChecked, SettingPrinted, Silence, TimeoutConfigured
+from election_core.model.facts import (
+    Alive,
+    Committed,
+    Fact,
+    QuorumLost,
+    Role,
+    RuleChecked,
+    SettingPrinted,
+    Silence,
+    TimeoutConfigured,
+)
 from election_core.protocols.acting_master.facts import TopicPermission
-from election_core.protocols.dledger.facts import Committed, LeaderKeptRole
+from election_core.protocols.dledger.facts import LeaderKeptRole
 from election_core.protocols.log_quality.facts import LogCopied
 from election_core.protocols.log_quality.log import PROTOCOL
 
@@ -24,7 +34,7 @@ started together and told of the same election in the same second."""
 _START_UP = SILENCE
 """What a log says that begins in the middle is not the first line about it; a status line comes every few seconds."""
 _COUNTS = (
-    *(RuleChecked, Committed, LeaderKeptRole, TopicPermission, Alive, Silence),
+    *(RuleChecked, Committed, QuorumLost, LeaderKeptRole, TopicPermission, Alive, Silence),
     *(SettingPrinted, TimeoutConfigured),
 )
 """Facts that sum up a log; they depend on where it begins and ends."""

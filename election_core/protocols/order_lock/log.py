@@ -28,21 +28,14 @@ from operator import attrgetter
 
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER
-from election_core.fold.process_runs import SECOND, SILENCE, Incarnation, incarnation_at
+from election_core.fold.process_runs import SILENCE, Incarnation, incarnation_at
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.model.timing import Timeout
 from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
 
 PROTOCOL = "order_lock"
-
-LOCK_LIFE = 60 * SECOND
-"""How long a broker keeps a lock after its last renewal (``RebalanceLockManager``, the default)."""
-CLIENT_LIFE = 30 * SECOND
-"""How long a client believes in a lock after its last renewal (``ProcessQueue#isLockExpired``, the default)."""
-_PEERS_ANSWER = 5 * SECOND
-"""Peers are asked with a limit of 1 s each and waited for 2 s in all (``AdminBrokerProcessor#lockBatchMQ``); a
-failing connection takes up to 3 s more until its line is printed."""
 
 NO_GROUP = "LOCK_RELEASE_NO_GROUP"
 NEW, TAKEN, SEEN = "new", "taken_expired", "seen"
@@ -100,17 +93,21 @@ class LockLog:
             return
         emit_about = _writers(speaker, stream, incarnations)
         self.peer_errors.sort(key=attrgetter("at"))
-        yield from self._holds(incarnations, emit_about)
-        for group in sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group}):
+        groups = sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group})
+        lives = [emit_about(group).timing.shortest_us(Timeout.LOCK_LIFE) for group in groups]
+        yield from self._holds(incarnations, emit_about, min(lives, default=Timeout.LOCK_LIFE.us))
+        for group in groups:
             emit = emit_about(group)
             yield from emit.alive()
             yield from emit.silences()
 
-    def _holds(self, incarnations: list[Incarnation], emit_about: Callable[[str], FactWriter]) -> list[Fact]:
+    def _holds(
+        self, incarnations: list[Incarnation], emit_about: Callable[[str], FactWriter], least_life: int
+    ) -> list[Fact]:
         # The lines went from lock.log to filter.log with an upgrade, thus with a new life; inside one, the order of
         # the file holds.
         lines = sorted(self.lines, key=lambda event: incarnation_at(incarnations, event.at))
-        for lock_life in (LOCK_LIFE, 0):
+        for lock_life in (least_life, 0):
             table = Table(self, incarnations, emit_about, lock_life)
             found = [fact for event in lines for fact in table.take(event)]
             found += table.close()
@@ -144,7 +141,7 @@ class LockLog:
         """The first failure of each peer right after a lock was granted here."""
         found: dict[str, FoldEvent] = {}
         first = bisect_left(self.peer_errors, start.at, key=attrgetter("at"))
-        last = bisect_right(self.peer_errors, start.by + _PEERS_ANSWER, key=attrgetter("at"))
+        last = bisect_right(self.peer_errors, start.by + Timeout.LOCK_PEERS_ANSWER.us, key=attrgetter("at"))
         for event in self.peer_errors[first:last]:
             if event.peer_address is not None:
                 found.setdefault(event.peer_address, event)

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations, product
 from operator import attrgetter
 
-from election_core.fold.process_runs import SECOND, SILENCE
+from election_core.fold.process_runs import SILENCE
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT_END, Group, group_of, since, until
@@ -34,27 +34,14 @@ from election_core.judge.wording import between
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Fact, Silence
 from election_core.model.rows import Finding, LockHold, Row, RuleCoverage
+from election_core.model.timing import Timeout
 from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
-from election_core.protocols.order_lock.log import (
-    CLIENT_LIFE,
-    EXPIRED,
-    LOCK_LIFE,
-    PROCESS_ENDED,
-    PROTOCOL,
-    RELEASED,
-)
+from election_core.protocols.order_lock.log import EXPIRED, PROCESS_ENDED, PROTOCOL, RELEASED
 
 __all__ = ["PROTOCOL", "judge"]
 
 Key = tuple[str, str, int]
 """Consumer group, topic, queue."""
-
-_ASKED = 5 * SECOND
-"""Entries of one client that begin within this time may be answers to one request (two whole seconds and the bounds
-of two clocks included)."""
-
-_EPISODE = 60 * SECOND
-"""Double holds of the same clients at the same brokers that begin this close together are one episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +103,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from risks
     late = list(_late(group))
     yield from late
-    yield from _coverage(group, entries, partial, doubles, late, len(risks))
+    yield from _coverage(group, entries, holds, partial, doubles, late, risks)
 
 
 # -- holds ------------------------------------------------------------------------------------------------------
@@ -234,8 +221,8 @@ def _as_client_knows(
     holes = frozen.get(hold.source, [])
     number = bisect_left(holes, hold.begin.at)
     if number < len(holes):
-        # Nobody can renew at a frozen broker, and the client stops believing after 30 s without.
-        sure = min(sure, holes[number] + CLIENT_LIFE)
+        # Nobody can renew at a frozen broker, and after a while without the client stops believing.
+        sure = min(sure, holes[number] + group.timing.shortest_us(Timeout.LOCK_CLIENT_LIFE))
     sure = max(sure, hold.begin.at)
     return replace(hold, sure=Moment(sure, sure, hold.source), end=end)
 
@@ -295,7 +282,7 @@ class Entries:
     def __init__(self, holds: Iterable[Hold], clocks: Clocks) -> None:
         self._holds = sorted(holds, key=_begins)
         self._sure = list(accumulate((hold.sure.at for hold in self._holds), max))
-        self._apart = clocks.widest + _ASKED
+        self._apart = clocks.widest + Timeout.LOCK_ONE_REQUEST.us
 
     def about(self, moment: Moment) -> Iterator[Hold]:
         """Those that may have been alive at ``moment`` or begun about then, and perhaps some others."""
@@ -321,9 +308,10 @@ def _near(group: Group, own: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
     first one's end. The clocks' bounds keep this from growing with the square of a long log."""
     sources = {hold.source for hold in own}
     apart = max(group.clocks.most_ahead(one, other) for one in sources for other in sources)
+    apart += group.timing.us(Timeout.LOCK_LIFE)
     for number, one in enumerate(own):
         for other in own[number + 1 :]:
-            if one.end is not None and other.begin.at > one.end.by + apart + LOCK_LIFE:
+            if one.end is not None and other.begin.at > one.end.by + apart:
                 break
             if one.source != other.source:
                 yield one, other
@@ -339,7 +327,8 @@ def _grants(group: Group, hold: Hold, own: Entries) -> set[str]:
         for other in own.about(hold.begin)
         if other is hold
         or _granted_within(group, other, hold)
-        or max(*group.clocks.elapsed(hold.begin, other.begin), *group.clocks.elapsed(other.begin, hold.begin)) <= _ASKED
+        or max(*group.clocks.elapsed(hold.begin, other.begin), *group.clocks.elapsed(other.begin, hold.begin))
+        <= Timeout.LOCK_ONE_REQUEST.us
     }
 
 
@@ -410,9 +399,16 @@ def _double(group: Group, own: list[Hold], first: Hold, second: Hold) -> Iterato
     perhaps = next((a + b for a, b in product(*sides) if _all(_overlap, group, a + b)), None)
     grants = perhaps or (first, second)
     # Without a later sign of the first entry nothing says that it was not released: lines can be missing.
-    unreleased = first.present and second.begin.at < (first.end or second.begin).at
+    unreleased = (
+        first.present and first.end is not None and group.clocks.elapsed(second.begin, first.end)[0] > -_blur(second)
+    )
     shown = perhaps is not None and unreleased
     yield Double(first, second, POSSIBLE, 0, _shortest(_most, group, grants), grants, shown)
+
+
+def _blur(hold: Hold) -> int:
+    """How exactly the beginning of a hold is known."""
+    return hold.begin.by - hold.begin.at
 
 
 def _enough(group: Group, own: list[Hold], hold: Hold) -> list[tuple[Hold, ...]]:
@@ -453,7 +449,7 @@ def _episodes(doubles: Iterable[Double]) -> Iterator[list[Double]]:
         one, other = double.first, double.second
         who = (one.key[0], one.client, other.client, one.source, other.source, double.certainty)
         known = episodes.setdefault(who, [])
-        if known and double.second.begin.at - known[-1][-1].second.begin.at <= _EPISODE:
+        if known and double.second.begin.at - known[-1][-1].second.begin.at <= Timeout.LOCK_EPISODE.us:
             known[-1].append(double)
         else:
             known.append([double])
@@ -604,13 +600,13 @@ def _moved_early(group: Group, first: Hold, second: Hold) -> bool:
     if first.fact.end_cause not in (PROCESS_ENDED, None) or first.end is None:
         return False
     gone = group.clocks.elapsed(first.end, second.begin)
-    return gone[0] > 0 and gone[1] < CLIENT_LIFE
+    return gone[0] > 0 and gone[1] < group.timing.shortest_us(Timeout.LOCK_CLIENT_LIFE)
 
 
 def _close_together(moves: list[tuple[Hold, Hold]]) -> Iterator[list[tuple[Hold, Hold]]]:
     episode: list[tuple[Hold, Hold]] = []
     for move in sorted(moves, key=lambda move: (move[1].begin, move[1].key)):
-        if episode and move[1].begin.at - episode[-1][1].begin.at > _EPISODE:
+        if episode and move[1].begin.at - episode[-1][1].begin.at > Timeout.LOCK_EPISODE.us:
             yield episode
             episode = []
         episode.append(move)
@@ -624,7 +620,8 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
         (
             found.finding_id
             for found in doubles
-            if {first.broker, second.broker} <= set(found.nodes) and abs(found.start_time - second.begin.at) <= _EPISODE
+            if {first.broker, second.broker} <= set(found.nodes)
+            and abs(found.start_time - second.begin.at) <= Timeout.LOCK_EPISODE.us
         ),
         None,
     )
@@ -644,6 +641,22 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
         "first lock, before its holder can have let it go. In non-strict mode nothing keeps another client out then.",
         evidence=_evidence(hold for move in episode for hold in move),
         implied_by=implied,
+    )
+
+
+def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: int) -> RuleCoverage:
+    """Queues whose locks stood in one table at a time, the findings, and queues of which nothing says it."""
+    own = _by_key(hold for hold in entries if hold.fact.strict is False)
+    known = _by_key(hold for hold in holds if hold.fact.strict is False)
+    early = {key for key, some in own.items() for one, other in _near(group, some) if _moved_early(group, one, other)}
+    perhaps = {key for key, some in known.items() for one, other in _near(group, some) if _overlap(group, one, other)}
+    return coverage(
+        group,
+        RuleId.LOCK_NON_STRICT_RISK,
+        len(own.keys() - early - perhaps),
+        risks,
+        len(perhaps - early),
+        "renewals print nothing: whether the lock at the other living broker had run out is not in the logs",
     )
 
 
@@ -681,10 +694,11 @@ def _late(group: Group) -> Iterator[Finding]:
 def _coverage(
     group: Group,
     entries: list[Hold],
+    holds: list[Hold],
     partial: list[Hold],
     doubles: list[Double],
     late: list[Finding],
-    risks: int,
+    risks: list[Finding],
 ) -> Iterator[RuleCoverage]:
     sure = {hold.fact for d in doubles if d.certainty == DEFINITE for hold in d.grants}
     undecided = len({hold.fact for d in doubles for hold in d.grants} - sure)
@@ -716,8 +730,7 @@ def _coverage(
             "broker asks without slave acting master",
         )
     if any(hold.fact.strict is False for hold in entries):
-        held = {hold.key for hold in entries if hold.fact.strict is False}
-        yield coverage(group, RuleId.LOCK_NON_STRICT_RISK, max(len(held) - risks, 0), risks)
+        yield _risk_coverage(group, entries, holds, len(risks))
     expired = sum(1 for hold in entries if hold.fact.end_cause == EXPIRED)
     yield coverage(
         group,

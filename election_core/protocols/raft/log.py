@@ -19,7 +19,7 @@ from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
 from election_core.model.catalogue import RuleId
-from election_core.model.facts import Fact, LastHeard, QuietLog, Silence, TermRaised, TermWentBack
+from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, HeardLast, vote_facts
@@ -145,6 +145,7 @@ class Membership:
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
 
@@ -190,6 +191,9 @@ class Membership:
             yield Silence(*emit.during(self.node, earliest, latest, None, *end), noticed=True)
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        for term, at, by, event in self.gave_up:
+            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
+            yield QuorumLost(*during, term=term, rounds=None, regained=False)
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
             yield RaftRuleBroken(
@@ -277,6 +281,12 @@ class Membership:
         self._now.cause = None
 
     def _on_no_quorum(self, event: FoldEvent) -> None:
+        """CheckQuorum: at the check before, an election time-out ago, a majority had been active since the one before
+        that (``raft.go``, ``tickHeartbeat`` and ``MsgCheckQuorum``)."""
+        term = self.steps[-1].term if self.steps else None
+        if self._role == LEADER and term is not None and self.timeout_us:
+            least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us
+            self.gave_up.append((term, least, max(least, most), event))
         self._step(event, FOLLOWER, self.steps[-1].term if self.steps else None, None, "quorum_lost")
         self._now.cause = "quorum_lost"
         self._now.led_until = None

@@ -21,7 +21,17 @@ from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
 from election_core.model.catalogue import RuleId
-from election_core.model.facts import Candidacy, Fact, LastHeard, QuietLog, Role, Silence, TermRaised, TermWentBack
+from election_core.model.facts import (
+    Candidacy,
+    Fact,
+    LastHeard,
+    QuietLog,
+    QuorumLost,
+    Role,
+    Silence,
+    TermRaised,
+    TermWentBack,
+)
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
@@ -31,6 +41,9 @@ PROTOCOL = "zab"
 
 ENSEMBLE_GROUP = ZOOKEEPER
 """The replica group of an ensemble where the inventory names none; ZooKeeper itself knows no name of it."""
+
+SYNC_LIMIT = 5
+"""``syncLimit`` in ticks where a release does not print it: that of ``zoo_sample.cfg``; there is no default."""
 
 _END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
 
@@ -93,6 +106,7 @@ class Running:
     known: set[str] = field(default_factory=set)
     attempts: int = 0
     lost: dict[str, Contact] = field(default_factory=dict)
+    learners_lost: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     election: Election = field(default_factory=Election)
 
 
@@ -107,6 +121,7 @@ class ZabLog:
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
+    without_quorum: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     _settings: dict[str, int] = field(default_factory=dict)
@@ -170,6 +185,9 @@ class ZabLog:
             yield LastHeard(*emit.during(leader, at, by, event_id))
         for contact in self.contacts:
             yield contact.fact(emit, SECOND, closed=True)
+        for epoch, at, by, event in self.without_quorum:
+            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
+            yield QuorumLost(*during, term=epoch, rounds=None, regained=False)
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from self.checked.tallied(emit, self.node)
@@ -234,6 +252,7 @@ class ZabLog:
         self._note_ballot(self.node, event.term, event)
         self._note_epoch(event.term, event)
         self._seen_epoch = max(self._seen_epoch, event.term)
+        self._now.learners_lost.clear()
         self._step(event, LEADER, event.term, self.node, "elected")
 
     def _on_following(self, event: FoldEvent) -> None:
@@ -281,19 +300,48 @@ class ZabLog:
         """
         leader = self._now.leader if self._now.role in (FOLLOWER, OBSERVER) else None
         if leader is not None:
-            silent_ms = 0
-            if "Timeout" in (event.result or ""):
-                silent_ms = self._settings.get("tickTime", 0) * self._settings.get("syncLimit", 0)
-            if silent_ms or any(word in (event.result or "") for word in ("EOF", "Socket")):
-                by = event.by - silent_ms * 1000
-                due_us = self._settings.get("tickTime", 0) * 1000 // 2 if silent_ms else 0
-                self.heard.append((leader, by - 2 * SECOND, by + due_us, event.event_id))
+            least_us, most_us = self._silent(event)
+            if most_us or any(word in (event.result or "") for word in ("EOF", "Socket")):
+                by = event.by - least_us
+                due_us = self._settings.get("tickTime", 0) * 1000 // 2 if most_us else 0
+                self.heard.append((leader, min(by, event.by - most_us - 2 * SECOND), by + due_us, event.event_id))
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
     def _on_leader_shutdown(self, event: FoldEvent) -> None:
         cause = _END.get(event.decision or "", "stepped_down")
+        if self._now.role == LEADER and cause == "quorum_lost":
+            self._note_without_quorum(event)
         if self._now.role == LEADER:
             self._step(event, DOWN if cause == STOPPED else CANDIDATE, None, None, cause)
+
+    def _silent(self, event: FoldEvent) -> tuple[int, int]:
+        """For how long, at least and at most, the other side had been silent when a connection was given up.
+
+        A leader and a learner wait for each other for syncLimit ticks (``LearnerHandler``, ``Learner``), and no time
+        at all for one that closed the connection. Releases before 3.6 do not print syncLimit.
+        """
+        tick_us, limit = self._settings.get("tickTime", 0) * 1000, self._settings.get("syncLimit")
+        if "Timeout" not in (event.result or ""):
+            return 0, 0
+        return (tick_us, SYNC_LIMIT * tick_us) if limit is None else (limit * tick_us, limit * tick_us)
+
+    def _on_learner_lost(self, event: FoldEvent) -> None:
+        """The leader gave a learner up: one that was silent had been heard last a whole time-out before."""
+        least_us, most_us = self._silent(event)
+        at = event.at - most_us - (self._settings.get("tickTime", 0) * 1000 if most_us else 0)
+        if self._now.role == LEADER:
+            self._now.learners_lost.append((at, event.by - least_us, event))
+
+    def _note_without_quorum(self, event: FoldEvent) -> None:
+        """Too few learners were in sync at a tick, and enough at the one before it (``Leader#lead``)."""
+        tick_us = self._settings.get("tickTime", 0) * 1000
+        if self._now.epoch is None or not tick_us:
+            return
+        at, by = event.at - (self._settings.get("syncLimit", SYNC_LIMIT) + 2) * tick_us, event.by
+        near = [lost for lost in self._now.learners_lost if event.at - lost[2].at <= 2 * tick_us]
+        if near:
+            at, by = min(lost[0] for lost in near), max(lost[1] for lost in near)
+        self.without_quorum.append((self._now.epoch, at, by, event))
 
     def _on_role_end(self, event: FoldEvent) -> None:
         if self._now.role in (FOLLOWER, OBSERVER):
@@ -426,6 +474,7 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_FOLLOWING": ZabLog._on_following,
     "ZK_OBSERVING": ZabLog._on_observing,
     "ZK_LEADER_LOST": ZabLog._on_leader_lost,
+    "ZK_LEARNER_ERROR": ZabLog._on_learner_lost,
     "ZK_LEADER_SHUTDOWN": ZabLog._on_leader_shutdown,
     "ZK_ROLE_END": ZabLog._on_role_end,
     "ZK_EXIT": ZabLog._on_exit,

@@ -19,6 +19,7 @@ from election_core.judge.coverage import RuleTally, coverage, summed, tallies_of
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_core.judge.overlap import overlap_coverage
+from election_core.judge.quorum_contact import Majorities
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
 from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
@@ -50,7 +51,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from _without_quorum(group)
     planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
     heard, elections = raft_like.last_heard(group), _unplanned(group, planned)
-    for row in availability(group, heard, elections, "leader", "epoch", _led_unseen):
+    for row in availability(group, heard, elections, "leader", "epoch", _led_unseen, Majorities(group)):
         yield _no_incident(row, planned)
     yield from _coverage(group)
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.protocols.acting_master.tables import MASTER_ID, SCAN_MS, TIMEOUT_MS, serves
+from election_core.model.timing import Timeout
+from election_core.protocols.acting_master.tables import MASTER_ID, serves
 from election_core.simulate.machine import (
     Act,
     Answer,
@@ -61,6 +62,8 @@ from election_core.simulate.order_lock.machine import (
     unlocked,
 )
 
+TIMEOUT_MS = Timeout.NAME_SERVER_BROKER_SILENT.value.ms
+SCAN_MS = Timeout.NAME_SERVER_SCAN.value.ms
 RPC_TIMEOUT_MS = 3000
 HEARTBEAT_MS, POLL_MS, REGISTER_MS, RETRY_MS = 1000, 1000, 30_000, 1000
 FIRST_REGISTER_MS = 10_000

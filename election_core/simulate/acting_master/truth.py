@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from election_core.model.rows import Finding
-from election_core.protocols.acting_master.tables import MASTER_ID, SCAN_MS, TIMEOUT_MS, is_smaller
-from election_core.simulate.acting_master.machine import WRITE
+from election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
+from election_core.simulate.acting_master.machine import SCAN_MS, TIMEOUT_MS, WRITE
 from election_core.simulate.acting_master.voice import is_broker
 from election_core.simulate.truth import (
     Claim,
@@ -33,7 +33,18 @@ _BLUR_US = 4 * SECOND
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    parts = (_overlaps, _against_minimum, _others_knew, _writable, _gaps, _stuck, _skipped, _log_gaps, _skews)
+    parts = (
+        _overlaps,
+        _against_minimum,
+        _others_knew,
+        _writable,
+        _gaps,
+        _read_only,
+        _stuck,
+        _skipped,
+        _log_gaps,
+        _skews,
+    )
     found = [one for part in parts for one in part(world)]
     return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.words))
 
@@ -240,6 +251,40 @@ def _gap_of(world: World, gap: Gap) -> Claim:
         return named and fits and (finding.severity == "info" or gap.lasted_us > _CHANGE_US)
 
     return covers
+
+
+def _read_only(world: World) -> Iterator[Truth]:
+    """``LEADERLESS``: slaves act for a master that is gone, or that the name servers lost, and take no writes."""
+    masters = [reign for reign in world.reigns if number_of(reign.node) == MASTER_ID]
+    for master in masters:
+        after = min((one.begin_us for one in masters if one.begin_us > master.begin_us), default=world.now_us)
+        acting = [
+            reign
+            for reign in world.reigns
+            if number_of(reign.node) != MASTER_ID and master.begin_us < reign.begin_us <= after
+        ]
+        gone = [reign for reign in acting if ends_at(world, master) < ends_at(world, reign)]
+        if gone:
+            shown = [reign for reign in gone if reign.begin_us > ends_at(world, master) - _BLUR_US]
+            yield _without_writes(world, master, gone, ends_at(world, master), after, bool(shown))
+        for reign in acting:
+            yield _without_writes(world, master, [reign], reign.begin_us - _CHANGE_US, ends_at(world, reign), False)
+
+
+def _without_writes(world: World, master: Reign, acting: list[Reign], begin_us: int, end_us: int, shown: bool) -> Truth:
+    acted = max(overlap_us((begin_us, end_us), (one.begin_us, ends_at(world, one))) for one in acting)
+    long = acted > 15 * SECOND and acting[0].begin_us - master.begin_us > _BLUR_US
+    lossless = clocks_agree(world, BOUND_US) and _lossless(world, *world.names())
+    provable = shown and long and lossless and master.how_ended in ("stopped", "killed")
+    nodes = {number_of(master.node), *(number_of(one.node) for one in acting)}
+
+    def covers(finding: Finding) -> bool:
+        least = (finding.duration_min_ms or 0) * 1000
+        fits = not clocks_agree(world, BOUND_US) or least <= end_us - begin_us
+        return finding.severity == "info" and set(finding.nodes) <= nodes and fits
+
+    words = f"The set of {master.node} took no writes for {(end_us - begin_us) / SECOND:.1f} s."
+    return Truth("LEADERLESS", tuple(sorted(nodes)), (), begin_us, end_us, provable, words, covers)
 
 
 # -- pre-online -----------------------------------------------------------------------------------------------------

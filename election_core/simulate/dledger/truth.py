@@ -51,7 +51,7 @@ def truths(world: World) -> list[Truth]:
     found += same_term(world, _SIGNS, "term")
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
     found += double_votes(_votes(world))
-    found += leaderless(world, lambda gap: _gap_shows(world, gap))
+    found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
     found += skews(world, _messages(world), BOUND_US)
     return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
 

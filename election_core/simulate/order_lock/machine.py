@@ -9,16 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.fold.process_runs import SECOND
 from election_core.model.quorum import majority
-from election_core.protocols.order_lock.log import LOCK_LIFE
+from election_core.model.timing import Timeout
 from election_core.simulate.machine import Act, Asked, Fired, Heard, Say, Send, Told, Unanswered, Wait
 
 RENEW_MS, ROUTE_MS = 20_000, 30_000
 FIRST_MS = 1000
 RPC_TIMEOUT_MS = 3000
 PEER_TIMEOUT_MS = 1000
-_LIFE_MS = LOCK_LIFE * 1000 // SECOND
+_LIFE_MS = Timeout.LOCK_LIFE.value.ms
 
 RENEW, ROUTE = "renew", "route"
 """The timers of a client: the next request for all its locks, the next look who is master."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from election_core.model.rows import Finding
-from election_core.protocols.order_lock.log import CLIENT_LIFE, LOCK_LIFE
+from election_core.model.timing import Timeout
 from election_core.simulate.acting_master import truth as services
 from election_core.simulate.acting_master.machine import Broker
 from election_core.simulate.acting_master.truth import BOUND_US
@@ -16,6 +16,7 @@ from election_core.simulate.order_lock.machine import Key, LockRules
 from election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, overlap_us
 from election_core.simulate.world import SECOND, Line, World
 
+LOCK_LIFE, CLIENT_LIFE = Timeout.LOCK_LIFE.us, Timeout.LOCK_CLIENT_LIFE.us
 _BLUR_US = 3 * SECOND
 _EPISODE_US = 60 * SECOND
 """Findings gather what begins this close together."""

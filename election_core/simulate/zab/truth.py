@@ -42,7 +42,7 @@ def truths(world: World) -> list[Truth]:
     found = [one for part in parts for one in part(world)]
     found += same_term(world, _SIGNS, "epoch")
     found += overlaps(world, _SIGNS, "epoch", _SURE_OVERLAP_US, BOUND_US)
-    found += leaderless(world, lambda gap: _gap_shows(world, gap))
+    found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
     found += skews(world, _messages(world), BOUND_US)
     return sorted(in_names(found, _NAMES), key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
 

@@ -57,9 +57,11 @@ def test_no_rule_reads_a_kind_that_floods() -> None:
     ("stream", "name"),
     [
         *((one, "zookeeper") for one in ("zookeeper.log", "zookeeper.log.2026-03-01", "zookeeper-zk-server-zk1.out")),
-        *((one, "etcd") for one in ("etcd.log", "etcd-member-1.log")),
+        *((one, "zookeeper") for one in ("zookeeper-zk-server-zk1.example.org.log", "zookeeper-server.log")),
+        *((one, "etcd") for one in ("etcd.log", "etcd-member-1.log", "etcd.txt", "etcd.log-20260301", "etcd0.out")),
         *((one, "canonical") for one in ("ring.events.jsonl", "etcd.events.jsonl", "zookeeper.log.events.jsonl")),
         *((one, None) for one in ("events.json", "zookeeper_trace.log", "kube-etcd.log", "nohup.out", "")),
+        *((one, None) for one in ("0.log", "zookeeper-gc.log", "zookeeper_audit.log", "gc.log.0.current")),
     ],
 )
 def test_a_file_name_tells_the_dialect(stream: str, name: str | None) -> None:

@@ -27,7 +27,10 @@ def parsed(line: str, *continuation: str, offset: int = 0) -> Event | None:
 def reads(pattern: Pattern, record: Record) -> bool:
     line = line_of(record.text)
     try:
-        return line is not None and pattern.read(line.message, line.name, record.stream) is not None
+        return (
+            line is not None
+            and pattern.read(line.message, (line.logger or "").rpartition(".")[2], record.stream) is not None
+        )
     except ValueError:
         return True
 

@@ -57,6 +57,11 @@ def test_what_is_new_is_named_and_nothing_is_changed(
     assert not Path(warehouse.root).exists()
     assert said("replay", *both[2:], code=1)[0].startswith("error: nothing is landed")
 
+    zone.write("zookeeper.log", "10:00:00,123 [main] INFO a.b.C - LOOKING\n" * 3)
+    [_, puzzle] = said("land", *both)
+    assert puzzle.startswith("would not understand c1/nodes/n1/logs/zookeeper.log: none of 3 lines begins")
+    (zone.logs / "zookeeper.log").unlink()
+
     landed(zone, warehouse)
     assert said("land", *both) == ["would land nothing: no new log file, and none has grown"]
     assert said("replay", *both[2:]) == ["would judge c1"]

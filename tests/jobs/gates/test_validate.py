@@ -210,6 +210,13 @@ def test_a_defect_is_stopped_by_its_gate(warehouse: Warehouse, defect: str) -> N
         assert one.holds or (one.examples["c1"] and '"cluster": "c1"' in one.examples["c1"][0])
 
 
+def test_a_file_that_was_not_understood_is_a_warning_until_it_is(warehouse: Warehouse) -> None:
+    change("landed_files", lambda _: {"problem": "not understood: it is UTF-16 text"}, stream="broker.log")(warehouse)
+    [found] = [one for one in check(warehouse) if one.expectation.name == "understood"]
+    assert not found.stops
+    assert set(found.failed) == {"c1"}
+
+
 def test_a_falling_term_that_a_finding_tells_passes(warehouse: Warehouse) -> None:
     change("role_intervals", lambda _: {"term": 0}, term=2)(warehouse)
     warehouse.append([finding("f3", [], rule="TERM_REGRESSION")], "findings")

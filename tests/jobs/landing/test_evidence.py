@@ -44,13 +44,14 @@ def zst(data: bytes) -> bytes:
         ("broker.log", THREE.encode() + b"\xff\xff\xfe broken\n", (4, 2, 2, 0)),
         ("broker.log", THREE.encode() + leads(3).encode().replace(b"[n1]", b"[n\xff\xff]"), (4, 2, 1, 1)),
         ("broker.log", THREE.encode() + line(3, "x" * 70_000).encode(), (4, 2, 1, 1)),
-        ("unknown.log", THREE.encode(), (3, 0, 3, 0)),
+        ("unknown.log", THREE.encode(), (3, 2, 1, 0)),
+        ("unknown.log", line(0, "another program").encode() * 3, (3, 0, 3, 0)),
         ("stdout.log", b"no dates here\nnone at all", (1, 0, 1, 0)),
         ("broker.log", (THREE + "Exception: why\n\tat here\n" + noise(4)).encode(), (6, 2, 4, 0)),
     ],
     ids=[
         *("plain", "gz", "bz2", "zst", "crlf", "bom", "gbk", "empty", "binary", "broken bytes of no interest"),
-        *("broken bytes of interest", "long line", "no dialect", "no dates", "continuation"),
+        *("broken bytes of interest", "long line", "unknown name", "no dialect", "no dates", "continuation"),
     ],
 )
 def test_counts_add_up(zone: Zone, name: str, data: bytes, expected: tuple[int, ...]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from jobs.landing.one_file import Task
 from jobs.landing.plan import tasks_of
+from jobs.settings.config import Config, LayoutRule
 from tests.jobs.zone import Zone, leads, noise
 
 TEXT = "".join(leads(s, term=s) if s % 5 == 0 else noise(s * 4) for s in range(1, 60))
@@ -285,3 +286,21 @@ def test_links_are_not_followed_and_metadata_is_not_read_as_a_log(zone: Zone, tm
     [copy, log] = sorted(zone.tables["landed_files"], key=lambda row: row["stream"])
     assert (log["stream"], log["path"].split("/")[-2]) == ("lock.log", "logs")
     assert (copy["path"].split("/")[-2], copy["lines_event"]) == ("metadata", 0)
+
+
+def test_a_file_that_nobody_understood_is_read_again_once_its_layout_is_set(zone: Zone) -> None:
+    """Nothing of it is counted twice; with its layout it lands as if that had been set at first."""
+    lines = [
+        f"<2026-03-01 17:00:{s:02d}> INFO at main :: [n1] [ChangeRoleToLeader] from term: 1 and currTerm: 1\n"
+        for s in (1, 2, 3)
+    ]
+    zone.write("broker.log", "".join(lines))
+    [row] = zone.land()["landed_files"]
+    assert row["problem"].startswith("not understood: none of 3 lines begins as one of rocketmq does")
+    assert not any(zone.land().values())
+    zone.config = Config(layouts=(LayoutRule("broker.log", "rocketmq", "<%d{yyyy-MM-dd HH:mm:ss}> %p at %t :: %m%n"),))
+    made = zone.land()
+    assert [one["kind"] for one in made["events"]] == ["DL_TO_LEADER"] * 3
+    assert made["landed_files"][0]["problem"] is None
+    assert lines_landed(zone) == 3
+    assert not any(zone.land().values())

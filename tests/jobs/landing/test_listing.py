@@ -33,6 +33,15 @@ def put(root: Path, path: str) -> None:
         ("broker.log.12", "broker.log"),
         ("broker.log.1.zst", "broker.log"),
         ("stdout.log.bz2", "stdout.log"),
+        ("zookeeper-zk-server-zk1.log-20260301.gz", "zookeeper-zk-server-zk1.log"),
+        ("zookeeper.log.2026-03-01", "zookeeper.log"),
+        ("broker.log.2026-03-01.3.gz", "broker.log"),
+        ("broker-2026-03-01.1.log.gz", "broker.log"),
+        ("etcd-2026-03-01T10-00-00.000.log.gz", "etcd.log"),
+        ("etcd.log-20260301-1772359200", "etcd.log-20260301-1772359200"),
+        ("0.log", "0.log"),
+        ("0.log.20260301-101500.gz", "0.log"),
+        ("ip-10-20-30-40.log", "ip-10-20-30-40.log"),
     ],
 )
 def test_a_stream_is_a_name_without_suffixes(name: str, stream: str) -> None:

@@ -40,7 +40,7 @@ def landed_by_an_older_release(warehouse: Warehouse, *hashed: str | None) -> Non
     """Rows of landings that remembered nothing but what stands in the rows."""
     table = TABLES["landed_files"]
     values: dict[str, Any] = {
-        column.name: EPOCH if column.type.sql == "TIMESTAMP" else 1 if column.type.sql == "BIGINT" else "landed"
+        column.name: {"TIMESTAMP": EPOCH, "BIGINT": 1, "BOOLEAN": False}.get(column.type.sql, "landed")
         for column in table.columns
     }
     rows = [values | {"hashed": mark} for mark in hashed]

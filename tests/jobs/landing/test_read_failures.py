@@ -128,6 +128,7 @@ def test_what_was_read_before_the_failure_stays_and_the_rest_follows(
     zone: Zone, broken: Broken, monkeypatch: pytest.MonkeyPatch, name: str, part: float
 ) -> None:
     monkeypatch.setattr("jobs.landing.plan.HEAD_BYTES", 300)
+    monkeypatch.setattr("jobs.landing.recognising.HEAD_BYTES", 300)
     data = packed(name)
     zone.write(name, data)
     broken[name] = int(len(data) * part), FAILURES[1]

@@ -1,6 +1,7 @@
 """``explain``: one finding with all that a reviewer asks about it."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from election_core.model.catalogue import CATALOGUE, RULES
 from jobs.cli.app import main
 from jobs.reading.words import certainty
 from jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import GROUP, finding, log_line, publish, put
+from tests.jobs.tables import GROUP, NOON, finding, log_line, publish, put
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
         finding("abd2", "POSSIBLE_DATA_LOSS", 30, 31, certainty="possible", implied_by="abc1", summary="Cut off."),
         finding("gap1", "LOG_GAP", 15, 40, summary="The logs of n2 are silent for 25 s."),
         finding("gap2", "LOG_GAP", 500, 540, summary="Much later."),
+        finding("poll", "LEADERLESS", 600, 640, protocol="controller", summary="Nobody was master."),
     )
     put(
         tables,
@@ -50,8 +52,30 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
         | {"rule": "SPLIT_BRAIN_SAME_TERM", "conforms": 3, "violates": 1, "undecidable": 2}
         | {"why_undecidable": "logs that just stop"},
     )
+    put(
+        tables,
+        "facts",
+        *(fact("SETTING_PRINTED", node, "syncBrokerMetadataPeriod", ms) for node, ms in (("n1", 5000), ("n2", 30_000))),
+        fact("TIMEOUT_CONFIGURED", "n1", "CONTROLLER_CHECK_SET", 1500),
+    )
     publish(tables)
     return tables.root
+
+
+def fact(kind: str, source: str, name: str, value: int) -> dict[str, Any]:
+    """A setting of the group."""
+    return GROUP | {
+        "protocol": "controller",
+        "kind": kind,
+        "source_node": source,
+        "name": name,
+        "value": value,
+        "since": NOON,
+        "since_by": NOON,
+        "bound_ms": 0,
+        "ordinal": 0,
+        "evidence": [],
+    }
 
 
 def said(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:
@@ -86,6 +110,16 @@ def test_evidence_stands_word_for_word_with_file_and_line(warehouse: str, capsys
         "        at Trace.java:1",  # a terminal shows the tab as spaces
     ]
     assert lines[at + 5] == "  event e3 (not kept as a line)"
+
+
+def test_the_times_of_the_group_are_told_with_their_origin(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "--warehouse", warehouse, "poll")
+    assert "  controller_poll: 5 s to 30 s, as its logs print" in text.splitlines()
+    assert "  controller_check_set: 1500 ms, as the settings of the pipeline say" in text.splitlines()
+    assert "  controller_scan: 5 s, by default: no log prints it" in text.splitlines()
+    told = json.loads(said(capsys, "--warehouse", warehouse, "poll", "--format", "json"))
+    [poll] = [row for row in told["times"] if row["name"] == "controller_poll"]
+    assert (poll["shortest_ms"], poll["longest_ms"], poll["origin"]) == (5000, 30_000, "printed")
 
 
 def test_what_a_finding_follows_from_is_told(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:

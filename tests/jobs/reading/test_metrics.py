@@ -39,6 +39,7 @@ def test_they_are_what_the_tables_say(warehouse: Warehouse, capsys: pytest.Captu
     samples = [line for line in said if not line.startswith("#")]
     assert all(LINE.fullmatch(line) for line in samples), samples
     assert "election_replay_held_clusters 1" in samples
+    assert "election_replay_files_not_understood 0" in samples
     assert 'election_replay_findings{cluster="c1",severity="warning"} 1' in samples
     assert 'election_replay_lines{became="event"} 1' in samples
     assert any('expectation="one_row_a_key"' in line and line.endswith(" 1") for line in samples)

@@ -221,3 +221,31 @@ def test_config_check_says_what_is_in_force(tmp_path: Path, capsys: pytest.Captu
     file.write_text("clock_bound: 50\n")
     assert main(["config", "check", "--config", str(file)]) == 1
     assert "p.yaml, line 1: unknown key clock_bound" in capsys.readouterr().err
+
+
+def test_layouts_say_how_files_are_written(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "layouts:\n"
+        "  - {files: 'e*.log', system: zookeeper}\n"
+        "  - {files: 'e1.log', system: rocketmq, layout: '%d %p %t - %m%n', node: 'n*'}\n"
+    )
+    config = load(file)
+    assert config.dialect_of("c", "x", ("e1.log",)) == "zookeeper"
+    assert config.dialect_of("c", "n1", ("e1.log.3", "e1.log")) == "rocketmq %d %p %t - %m%n"
+    assert config.dialect_of("c", "n1", ("broker.log",)) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("{files: x, system: kafka}", "system must be one of rocketmq, zookeeper, etcd"),
+        ("{files: x, system: etcd, layout: '%p %m'}", "has no date"),
+        ("{system: etcd}", "files is missing"),
+    ],
+)
+def test_a_bad_layout_is_refused(tmp_path: Path, rule: str, reason: str) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(f"layouts: [{rule}]\n")
+    with pytest.raises(JobError, match=reason):
+        load(file)

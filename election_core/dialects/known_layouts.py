@@ -1,0 +1,201 @@
+"""Layouts that operators use, known without settings: what stands before the message, and how dates are written.
+
+Each is the pattern string of a logger's configuration; ``%d`` stands for any of :data:`DATES`. Paddings are left out
+where a field may be padded in any way.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from election_core.dialects.json_layouts import KNOWN, JsonLayout, json_layout
+from election_core.dialects.layouts import AnyLayout, Layout, layout
+from election_core.dialects.stamps import Stamp, stamp
+
+_DAYS = ("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy/MM/dd HH:mm:ss", "yyyy.MM.dd HH:mm:ss")
+_OTHER_DAYS = (
+    *("dd MMM yyyy HH:mm:ss", "dd-MMM-yyyy HH:mm:ss", "dd/MMM/yyyy HH:mm:ss", "dd/MMM/yyyy:HH:mm:ss"),
+    *("yyyyMMdd HH:mm:ss", "yyyyMMdd-HH:mm:ss", "yyyyMMdd'T'HHmmss", "yyyyMMddHHmmss"),
+)
+_FRACTIONS = ("", ",SSS", ".SSS", ":SSS", ",SSSSSS", ".SSSSSS", ",SSSSSSSSS", ".SSSSSSSSS")
+
+DATES = (
+    *(day + fraction + zone for day in _DAYS for fraction in _FRACTIONS for zone in ("", "XXX", " XXX", " z")),
+    *(day + fraction + zone for day in _OTHER_DAYS for fraction in _FRACTIONS[:4] for zone in ("", " XXX")),
+    *("EEE MMM dd HH:mm:ss z yyyy", "MMM dd, yyyy h:mm:ss a", "yyyyMMddHHmmssSSS", "UNIX_MILLIS", "UNIX"),
+)
+"""Dates that can mean one day only: ``03/01/2026`` is the third of January or the first of March, and is never guessed."""
+
+HEADERS = (
+    "%d [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n",
+    "%d - %-5p [%t:%C{1}@%L] - %m%n",
+    "%d [myid:%X{myid}] %-5p [%t] %c - %m%n",
+    "%d %-5p [%t:%c{1}@%L] - %m%n",
+    "%d %-5p %m (%c) [%t]%n",
+    "%d %-5p %m (%c:%L) [%t]%n",
+    "[%d] %-5p %m (%c)%n",
+    "[%d] %-5p %m (%c) [%t]%n",
+    "[%d] %-5p [%t] %m (%c)%n",
+    "[%d] %-5p [%t]: %m (%c)%n",
+    "%d %-5p [%t] %m (%c)%n",
+    "%d %-5p %m (%c)%n",
+    "[%d] [%-5p] [%t] %c - %m%n",
+    "[%d] [%-5p] [%t] [%c] - %m%n",
+    "[%d] [%-5p] [%t] [%c] %m%n",
+    "[%d] [%-5p] [%c] [%t] %m%n",
+    "[%d] [%t] [%-5p] %c - %m%n",
+    "[%d] [%t] [%-5p] [%c] - %m%n",
+    "[%d] [%t] %-5p %c - %m%n",
+    "[%d] %-5p [%t] %c - %m%n",
+    "[%d] %-5p %c - %m%n",
+    "[%d] %-5p %c: %m%n",
+    "[%d] [%-5p] %c - %m%n",
+    "[%d] [%-5p] %c: %m%n",
+    "[%d] [%-5p] %m%n",
+    "[%d][%-5p][%t][%c] - %m%n",
+    "[%d][%-5p][%t][%c] %m%n",
+    "[%d][%-5p][%c][%t] %m%n",
+    "[%d][%t][%-5p][%c] %m%n",
+    "[%d][%-5p] %m%n",
+    "%d [%t] %-5p %c - %m%n",
+    "%d [%t] %-5p %c: %m%n",
+    "%d [%t] %-5p %c : %m%n",
+    "%d [%t] %-5p %c:%L - %m%n",
+    "%d [%t] %-5p %c(%L) - %m%n",
+    "%d [%t] %-5p %c (%F:%L) - %m%n",
+    "%d [%t] %-5p %c %x - %m%n",
+    "%d [%t] %-5p %c [%X] - %m%n",
+    "%d [%t] %-5p %c %m%n",
+    "%d [%t] [%-5p] %c - %m%n",
+    "%d [%t] [%-5p] [%c] - %m%n",
+    "%d [%t] [%-5p] %c: %m%n",
+    "%d [%t] %-5p - %m%n",
+    "%d [%t] %-5p %m%n",
+    "%d [%t] [%X] %-5p %c - %m%n",
+    "%d [%X] [%t] %-5p %c - %m%n",
+    "%d [%X] [%t] %-5p %c: %m%n",
+    "%d [%X] [%-5p] [%t] %c - %m%n",
+    "%d %-5p [%X] [%t] %c - %m%n",
+    "%d %-5p [%X] [%t] %-40c : %m%n",
+    "%d %-5p [%X] %pid --- [%t] %-40c : %m%n",
+    "%d %-5p %pid --- [%t] %-40c : %m%n",
+    "%d %-5p %pid --- [%X] [%t] %-40c : %m%n",
+    "%d %-5p [%t] %c{1}:%L - %m%n",
+    "%d %-5p [%t] (%F:%L) - %m%n",
+    "%d %-5p [%t] [%c] - %m%n",
+    "%d %-5p [%t] [%c] %m%n",
+    "%d %-5p [%t] %c - %m%n",
+    "%d %-5p [%t] %c: %m%n",
+    "%d %-5p [%t] %-40c : %m%n",
+    "%d %-5p [%t] %c %m%n",
+    "%d %-5p [%t] - %m%n",
+    "%d %-5p [%t]: %m%n",
+    "%d %-5p [%c] (%t) %m%n",
+    "%d %-5p [%c] [%t] %m%n",
+    "%d %-5p [%c] - %m%n",
+    "%d %-5p (%t) [%c] %m%n",
+    "%d %-5p %c{1}:%L - %m%n",
+    "%d %-5p %c:%L: %m%n",
+    "%d %-5p %c (%F:%M(%L)) - %m%n",
+    "%d %-5p %c [%t] - %m%n",
+    "%d %-5p %c [%t] %m%n",
+    "%d %-5p %c - %m%n",
+    "%d %-5p %c: %m%n",
+    "%d %-5p %c : %m%n",
+    "%d [%-5p] [%t] [%c] - %m%n",
+    "%d [%-5p] [%t] [%c] %m%n",
+    "%d [%-5p] [%t] %c - %m%n",
+    "%d [%-5p] [%t] %c: %m%n",
+    "%d [%-5p] [%t] %m%n",
+    "%d [%-5p] [%c] [%t] %m%n",
+    "%d [%-5p] [%c] %m%n",
+    "%d [%-5p] %c - %m%n",
+    "%d [%-5p] %c: %m%n",
+    "%d [%-5p] %t - %m%n",
+    "%d [%-5p] - %m%n",
+    "%d [%-5p] %m%n",
+    "%d | %-5p | %t | %c | %m%n",
+    "%d | %t | %-5p | %c | %m%n",
+    "%d|%-5p|%t|%c|%m%n",
+    "%d|%t|%-5p|%c|%m%n",
+    "%d\t%-5p\t%t\t%c\t%m%n",
+    "%d\t[%t]\t%-5p\t%c\t%m%n",
+    "%d - %-5p - [%t] - %c - %m%n",
+    "%d - %-5p - %c - %m%n",
+    "%d - [%t] - %-5p - %c - %m%n",
+    "%d - %-5p [%t] - %m%n",
+    "%d - %-5p - %m%n",
+    "%d %t %-5p %c - %m%n",
+    "%d %t %-5p - %m%n",
+    "[%t] %d %-5p %c - %m%n",
+    "[%t] %d [%-5p] %c - %m%n",
+    "[%t] [%d] [%-5p] %c - %m%n",
+    "[%t] %-5p %d %c - %m%n",
+    "[%t] %-5p %c %d - %m%n",
+    "%t %d %-5p %c - %m%n",
+    "%-5p [%d] [%t] %c: %m%n",
+    "%-5p [%d] [%t] %c - %m%n",
+    "%-5p [%d] %c: %m%n",
+    "%-5p [%d] %c - %m%n",
+    "%-5p %d [%t] %c - %m%n",
+    "%-5p %d [%t] %c: %m%n",
+    "%-5p %d %t %c - %m%n",
+    "%-5p %d [%t] - %m%n",
+    "%-5p %d %c - %m%n",
+    "%-5p %d %c: %m%n",
+    "%-5p %d - %m%n",
+    "%-5p [%t] %d %c - %m%n",
+    "%-5p [%t] %c %d - %m%n",
+    "%-5p - %d - %m%n",
+    "%-5p|%d|%t|%c|%m%n",
+    "[%-5p] %d [%t] %c - %m%n",
+    "[%-5p] %d [%t] %c: %m%n",
+    "[%-5p] %d %c - %m%n",
+    "[%-5p] [%d] [%t] %c - %m%n",
+    "[%-5p] [%d] [%t] [%c] %m%n",
+    "[%-5p][%d][%t][%c] %m%n",
+    "%d %-5p %t - %m%n",
+    "%d %-5p %m%n",
+)
+"""Where several read a line, that one counts whose messages are known, and then the first one here."""
+
+WITHIN = 120
+"""The date of a line begins within so many characters."""
+
+
+@lru_cache(maxsize=1)
+def _stamps() -> tuple[tuple[str, Stamp, re.Pattern[str]], ...]:
+    found = ((date, stamp(date)) for date in DATES)
+    return tuple((date, one, re.compile(rf"(?<![\w.:]){one.regex}(?![\d:]|[.,]\d)", re.ASCII)) for date, one in found)
+
+
+def dates_in(text: str) -> list[str]:
+    """The date patterns that a line may have been written with: those that take in the most of it, first."""
+    head = text[: WITHIN + 40]
+    lengths = {
+        date: len(found.group())
+        for date, _, regex in _stamps()
+        if (found := regex.search(head)) and found.start() <= WITHIN
+    }
+    longest = max(lengths.values(), default=0)
+    return [date for date, length in lengths.items() if length == longest]
+
+
+@lru_cache(maxsize=64)
+def layouts_with(date: str) -> tuple[Layout, ...]:
+    """The known layouts with dates of one form."""
+    return tuple(layout(header.replace("%d", f"%d{{{date}}}")) for header in HEADERS)
+
+
+@lru_cache(maxsize=1)
+def _json() -> tuple[JsonLayout, ...]:
+    return tuple(map(json_layout, KNOWN))
+
+
+def layouts_of(text: str) -> Iterator[AnyLayout]:
+    """The known layouts that read a line."""
+    if text.startswith("{"):
+        yield from [one for one in _json() if one.fits(text)] or [one for one in _json() if one.line(text)]
+        return
+    for date in dates_in(text):
+        yield from (one for one in layouts_with(date) if one.regex.match(text))

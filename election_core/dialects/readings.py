@@ -1,0 +1,132 @@
+"""Which dialect and layout a file speaks, told from its lines.
+
+Layouts of loggers are shared by thousands of programs, so a layout alone says nothing about the system: a file speaks
+a dialect only if one of its lines *is* one of the dialect's texts. Where its name names the system, the layout that
+reads most lines counts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from election_core.dialects.dialect import Dialect, Record, Unparsable, fewest
+from election_core.dialects.json_layouts import JsonLayout
+from election_core.dialects.known_layouts import layouts_of
+from election_core.dialects.layouts import AnyLayout
+from election_core.model.events import Event
+
+TELLING = 12
+"""A literal of so many characters is no word that other programs happen to print: ``LOOKING`` tells nothing."""
+
+MOST_LINES = 200
+"""So many lines are read in each layout: rare texts are found by their literals before, all others are alike."""
+
+FIRST_LINES = 20
+"""So many of the first dated lines say whether the system's own layout is used, without a look at any other."""
+
+CLASS = "the class that prints (%c): some texts that several classes print are left out"
+"""What a layout should tell."""
+
+DATED = re.compile(r"^.{0,120}?\d[:h]?[0-5]\d:?[0-5]\d|^.{0,80}?\d{10}|^\{")
+"""A line that may begin a record, whatever its layout."""
+
+
+@lru_cache(maxsize=512)
+def in_layout(dialect: Dialect, layout: AnyLayout) -> Dialect:
+    """The dialect for a file in one layout; lines in the system's own layouts are read as ever."""
+    said = dialect.said
+    if said is None:
+        raise ValueError(f"{dialect.name} has no layout of its own")
+
+    def parse(record: Record) -> Event | None:
+        line = layout.line(record.text)
+        return dialect.parse(record) if line is None else said(line, record)
+
+    def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
+        return layout.time_of(text, utc_offset_minutes) or dialect.time_of(text, utc_offset_minutes)
+
+    return replace(
+        dialect,
+        name=f"{dialect.name} {layout.pattern}",
+        record_start=f"{layout.record_start}|{dialect.record_start}",
+        needles=in_json(dialect.anchors) if isinstance(layout, JsonLayout) else dialect.anchors,
+        parse=parse,
+        time_of=time_of,
+        reads=lambda text: layout.line(text) is not None or dialect.reads(text),
+        plain=layout.plain and dialect.plain,
+        missing=CLASS if dialect.by_class and not layout.names_class else None,
+    )
+
+
+def in_json(literals: Iterable[str]) -> tuple[str, ...]:
+    """Literals as JSON may hold them, whichever characters its writer escapes."""
+    return fewest({max(re.split(r"[^\w .,:()\[\]{}=-]+", literal, flags=re.ASCII), key=len) for literal in literals})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Score:
+    """How well a reading fits the lines; the best one is the largest."""
+
+    events: int
+    read: int
+
+
+def reading(dialect: Dialect, lines: Sequence[str], stream: str) -> Dialect:
+    """The dialect in the layout that reads most of ``lines``: its own, where that reads as many as any other."""
+    dated = [line for line in lines if DATED.match(line)]
+    first = dated[:FIRST_LINES]
+    if dialect.said is None or not dated or 2 * sum(map(dialect.reads, first)) >= len(first):
+        return dialect
+    chosen = spread(dated, MOST_LINES)
+    found = max(readings(dialect, chosen), key=lambda one: score(one, chosen, stream))
+    return found if 10 * sum(map(found.reads, chosen)) >= len(chosen) else dialect
+
+
+def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Dialect | None:
+    """The dialect, and its layout, of which most of ``lines`` are texts; ``None`` where none is."""
+    chosen = spread([line for line in lines if DATED.match(line)], MOST_LINES)
+    found: list[tuple[Score, Dialect]] = []
+    for dialect in dialects:
+        if dialect.said is None:
+            continue
+        telling = [one for one in dialect.anchors if len(one) >= TELLING]
+        own = [line for line in chosen if any(one in line for one in telling)]
+        best = max(readings(dialect, own), key=lambda one: score(one, own, stream))
+        found.append((score(best, own, stream), best))
+    best_score, best_dialect = max(found, key=lambda one: one[0], default=(Score(0, 0), None))
+    return best_dialect if best_score.events else None
+
+
+def readings(dialect: Dialect, lines: Iterable[str]) -> Iterator[Dialect]:
+    """The dialect in its own layouts, and then in each known one that reads a line."""
+    yield dialect
+    seen: dict[str, AnyLayout] = {}
+    for line in lines:
+        if len(seen) < MOST_LINES:
+            seen.update((one.pattern, one) for one in layouts_of(line))
+    yield from (in_layout(dialect, one) for one in seen.values())
+
+
+def score(dialect: Dialect, lines: Iterable[str], stream: str) -> Score:
+    """How many of ``lines`` are events of a dialect, and how many it reads at all."""
+    events = read = 0
+    for line in lines:
+        events += is_event(dialect, line, stream)
+        read += dialect.reads(line)
+    return Score(events, read)
+
+
+def is_event(dialect: Dialect, line: str, stream: str) -> bool:
+    """Whether a line is a text of the dialect."""
+    try:
+        return dialect.parse(Record(line, (), stream, 0)) is not None
+    except Unparsable:  # also what is not a line of the dialect at all
+        return False
+
+
+def spread(lines: Sequence[Any], count: int) -> list[Any]:
+    """At most ``count`` of the lines, from all over them."""
+    step = max(1, -(-len(lines) // count))
+    return list(lines[::step])

@@ -1,0 +1,71 @@
+"""Encodings and line ends that are not those of a log: UTF-16, by its byte order mark or evident, and a lone CR.
+
+What is told by the first bytes is told of the whole file, and a file that grows is told the same: that is why no more
+is asked than that the first characters are there.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+FIRST = 16
+"""UTF-16 without a mark is evident from so many bytes: eight characters of ASCII."""
+
+LOOKED_AT = 64 << 10
+"""A file without a line feed in so many bytes, and with dated lines that a CR ends, has no other line ends."""
+
+_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_DATED_AFTER_CR = re.compile(rb"[^\n]*?\r[^\r\n]{0,200}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\n]*?\r[^\n]")
+UNREADABLE = b"\xff"
+"""Stands for what is no character: a byte that no line may hold, so that the line is known to be damaged."""
+
+
+def encoding_of(first: bytes) -> str | None:
+    """The encoding of a file that begins with ``first``, where it is not that of its lines one by one."""
+    for mark, encoding in _MARKS:
+        if first.startswith(mark):
+            return encoding
+    low, high = first[:FIRST:2], first[1:FIRST:2]
+    if len(first) >= FIRST and not any(high) and all(0x09 <= byte < 0x7F for byte in low):
+        return "utf-16-le"
+    if len(first) >= FIRST and not any(low) and all(0x09 <= byte < 0x7F for byte in high):
+        return "utf-16-be"
+    return None
+
+
+def ends_in_cr(first: bytes) -> bool:
+    """Whether lines end in a CR alone: two dated ones do before the first line feed."""
+    line = first[:LOOKED_AT]
+    if b"\r" not in line or b"\n" in line[: line.find(b"\r") + 2]:
+        return False
+    return _DATED_AFTER_CR.match(line.partition(b"\n")[0]) is not None
+
+
+def as_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The bytes of a file as UTF-8 with LF or CRLF at the ends of lines; such a file passes through as it is."""
+    first = b""
+    for chunk in chunks:
+        first += chunk
+        if len(first) >= FIRST:
+            break
+    if (encoding := encoding_of(first)) is not None:
+        chunks, first = _in_utf8(first, chunks, encoding), b""
+        first = next(chunks, b"")
+    if ends_in_cr(first):
+        first = first.replace(b"\r", b"\n")
+        chunks = (chunk.replace(b"\r", b"\n") for chunk in chunks)
+    if first:
+        yield first
+    yield from chunks
+
+
+def _in_utf8(first: bytes, chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    yield _encoded(decoder.decode(first).removeprefix("\ufeff"))
+    for chunk in chunks:
+        yield _encoded(decoder.decode(chunk))
+    yield _encoded(decoder.decode(b"", final=True))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace").replace("\ufffd".encode(), UNREADABLE)

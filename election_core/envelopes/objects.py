@@ -1,0 +1,314 @@
+"""Envelopes that are JSON objects, one a line: what shippers, container engines and log stores write.
+
+Which shape an object has is told by the fields that only that shape has; the first that fits counts. What another
+shape keeps a line in must be added here as a row, with what it calls the node, the process and the file.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from election_core.envelopes.model import Broken, Envelope, Opened, instant
+
+LONGEST = 256 << 10
+"""A longer line, in characters, is not parsed."""
+
+DOCKER_PIECE = (16 << 10) - 3
+"""The least length of a piece, in bytes: 16 KiB, less what is missing of a character that was cut."""
+
+Found = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Where one kind of object holds what; dots lead into objects, and of several places the first filled one counts.
+
+    An object is of this shape when it has all of ``marks`` and one of ``text``. ``partial`` tells a piece of a line.
+    """
+
+    name: str
+    text: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+    node: tuple[str, ...] = ()
+    program: tuple[str, ...] = ()
+    file: tuple[str, ...] = ()
+    time: tuple[str, ...] = ()
+    partial: Callable[[Found, str], bool] = lambda _found, _text: False
+
+
+def without_end(_found: Found, text: str) -> bool:
+    """Docker cuts long lines into pieces of 16 KiB, of which only the last one has a line end.
+
+    Who reads such files and writes them anew often drops the line ends of all lines: so a piece must be that long too.
+    """
+    return not text.endswith("\n") and len(text.encode("utf-8", "replace")) >= DOCKER_PIECE
+
+
+def cri_piece(found: Found, _text: str) -> bool:
+    """Fluent Bit keeps the tag of a container runtime as ``logtag``; Fluentd as ``logtag`` or ``flags``."""
+    return found.get("logtag") == "P" or found.get("flags") == "P"
+
+
+def docker_piece(found: Found, _text: str) -> bool:
+    """Docker's journald driver marks all pieces of a line but the last."""
+    return found.get("CONTAINER_PARTIAL_MESSAGE") == "true"
+
+
+POD = ("kubernetes.pod.name", "kubernetes.pod_name")
+CONTAINER = ("kubernetes.container.name", "kubernetes.container_name")
+
+SHAPES = (
+    Shape(
+        "journal json",
+        ("MESSAGE",),
+        ("__REALTIME_TIMESTAMP",),
+        node=("CONTAINER_NAME", "_HOSTNAME"),
+        program=("CONTAINER_NAME", "SYSLOG_IDENTIFIER", "_SYSTEMD_UNIT", "_COMM"),
+        time=("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP"),
+        partial=docker_piece,
+    ),
+    Shape(
+        "filebeat",
+        ("message",),
+        ("@timestamp", "log.file.path"),
+        node=(*POD, "container.name", "host.name", "host.hostname", "agent.hostname", "agent.name", "host"),
+        program=(*CONTAINER, "container.name"),
+        file=("log.file.path",),
+        time=("@timestamp",),
+    ),
+    Shape(  # before 7.0
+        "filebeat",
+        ("message",),
+        ("@timestamp", "source", "beat.hostname"),
+        node=(*POD, "docker.container.name", "host.name", "beat.hostname"),
+        program=(*CONTAINER, "docker.container.name"),
+        file=("source",),
+        time=("@timestamp",),
+    ),
+    Shape(  # inputs without a file: containers, syslog, journald
+        "filebeat",
+        ("message",),
+        ("@timestamp", "agent.type"),
+        node=(*POD, "container.name", "host.name", "host.hostname", "agent.hostname", "agent.name"),
+        program=(*CONTAINER, "container.name", "process.name", "syslog.appname"),
+        time=("@timestamp",),
+    ),
+    Shape(
+        "kubernetes",  # Fluent Bit and Fluentd with their kubernetes filter
+        ("log", "message", "MESSAGE"),
+        ("kubernetes.pod_name",),
+        node=("kubernetes.pod_name",),
+        program=("kubernetes.container_name",),
+        time=("time", "@timestamp", "timestamp", "date"),
+        partial=cri_piece,
+    ),
+    Shape(
+        "docker",
+        ("log",),
+        ("stream", "time"),
+        node=("attrs.name", "attrs.tag", "container_name", "host", "hostname"),
+        program=("container_name",),
+        file=("file", "filename", "path"),
+        time=("time",),
+        partial=without_end,
+    ),
+    Shape(
+        "vector",
+        ("message",),
+        ("source_type",),
+        node=("kubernetes.pod_name", "container_name", "host", "hostname"),
+        program=("kubernetes.container_name", "container_name", "appname", "SYSLOG_IDENTIFIER", "_SYSTEMD_UNIT"),
+        file=("file",),
+        time=("timestamp",),
+    ),
+    Shape(
+        "loki",
+        ("line",),
+        ("labels",),
+        node=tuple(f"labels.{name}" for name in ("pod", "container_name", "host", "hostname", "node_name", "nodename",
+                                                 "instance")),
+        program=tuple(f"labels.{name}" for name in ("container", "unit", "app", "service_name")),
+        file=("labels.filename",),
+        time=("timestamp", "ts"),
+    ),
+    Shape("promtail pack", ("_entry",), node=("pod", "host", "hostname", "instance"), program=("container",)),
+    Shape(
+        "gcp",
+        ("textPayload", "jsonPayload.message", "jsonPayload.MESSAGE", "jsonPayload.log", "jsonPayload"),
+        ("logName",),
+        node=(
+            "resource.labels.pod_name", "labels.compute.googleapis.com/resource_name", "jsonPayload._HOSTNAME",
+            "jsonPayload.host", "resource.labels.instance_id",
+        ),
+        program=("resource.labels.container_name",),
+        time=("timestamp",),
+    ),
+    Shape(
+        "cloudwatch",
+        ("message",),
+        ("logStreamName",),
+        node=("logStreamName",),
+        time=("timestamp",),
+    ),
+    Shape("cloudwatch", ("@message",), node=("@logStream", "@entity.KeyAttributes.Name"), time=("@timestamp",)),
+    Shape(
+        "logstash",
+        ("message",),
+        ("@timestamp", "@version"),
+        node=(*POD, "container.name", "host.name", "host.hostname", "host", "hostname"),
+        program=(*CONTAINER, "container.name", "program", "process.name"),
+        file=("log.file.path", "path", "file"),
+        time=("@timestamp",),
+    ),
+    Shape(
+        "stern json",
+        ("message",),
+        ("podName", "containerName"),
+        node=("podName",),
+        program=("containerName",),
+    ),
+    Shape("splunk", ("_raw",), node=("host",), file=("source",), time=("_time",)),
+    Shape(  # Vector's and Fluent Bit's tail of a file, and whoever names the file beside the line
+        "file and line",
+        ("message", "log", "line"),
+        ("file",),
+        node=("host", "hostname", "node", "pod", "container_name"),
+        program=("container_name", "program", "tag"),
+        file=("file",),
+        time=("timestamp", "@timestamp", "time", "date", "ts"),
+    ),
+    Shape(
+        "json",
+        ("message", "log", "MESSAGE", "line", "body"),
+        node=("pod_name", "pod", "container_name", "host.name", "hostname", "host", "node", "_HOSTNAME", "instance"),
+        program=("container_name", "container", "program", "ident", "SYSLOG_IDENTIFIER", "appname", "tag"),
+        file=("filename", "path", "filepath", "tailed_path", "log.file.path"),
+        time=("timestamp", "@timestamp", "time", "date", "ts"),
+        partial=cri_piece,
+    ),
+)  # fmt: skip
+"""All shapes; the last one is whatever holds a text under a usual name: it counts only where a known line is inside."""
+
+LOOSE = "json"
+_OWN = frozenset({"msg", "kind", "logger_name", "loggerName"})
+"""Fields of lines that are JSON themselves: of etcd's logger, of canonical events, of JSON layouts of Java."""
+
+
+def parsed(line: str) -> Any:
+    """The value of a line of JSON. Raises :class:`Broken` for what is none, is too long or too deep."""
+    if len(line) > LONGEST:
+        raise Broken(f"a line of {len(line)} characters, longer than {LONGEST}")
+    try:
+        return json.loads(line)
+    except RecursionError:
+        raise Broken("not JSON: too many levels") from None
+    except ValueError as error:
+        raise Broken(f"not JSON: {error}") from None
+
+
+def opened(found: Any, names: tuple[str, ...] = ()) -> tuple[str, Opened] | None:
+    """The name of an object's shape and what the object holds, or ``None`` for none of ``names`` (any shape: no names).
+
+    Raises :class:`Broken` for an envelope that holds several lines, and for half a character.
+    """
+    if isinstance(found, dict) and isinstance(found.get("_source"), dict):  # as a search in Elasticsearch gives it
+        found = found["_source"]
+    if isinstance(found, dict) and isinstance(found.get("result"), dict) and "_raw" in found["result"]:
+        found = found["result"]
+    if not isinstance(found, dict):
+        return None
+    if isinstance(events := found.get("logEvents"), list):
+        if len(events) != 1 or not isinstance(events[0], dict):
+            raise Broken(f"holds {len(events)} lines in one: write each of its logEvents on a line of its own")
+        found = {**events[0], "logStreamName": found.get("logStream")}
+    for shape in SHAPES:
+        if names and shape.name not in names:
+            continue
+        if shape.name == LOOSE and found.keys() & _OWN:
+            continue
+        if all(at(found, mark) is not None for mark in shape.marks) and (text := _text(found, shape)) is not None:
+            return shape.name, _opened(found, shape, text)
+    return None
+
+
+def _opened(found: Found, shape: Shape, text: str) -> Opened:
+    said = found.get("utc_offset_minutes")
+    if said is not None and (type(said) is not int or abs(said) > 18 * 60):
+        raise Broken("utc_offset_minutes: there is no such zone")
+    node, program, file = (_first(found, places) for places in (shape.node, shape.program, shape.file))
+    for value in (text, node or "", program or "", file or ""):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise Broken(f"half a character: {error}") from None
+    return Opened(
+        text=text.rstrip("\r\n"),
+        node=node.lstrip("/") if node else None,
+        program=program.lstrip("/") if program else None,
+        file=file,
+        channel=channel if isinstance(channel := found.get("stream"), str) else None,
+        time=next((time for place in shape.time if (time := time_of(at(found, place))) is not None), None),
+        partial=shape.partial(found, text),
+        utc_offset_minutes=said,
+    )
+
+
+def _text(found: Found, shape: Shape) -> str | None:
+    """The line inside, or ``None``. journald writes a text that is not all printable as a list of its bytes."""
+    for place in shape.text:
+        value = at(found, place)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(type(one) is int and 0 <= one < 256 for one in value):
+            return bytes(value).decode("utf-8", "replace")
+        if isinstance(value, dict):  # a line that is JSON itself, parsed on its way
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if "msg" in value else None
+    return None
+
+
+def _first(found: Found, places: tuple[str, ...]) -> str | None:
+    return next((value for place in places if isinstance(value := at(found, place), str) and value), None)
+
+
+def at(found: Found, path: str) -> Any:
+    """The value at the end of ``path``, or ``None``: of a field of that very name, or of fields inside of fields."""
+    if path in found:
+        return found[path]
+    name, _, rest = path.partition(".")
+    while rest:
+        inner = found.get(name)
+        if isinstance(inner, dict):
+            return at(inner, rest)
+        more, _, rest = rest.partition(".")
+        name = f"{name}.{more}"
+    return None
+
+
+def time_of(value: Any) -> int | None:
+    """Microseconds UTC of a time as text with a zone, or as a number since 1970, whose size tells its unit."""
+    if isinstance(value, str):
+        return _since_1970(int(value)) if value.isascii() and value.isdigit() and len(value) < 20 else instant(value)
+    return _since_1970(value) if type(value) in (int, float) else None
+
+
+def _since_1970(value: float) -> int | None:
+    for limit, per_second in ((10**11, 1), (10**14, 10**3), (10**17, 10**6), (10**20, 10**9)):
+        if 10**8 <= value < limit:
+            return int(value * 1_000_000 // per_second)
+    return None
+
+
+def _opens(line: str, name: str) -> Opened | None:
+    if not line.startswith("{"):
+        return None
+    found = opened(parsed(line), (name,))
+    return found and found[1]
+
+
+OBJECTS = tuple(
+    Envelope(name, partial(_opens, name=name), loose=name == LOOSE, whole=True)
+    for name in dict.fromkeys(shape.name for shape in SHAPES)
+)
+"""Every shape as an envelope of one line."""

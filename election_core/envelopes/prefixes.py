@@ -1,0 +1,189 @@
+r"""Envelopes that are written in front of a line, by containers, syslog, journald and people.
+
+| name | a line | written by |
+|---|---|---|
+| ``cri`` | ``2026-03-01T10:00:00.123456789Z stdout F `` | containerd and CRI-O; ``P`` marks a piece of a longer line |
+| ``fluentd file`` | ``2026-03-01T10:00:00+00:00\ttag\t{...}`` | Fluentd, output ``file`` |
+| ``fluent bit file`` | ``tag: [1772359200.123456789, {...}]`` | Fluent Bit, output ``file`` |
+| ``logcli`` | ``2026-03-01T10:00:00Z {pod="zk-0"} `` | logcli, output ``default`` |
+| ``syslog 5424`` | ``<13>1 2026-03-01T10:00:00.123Z host app 12 - - `` | syslog, RFC 5424 |
+| ``syslog`` | ``<13>Mar  1 10:00:00 host app[12]: `` | syslog, RFC 3164; journalctl ``short``, ``short-precise`` |
+| ``syslog iso`` | ``2026-03-01T10:00:00+00:00 host app[12]: `` | rsyslog; journalctl ``short-iso`` (``-precise``) |
+| ``journal full`` | ``Sun 2026-03-01 10:00:00 UTC host app[12]: `` | journalctl ``short-full`` |
+| ``journal unix`` | ``1772359200.123456 host app[12]: `` | journalctl ``short-unix`` |
+| ``time stamp`` | ``2026-03-01T10:00:00.123456789Z `` | ``kubectl logs --timestamps``, ``docker logs -t``, CloudWatch |
+| ``pod`` | ``[pod/zk-0/zookeeper] `` | ``kubectl logs --prefix`` |
+| ``compose`` | ``zk1-1  | `` | ``docker compose logs``, ``docker service logs`` |
+| ``stern`` | ``zk-0 zookeeper `` | stern; ``stern of namespaces`` with another word in front |
+| ``host`` | ``zk1: ``, ``[zk1] ``, ``zk1/zookeeper.log:`` | pdsh, ansible, grep |
+| ``ansi`` | ``ESC[36m`` | whatever colours its output for a terminal |
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from election_core.envelopes.model import Envelope, Opened, instant
+
+_RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d\d:?\d\d)"
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_HOST = r"(?!\d{4}-\d\d-\d\d )(?P<node>[\w.:-]{1,255})"
+_TAG = r"(?P<program>[^\s:\[\]]{1,128})(?:\[[^\]\s]{1,64}\])?:"
+_NAME = r"(?!\d{4}-\d\d-\d\d)[A-Za-z0-9][\w.-]{0,254}"
+"""The name of a container, pod or host: no date."""
+
+ANSI = re.compile(r"(?:\x1b|#033)(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+"""The orders to a terminal that stand in a text; rsyslog writes the escape character as ``#033``."""
+
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_CONTROL = {"#011": "\t", "#012": "\n"}
+"""How rsyslog writes the control characters that a stack trace holds."""
+
+
+def pattern(expression: str) -> Callable[[str], re.Match[str] | None]:
+    """The matcher of a whole line."""
+    return re.compile(expression + r"(?P<text>.*)\Z", re.ASCII | re.DOTALL).match
+
+
+def _plain(expression: str) -> Callable[[str], Opened | None]:
+    """An envelope that a pattern describes in full, with the groups ``node``, ``program`` and ``time``."""
+    matches = pattern(expression)
+
+    def opens(line: str) -> Opened | None:
+        found = matches(line)
+        if found is None:
+            return None
+        said = found.groupdict()
+        time = said.get("time")
+        return Opened(said["text"], said.get("node"), said.get("program"), time=instant(time) if time else None)
+
+    return opens
+
+
+def _syslog(expression: str) -> Callable[[str], Opened | None]:
+    """An envelope of syslog: the program's tag may name a container, and control characters are written as numbers."""
+    opens = _plain(expression)
+
+    def opens_syslog(line: str) -> Opened | None:
+        found = opens(line)
+        if found is None:
+            return None
+        text = re.sub("#01[12]", lambda one: _CONTROL[one.group()], found.text) if "#01" in found.text else found.text
+        node, program = found.node, found.program
+        if program and program.startswith("docker/"):
+            node = program = program.removeprefix("docker/")
+        return Opened(text, None if node == "-" else node, None if program == "-" else program, time=found.time)
+
+    return opens_syslog
+
+
+_CRI = pattern(rf"(?P<time>{_RFC_3339}) (?P<channel>stdout|stderr) (?P<tag>[PF])(?::\S*)?(?: |\Z)")
+
+
+def _cri(line: str) -> Opened | None:
+    found = _CRI(line)
+    return found and Opened(
+        found["text"], channel=found["channel"], time=instant(found["time"]), partial=found["tag"] == "P"
+    )
+
+
+_FLUENT_BIT = re.compile(r"[\w.*/-]{1,255}: \[(\d{9,10})(?:\.(\d{1,9}))?, (\{.*\})\]\Z", re.ASCII | re.DOTALL)
+
+
+def _fluent_bit(line: str) -> Opened | None:
+    found = _FLUENT_BIT.match(line)
+    if found is None:
+        return None
+    return Opened(found[3], time=int(found[1]) * 1_000_000 + int((found[2] or "")[:6].ljust(6, "0")))
+
+
+_LOGCLI = pattern(rf"(?P<time>{_RFC_3339}) \{{(?P<labels>[^{{}}]*)\}} ?")
+
+
+def _logcli(line: str) -> Opened | None:
+    found = _LOGCLI(line)
+    if found is None or not (labels := dict(_LABEL.findall(found["labels"]))):
+        return None
+    return of_labels(labels, found["text"].lstrip(" "), instant(found["time"]))
+
+
+def of_labels(labels: dict[str, str], text: str, time: int | None) -> Opened:
+    """A line that Loki's labels describe."""
+    return Opened(
+        text,
+        next((labels[name] for name in ("pod", "container_name", "host", "hostname", "node_name", "nodename",
+                                        "instance") if labels.get(name)), None),
+        next((labels[name] for name in ("container", "unit", "app", "service_name") if labels.get(name)), None),
+        labels.get("filename"),
+        time=time,
+    )  # fmt: skip
+
+
+_COMPOSE = pattern(rf"(?P<name>{_NAME})(?:@[\w.-]{{1,255}})? *\|(?: |\Z)")
+_TASK = re.compile(r"(.+\.\d+)\.[a-z0-9]{25}")
+
+
+def _compose(line: str) -> Opened | None:
+    found = _COMPOSE(line)
+    if found is None:
+        return None
+    task = _TASK.fullmatch(found["name"])  # a restarted task of a swarm has a new id in the same place
+    return Opened(found["text"], task[1] if task else found["name"])
+
+
+def _ansi(line: str) -> Opened | None:
+    return Opened(ANSI.sub("", line)) if "\x1b" in line or "#033" in line else None
+
+
+_HOST_PREFIX = pattern(r"(?:\[(?P<inside>[A-Za-z0-9/~.][\w./@~-]{0,254})\]|(?P<bare>[A-Za-z0-9/~.][\w./@~-]{0,254}))"
+                       r"(?::\d{1,9}: ?| ?[:|>] ?| (?:- )?)")  # fmt: skip
+
+
+_LOG_FILE = re.compile(r"\.(?:log|out|txt)\b")
+
+
+def _host(line: str) -> Opened | None:
+    found = _HOST_PREFIX(line)
+    if found is None:
+        return None
+    name = found["inside"] or found["bare"]
+    if "/" not in name and not _LOG_FILE.search(name):
+        return Opened(found["text"], name)
+    path = PurePosixPath(name)
+    return Opened(found["text"], None if str(path.parent) == "." else str(path.parent), file=name)
+
+
+PREFIXES = (
+    Envelope("cri", _cri),
+    Envelope("fluentd file", _plain(rf"(?P<time>{_RFC_3339})\t[\w.*/-]{{1,255}}\t(?=\{{)")),
+    Envelope("fluent bit file", _fluent_bit),
+    Envelope("logcli", _logcli),
+    Envelope(
+        "syslog 5424",
+        _syslog(
+            rf"(?:\d{{1,6}} )?<\d{{1,3}}>1 (?:-|(?P<time>{_RFC_3339})) {_HOST} (?P<program>\S{{1,128}}) \S+ \S+ "
+            r"(?:-|(?:\[(?:[^\]\\]|\\.)*\])+)(?: \ufeff?|\Z)"
+        ),
+    ),
+    Envelope(
+        "syslog",
+        _syslog(rf"(?:<\d{{1,3}}>)?{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})? {_HOST} {_TAG}(?: |\Z)"),
+    ),
+    Envelope("syslog iso", _syslog(rf"(?:<\d{{1,3}}>)?(?P<time>{_RFC_3339}) {_HOST} {_TAG}(?: |\Z)")),
+    Envelope(
+        "journal full",
+        _syslog(
+            r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? [A-Z+\d:-]{1,6} "
+            rf"{_HOST} {_TAG}(?: |\Z)"
+        ),
+    ),
+    Envelope("journal unix", _syslog(rf"\d{{9,10}}\.\d{{6}} {_HOST} {_TAG}(?: |\Z)")),
+    Envelope("pod", _plain(rf"\[pod/(?P<node>{_NAME})/(?P<program>{_NAME})\](?: |\Z)")),
+    Envelope("compose", _compose),
+    Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),
+    Envelope("ansi", _ansi),
+    Envelope("stern", _plain(rf"(?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
+    Envelope("stern of namespaces", _plain(rf"{_NAME} (?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
+    Envelope("host", _host, loose=True),
+)
+"""Every envelope in front of a line; where several fit, the first."""

@@ -1,0 +1,230 @@
+"""The lines of an enveloped file, opened one by one: what a system wrote, and on which node.
+
+Pieces of a line are joined, under the number of the first one. A line that is not in the file's envelope is taken as it
+is where a known system wrote it, is opened where it is in another envelope (shippers are exchanged while files grow),
+and else goes on with the record before it; in a file of JSON objects it is damage, and refused with the reason.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from election_core.envelopes import export
+from election_core.envelopes.detection import DEEPEST, ENVELOPES, NAMED, Chain, Known, opened
+from election_core.envelopes.export import Export
+from election_core.envelopes.model import Broken, Opened
+
+LONGEST_JOINED = 64 << 10
+"""Pieces that make a longer line, in characters, are not joined."""
+
+MOST_OPEN = 100
+"""So many lines may wait for their next piece at once."""
+
+MOST_NAMES = 1_000
+"""More nodes than this are in no file: names beyond are not remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A line as its system wrote it, where it was and what its envelope says of it; see :class:`Opened`.
+
+    ``more`` are the lines that a shipper joined to it. ``line_no`` counts from 1.
+    """
+
+    line_no: int
+    text: str
+    more: tuple[str, ...] = ()
+    node: str | None = None
+    program: str | None = None
+    file: str | None = None
+    time: int | None = None
+    utc_offset_minutes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A line that could not be opened, and why."""
+
+    line_no: int
+    text: str
+    reason: str
+
+
+class Reader:
+    """Opens the lines of one file in order; ``state`` is what an earlier reading of its beginning left."""
+
+    def __init__(self, chain: Chain, known: Known, state: str | None = None) -> None:
+        self._export = Export() if chain[:1] == (export.NAME,) else None
+        self._chain = tuple(NAMED[name] for name in chain if name != export.NAME)
+        self._known = known
+        self._pieces: dict[str, dict[str, Any]] = {}
+        self._last: dict[str, Any] = {}
+        self._names: set[str] = set()
+        self._indent = 0
+        if state:
+            kept = json.loads(state)
+            self._pieces, self._last, self._names = kept["pieces"], kept["last"], set(kept["names"])
+            self._indent = kept["indent"]
+            self._export = Export(**kept["export"]) if kept["export"] else self._export
+
+    @property
+    def bytewise(self) -> bool:
+        """Whether lines must come as latin-1, byte for byte."""
+        return self._export is not None
+
+    def state(self, kept: Callable[[str], str] = str) -> str:
+        """What the next reading must know of the lines before, as text.
+
+        Of pieces that wait for the rest of their lines it holds what ``kept`` makes of them; a journal entry says its
+        lengths, and is held as it is.
+        """
+        pieces = {
+            key: {**piece, "opened": {**piece["opened"], "text": kept(piece["opened"]["text"])}}
+            for key, piece in self._pieces.items()
+        }
+        state = {
+            "pieces": pieces,
+            "last": self._last,
+            "names": sorted(self._names),
+            "indent": self._indent,
+            "export": self._export.state if self._export else None,
+        }
+        return json.dumps(state, sort_keys=True)
+
+    @property
+    def waiting(self) -> int:
+        """How many characters stand open at the end of what was read: of pieces, or of a journal entry."""
+        pieces = sum(len(piece["opened"]["text"]) for piece in self._pieces.values())
+        return pieces + (self._export.waiting if self._export else 0)
+
+    def read(self, line_no: int, line: str) -> Iterator[Inner | Refused]:
+        """What a line holds, without its line end: mostly one line."""
+        try:
+            if self._export is None:
+                yield from self._opened(line_no, line)
+            else:
+                for number, entry in self._export.read(line_no, line):
+                    yield from self._inside(number, entry, 0)
+        except Broken as error:
+            yield Refused(line_no, line, str(error))
+
+    def finish(self) -> Iterator[Inner | Refused]:
+        """What stands open at the end of a file that grows no more."""
+        if self._export:
+            for number, entry in self._export.finish():
+                yield from self._inside(number, entry, 0)
+        for piece in list(self._pieces.values()):
+            yield from self._inner(piece["line_no"], Opened(**piece["opened"]))
+        self._pieces.clear()
+
+    def _opened(self, line_no: int, line: str) -> Iterator[Inner | Refused]:
+        found = self._open(0, line)
+        if found is not None:
+            self._indent = len(line) - len(found.text)
+            yield from self._inside(line_no, found, 1)
+        elif not line.strip():
+            return
+        elif self._known(line):
+            yield from self._inner(line_no, Opened(line))
+        elif (other := self._elsewhere(line)) is not None:
+            yield from self._inner(line_no, other)
+        elif self._chain and self._chain[0].whole:
+            yield Refused(line_no, line, f"not a line of {self._chain[0].name}")
+        elif self._last:
+            yield Inner(line_no, self._unindented(line), **self._last)
+
+    def _open(self, level: int, line: str) -> Opened | None:
+        """What the envelope of ``level`` holds; one that looks like ordinary text must name whom it named before."""
+        if level >= len(self._chain):
+            return None
+        envelope = self._chain[level]
+        found = envelope.opens(line)
+        if found is None or not envelope.loose or envelope.whole:
+            return found
+        name = f"{found.node} {found.file}"
+        if name not in self._names and self._knows(level + 1, found.text) and len(self._names) < MOST_NAMES:
+            self._names.add(name)
+        return found if name in self._names else None
+
+    def _knows(self, level: int, text: str) -> bool:
+        """Whether a line of a known system is behind the envelopes from ``level`` on."""
+        while level < len(self._chain) and (found := opened(self._chain[level], text)) is not None:
+            text, level = found.text, level + 1
+        return self._known(text)
+
+    def _inside(self, line_no: int, found: Opened, level: int) -> Iterator[Inner | Refused]:
+        """What is in the envelopes inside of ``found``, which came out of the one before ``level``."""
+        while True:
+            whole = self._joined(line_no, found, level)
+            if whole is None:
+                return
+            line_no, found = whole
+            inner = self._open(level, found.text)
+            if inner is None:
+                break
+            found, level = outside(found, inner), level + 1
+        yield from self._inner(line_no, found)
+
+    def _joined(self, line_no: int, found: Opened, level: int) -> tuple[int, Opened] | None:
+        """The line that a last piece ends, and the number of its first piece; ``None`` where more must come."""
+        key = f"{level} {found.node} {found.program} {found.file} {found.channel}"
+        if not found.partial and key not in self._pieces:
+            return line_no, found
+        before = self._pieces.pop(key, None)
+        if before is not None:
+            line_no, kept = before["line_no"], before["opened"]
+            found = replace(found, text=kept["text"] + found.text, time=kept["time"])
+        if len(found.text) > LONGEST_JOINED:
+            raise Broken(f"pieces of a line of more than {LONGEST_JOINED} characters, from line {line_no} on")
+        if found.partial:
+            if len(self._pieces) >= MOST_OPEN:
+                raise Broken(f"more than {MOST_OPEN} lines stand open, each waiting for its next piece")
+            self._pieces[key] = {"line_no": line_no, "opened": asdict(found)}
+            return None
+        return line_no, found
+
+    def _elsewhere(self, line: str) -> Opened | None:
+        """What another envelope holds: one of a known line, or one that looks like nothing else."""
+        best = None
+        for envelope in ENVELOPES:
+            found = opened(envelope, line)
+            depth = 1
+            while found is not None and depth < DEEPEST and not self._known(found.text):
+                inner = next((one for env in ENVELOPES if not env.loose and (one := opened(env, found.text))), None)
+                if inner is None:
+                    break
+                found, depth = outside(found, inner), depth + 1
+            if found is not None and self._known(found.text):
+                return found
+            if found is not None and not envelope.loose:
+                best = best or found
+        return best
+
+    def _unindented(self, line: str) -> str:
+        """journalctl writes the further lines of an entry below its first one."""
+        return line[self._indent :] if line[: self._indent].isspace() else line
+
+    def _inner(self, line_no: int, found: Opened) -> Iterator[Inner | Refused]:
+        first, *more = found.text.split("\n")
+        if any(self._known(line) for line in more):
+            yield Refused(line_no, found.text, f"{len(more) + 1} lines of several records are joined in one")
+            return
+        who = {"node": found.node, "program": found.program, "file": found.file}
+        if self._export is None:
+            self._last = who
+        yield Inner(line_no, first, tuple(more), **who, time=found.time, utc_offset_minutes=found.utc_offset_minutes)
+
+
+def outside(outer: Opened, inner: Opened) -> Opened:
+    """What an envelope holds that was in another one: the inner one knows better who wrote it."""
+    return Opened(
+        inner.text,
+        inner.node or outer.node,
+        inner.program or outer.program,
+        inner.file or outer.file,
+        inner.channel or outer.channel,
+        outer.time if inner.time is None else inner.time,
+        inner.partial,
+        outer.utc_offset_minutes if inner.utc_offset_minutes is None else inner.utc_offset_minutes,
+    )

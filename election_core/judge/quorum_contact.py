@@ -1,0 +1,151 @@
+"""Until when a leader had its majority, by the leader's own word and by those who followed it.
+
+    leader L, term 1   [============ ... end]        it calls itself leader for as long as its time-outs allow
+    follower A         [====== last heard]           A hears of it no more, and says so when its own time-out has passed
+    follower B         [========== died]
+    majority with L    [==========|                  of three members the second one that left took it away
+
+A leader without its majority can commit nothing, so the time in which nobody could write begins here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from election_core.fold.roles import DIED, DOWN, FOLLOWER, STOPPED
+from election_core.judge.clock import Moment
+from election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_core.model.facts import Candidacy, Committed, ContactLost, LastHeard, QuorumLost, Role
+from election_core.model.quorum import majority
+
+ENDED = frozenset({DIED, STOPPED, SILENT})
+"""How the role of a process ends that ended with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A member that followed a leader and was lost to it in ``[earliest, latest]``; ``ended``: its process ended."""
+
+    member: str
+    earliest: Moment
+    latest: Moment
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Majority:
+    """The majority of a leader was lost in ``[earliest, latest]``.
+
+    ``left`` are the members that left, as far as that is known, and ``rounds`` are those in which the leader asked in
+    vain.
+    """
+
+    earliest: Moment
+    latest: Moment
+    left: tuple[Left, ...] = ()
+    rounds: int | None = None
+
+
+class Majorities:
+    """Until when each leader of a group had its majority. Only for protocols in which a majority commits."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._members = {role.source_node: role.node for role in group.roles if role.role != DOWN}
+        self._needed = {
+            (fact.node, fact.term): fact.needed
+            for fact in group.of(Candidacy)
+            if fact.outcome == "won" and fact.needed is not None
+        }
+        self._followed: dict[tuple[str | None, int], dict[str, Role]] = {}
+        for role in group.roles:
+            if role.role == FOLLOWER and role.term is not None and role.leader is not None:
+                last = self._followed.setdefault((role.leader, role.term), {})
+                before = last.get(role.source_node)
+                if before is None or before.since <= role.since:
+                    last[role.source_node] = role
+        self._lost: dict[tuple[str, str | None], list[LastHeard | ContactLost]] = {}
+        losses: list[LastHeard | ContactLost] = [*group.of(LastHeard), *group.of(ContactLost)]
+        for lost in losses:
+            self._lost.setdefault((lost.source_node, lost.node), []).append(lost)
+
+    def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
+        """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
+        left = sorted(self._left(tenure), key=lambda one: one.member)
+        found = [one for one in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if one is not None]
+        elapsed = self._group.clocks.elapsed
+        found = [one for one in found if elapsed(tenure.begin, one.latest)[1] > 0]
+        if not found:
+            return None
+        first = max(found, key=lambda one: elapsed(one.latest, target)[0])
+        # What may be one loss is taken for one: the narrowest interval that all of them allow.
+        alike = [
+            one
+            for one in found
+            if elapsed(one.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, one.latest)[1]
+        ]
+        earliest = min((one.earliest for one in alike), key=lambda moment: elapsed(moment, target)[1])
+        rounds = next((one.rounds for one in found if one.rounds is not None), None)
+        return self._not_before_a_commit(tenure, Majority(earliest, first.latest, tuple(left), rounds), target)
+
+    def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[Left]) -> Majority | None:
+        members = self._count(tenure)
+        enough = members - majority(members) + 1  # the leader has no majority when so many others have left it
+        if len(left) < enough:
+            return None
+        elapsed = self._group.clocks.elapsed
+        latest = sorted((one.latest for one in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
+        earliest = sorted((one.earliest for one in left), key=lambda moment: -elapsed(moment, target)[1])[enough - 1]
+        return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
+
+    def _count(self, tenure: Tenure) -> int:
+        """How many members vote: those whose logs show them, or more where the leader's majority says so."""
+        members = len(set(self._members.values()))
+        needed = self._needed.get((tenure.node, tenure.term))
+        return members if needed is None or majority(members) == needed else 2 * needed - 1
+
+    def _left(self, tenure: Tenure) -> Iterator[Left]:
+        for source, role in self._followed.get((tenure.node, tenure.term), {}).items():
+            end = until(role)
+            if source == tenure.source or end is None:
+                continue
+            name, ended = role.node or source, role.end_cause in ENDED
+            heard = [
+                lost
+                for lost in self._lost.get((source, tenure.node), [])
+                if role.since <= lost.since_by and lost.since <= end.by and lost.until is None
+            ]
+            if ended or not heard:
+                at = Moment(max(end.at, role.since), end.by, source, end.event_id)
+                yield Left(name, at, at, ended)
+            else:
+                last = max(heard, key=lambda one: (one.since_by, one.since))
+                at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
+                yield Left(name, at, at, ended)
+
+    def _by_itself(self, tenure: Tenure) -> Majority | None:
+        """What the leader says of it: the last one that it does not say to have been made good."""
+        own = [
+            fact
+            for fact in self._group.of(QuorumLost)
+            if (fact.source_node, fact.term) == (tenure.source, tenure.term)
+            and not fact.regained
+            and tenure.begin.at <= fact.since_by
+            and fact.since <= tenure.end.by
+        ]
+        if not own:
+            return None
+        last = max(own, key=lambda fact: (fact.since, fact.since_by))
+        return Majority(since(last), since(last), rounds=last.rounds)
+
+    def _not_before_a_commit(self, tenure: Tenure, lost: Majority, target: Moment) -> Majority | None:
+        """What a leader committed it committed with a majority, whatever its followers missed."""
+        elapsed = self._group.clocks.elapsed
+        for grown in self._group.of(Committed):
+            if (grown.source_node, grown.term) != (tenure.source, tenure.term):
+                continue
+            last = Moment(grown.since, grown.since_by, grown.source_node, grown.since_event)
+            if elapsed(lost.earliest, last)[0] > 0:
+                lost = Majority(last, lost.latest, lost.left, lost.rounds)
+            if elapsed(lost.latest, last)[0] > 0:
+                return None
+        return lost if elapsed(lost.latest, target)[1] > 0 else None

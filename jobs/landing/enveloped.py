@@ -1,0 +1,476 @@
+"""One file whose lines came in envelopes into rows: opened line by line, and read node by node.
+
+What :class:`~jobs.landing.evidence.Evidence` is for a plain file, :class:`Enveloped` is for such a one: each node and
+program that the envelopes name has an evidence of its own, so its lines are in their order, its stack traces are its
+own, and its rows bear its name. Numbers and counts are those of the file's lines. What is kept as a line's text is the
+line inside: it stands word for word behind the prefix of the line that the number names, and reads like any other line.
+"""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from itertools import islice, pairwise
+
+import polars as pl
+
+from election_core import dialects
+from election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
+from election_core.dialects.known_layouts import layouts_of
+from election_core.dialects.streams import stream_at
+from election_core.dialects.undated import dated
+from election_core.envelopes import Chain, Inner, Reader, Refused, detected, told
+from election_core.envelopes.detection import SAMPLE as LOOKED_AT
+from jobs.landing.blocks import LINE_BYTES, Block
+from jobs.landing.evidence import (
+    BANNER_BYTES,
+    Counts,
+    Evidence,
+    Head,
+    Place,
+    Progress,
+    Row,
+    digest,
+    lines_of,
+    offset_of,
+)
+from jobs.landing.masking import masked
+from jobs.landing.pseudonyms import Pseudonyms
+from jobs.landing.recognising import telling
+from jobs.landing.understanding import KEPT, Understanding, archive, encoding
+from jobs.settings.config import Config
+
+MOST_SOURCES = 1_000
+"""A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""
+
+
+SAMPLE = 500
+"""Whether times go forwards or back is told by so many lines."""
+
+FEWEST_STEPS = 8
+"""Fewer lines with different times tell nothing."""
+
+NEWEST_FIRST = (
+    "its lines come with the newest first, and order is what the verdict rests on: none is read; export it with the "
+    "oldest first (logcli --forward, gcloud logging read --order=asc)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose lines they are and what they speak: node, program and file as the envelopes say (``None``: they do not)."""
+
+    node: str | None
+    program: str | None
+    file: str | None
+    dialect: str
+    utc_offset_minutes: int | None
+
+
+source_of = lru_cache(maxsize=4096)(Source)
+"""A source, made once for all of its lines."""
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines of one source that wait to be read: their texts, and the numbers of the file's lines that they stand on."""
+
+    texts: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    unreadable: list[bool] = field(default_factory=list)
+
+    def frame(self) -> pl.DataFrame:
+        """The lines as an evidence takes them."""
+        texts = pl.Series(self.texts, dtype=pl.String)
+        return pl.DataFrame(
+            {
+                "text": texts,
+                "length": texts.str.len_bytes().cast(pl.Int64),
+                "unreadable": pl.Series(self.unreadable, dtype=pl.Boolean),
+                "line_no": pl.Series(self.numbers, dtype=pl.Int64),
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a landing read of one node in a shared file; its lines are counted with the file's."""
+
+    source_node: str
+    last_line_time: int
+    counts: Counts = field(default_factory=Counts)
+    waiting: int = 0
+    problem: str | None = None
+    misunderstood: None = None
+
+
+class Enveloped:
+    """Takes the blocks of one enveloped file in order and gives the rows they make; the counterpart of an evidence.
+
+    ``dialect`` is that of the file's name, if it tells one; ``state`` what an earlier landing left. A ``complete`` file
+    brings no more pieces of what stands open at its end.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        chain: Chain,
+        dialect: Dialect | None,
+        progress: Progress,
+        config: Config,
+        *,
+        state: str | None = None,
+        complete: bool = False,
+        pseudonyms: Pseudonyms | None = None,
+    ) -> None:
+        kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": [], "problem": None}
+        self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
+        self.counts = Counts()
+        self.envelope = told(chain)
+        self.problem: str | None = kept["problem"]
+        self._chain = chain
+        self._dialect, self._config, self._complete = dialect, config, complete
+        self._reader = Reader(chain, self._known, kept["reader"])
+        self._unknown: list[str] = []
+        self._itself = Evidence(place, None, progress, pseudonyms)
+        self._itself.counts = self.counts
+        self._speaking: dict[tuple[str | None, ...], tuple[str, int | None]] = {
+            tuple(who): (dialect, offset) for who, (dialect, offset) in kept["speaking"]
+        }
+        self._sources = {
+            (found := Source(**source)): self._evidence(found, Progress(**so_far)) for source, so_far in kept["sources"]
+        }
+
+    @property
+    def state(self) -> str:
+        """What the next landing must know, as text."""
+        kept = {
+            "problem": self.problem,
+            "reader": self._reader.state(self._kept),
+            "speaking": [*self._speaking.items()],
+            "sources": [(asdict(source), asdict(one.progress)) for source, one in self._sources.items()],
+        }
+        return json.dumps(kept, sort_keys=True)
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The dialect of the lines that no envelope gives to a file with another one."""
+        return self._dialect
+
+    @property
+    def misunderstood(self) -> str | None:
+        """Why the lines inside were not understood; ``None`` where they were, or where they are of other programs."""
+        for evidence in self._sources.values():
+            if problem := evidence.misunderstood:
+                return problem
+        understood = Understanding(self.place.stream, None if self._sources else self._dialect)
+        understood.begin("\n".join(self._unknown).encode("utf-8", "replace"))
+        understood.take_all(self._unknown)
+        if understood.dialect and self._unknown:  # what dates these lines may have been taken off with their envelopes
+            understood.strangers = understood.lines
+        return understood.problem(self._kept)
+
+    @property
+    def waiting(self) -> int:
+        """How much stands open, of a line or of a journal entry; another landing asks for the rest of it."""
+        return self._reader.waiting
+
+    @property
+    def last_line_time(self) -> int | None:
+        """Time of the latest dated line of this landing, microseconds UTC."""
+        return max(
+            (one.last_line_time for one in self._sources.values() if one.last_line_time is not None), default=None
+        )
+
+    def parts(self) -> list[Part]:
+        """The nodes, other than the file's folder, of which this landing read a dated line."""
+        latest: dict[str, int] = {}
+        for one in self._sources.values():
+            if one.last_line_time is not None and one.place.source_node != self.place.source_node:
+                latest[one.place.source_node] = max(one.last_line_time, latest.get(one.place.source_node, 0))
+        return [Part(node, time) for node, time in sorted(latest.items())]
+
+    def take(self, block: Block) -> Iterator[Row]:
+        """Rows of the lines so far, but for the last record of each source: these may go on with it."""
+        if self.progress.lines == 0 and self._newest_first(block):
+            self.problem = NEWEST_FIRST
+        waiting: dict[Source, Lines] = {}
+        for number, line, length, unreadable in self._lines(block):
+            self.counts.total += 1
+            self.progress.lines += 1
+            if self.problem:
+                continue
+            if length > LINE_BYTES:
+                yield self.quarantine(number, f"line longer than {LINE_BYTES} bytes", line, length)
+                continue
+            for found in self._reader.read(number, self._before_opening(line)):
+                yield from self._sorted(found, waiting, unreadable=unreadable)
+        yield from self._read(waiting)
+
+    def finish(self) -> Iterator[Row]:
+        """Rows of all lines that are left."""
+        waiting: dict[Source, Lines] = {}
+        for found in self._left():
+            yield from self._sorted(found, waiting, unreadable=False)
+        yield from self._read(waiting)
+        for evidence in self._sources.values():
+            yield from evidence.finish_lines()
+
+    def _left(self) -> Iterator[Inner | Refused]:
+        """What stands open, where it cannot wait: in a complete file, and in what may not be kept as it was written."""
+        if self._reader.bytewise and not self._complete:
+            state = self._reader.state()
+            return self._reader.finish() if self.pseudonyms or masked(state) != state else iter(())
+        return self._reader.finish() if self._complete else iter(())
+
+    def quarantine(self, line_no: int, reason: str, text: str, length: int) -> Row:
+        """The row that says why a line could not be read."""
+        return self._itself.quarantine(line_no, reason, text, length)
+
+    def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
+        """The row that stands for the line in which a damaged file breaks off; it is counted as one line."""
+        return self._itself.broken_off(problem, rest, length)
+
+    def _newest_first(self, block: Block) -> bool:
+        """Whether the envelopes' times go back from line to line: a store was asked for the newest lines first."""
+        reader = Reader(self._chain, self._known)
+        times = []
+        for number, line, _, _ in islice(lines_in(block, 1, bytewise=reader.bytewise), SAMPLE):
+            times += [one.time for one in reader.read(number, line) if isinstance(one, Inner) and one.time is not None]
+        steps = [later - earlier for earlier, later in pairwise(times) if later != earlier]
+        return len(steps) >= FEWEST_STEPS and sum(step < 0 for step in steps) > 0.9 * len(steps)
+
+    def _before_opening(self, line: str) -> str:
+        """A line as it may be kept, pieces of it too; the fields of a journal entry say their lengths, and wait."""
+        return self.pseudonyms.in_text(line) if self.pseudonyms and not self._reader.bytewise else line
+
+    def _kept(self, text: str) -> str:
+        """A text as it may be kept."""
+        return self.pseudonyms.in_text(masked(text)) if self.pseudonyms else masked(text)
+
+    def _named(self, name: str | None) -> str | None:
+        """A name as it may be kept."""
+        return self.pseudonyms.in_text(name) if self.pseudonyms and name else name
+
+    def _known(self, text: str) -> bool:
+        return speaker_of(text, self._dialect) is not None
+
+    def _lines(self, block: Block) -> Iterator[tuple[int, str, int, bool]]:
+        """Number, text, length in bytes and whether it is damaged, of each line."""
+        return lines_in(block, self.progress.lines + 1, bytewise=self._reader.bytewise)
+
+    def _sorted(self, found: Inner | Refused, waiting: dict[Source, Lines], *, unreadable: bool) -> Iterator[Row]:
+        """Lay a line to those of its source, if a known record begins or goes on with it."""
+        if isinstance(found, Refused):
+            yield self.quarantine(found.line_no, found.reason, found.text, len(found.text.encode("utf-8", "replace")))
+            return
+        who = tuple(map(self._named, (found.node, found.program, found.file)))
+        before = self._speaking.get(who)
+        preferred = dialects.named(before[0]) if before else named(who[2]) or self._dialect
+        itself = before is not None and before[1] is None
+        begun = begun_by(found, preferred, dates_itself=itself) or begun_by(found, self._dialect, dates_itself=itself)
+        if begun is not None:
+            text, speaker, offset = begun
+            self._speaking[who] = before = speaker.name, offset
+        elif before is not None:
+            text = found.text
+        else:
+            if len(self._unknown) < KEPT:
+                self._unknown.append(found.text)
+            return
+        source = source_of(*who, *before)
+        if source not in self._sources:
+            if len(self._sources) >= MOST_SOURCES:
+                reason = f"more than {MOST_SOURCES} nodes and programs in one file"
+                yield self.quarantine(found.line_no, reason, found.text, len(found.text.encode()))
+                return
+            self._sources[source] = self._evidence(source, Progress())
+        lines = waiting.setdefault(source, Lines())
+        for one in (text, *found.more):
+            lines.texts.append(one)
+            lines.numbers.append(found.line_no)
+            lines.unreadable.append(unreadable)
+
+    def _read(self, waiting: dict[Source, Lines]) -> Iterator[Row]:
+        for source, lines in waiting.items():
+            yield from self._sources[source].take_lines(lines.frame())
+
+    def _evidence(self, source: Source, progress: Progress) -> Evidence:
+        """The evidence of one source, at a place of its own; its lines are counted with the file's."""
+        at, dialect = self.place, dialects.named(source.dialect) or CANONICAL
+        node = node_of(at.source_node, source.node, self._config.node_from(at.cluster, at.source_node))
+        stream = stream_in(source, at.stream, dialect)
+        zone = self._config.zone_of(at.cluster, node, dialect.utc_offset_minutes)
+        if source.utc_offset_minutes is not None:
+            zone = source.utc_offset_minutes
+        elif isinstance(zone, str) and CANONICAL in {self._dialect, dialect}:
+            zone = dialect.utc_offset_minutes
+        place = replace(
+            at,
+            source_node=node,
+            stream=stream,
+            clock_bound_ms=self._config.bound_of(at.cluster, node),
+            utc_offset_minutes=0 if isinstance(zone, str) else zone,
+            time_zone=zone if isinstance(zone, str) else None,
+            file=f"{at.cluster}|{at.source_node}|{at.stream}|{at.fingerprint}",
+        )
+        evidence = Evidence(place, dialect, progress, self.pseudonyms)
+        evidence.counts = self.counts
+        return evidence
+
+
+def begun_by(
+    found: Inner, preferred: Dialect | None, *, dates_itself: bool = False
+) -> tuple[str, Dialect, int | None] | None:
+    """The first line of the record that begins with a line, its dialect and its zone; ``None``: none begins.
+
+    A line without a time gets that of its envelope, in UTC, unless its source ``dates_itself``: there it is a further
+    line of a record.
+    """
+    if (speaker := speaker_of(found.text, preferred)) is not None:
+        return found.text, speaker, found.utc_offset_minutes
+    text = None if found.time is None or dates_itself else dated(found.text, found.time, found.program)
+    if text is not None and (speaker := speaker_of(text, preferred)) is not None:
+        return text, speaker, 0
+    return None
+
+
+def lines_in(block: Block, first: int, *, bytewise: bool) -> Iterator[tuple[int, str, int, bool]]:
+    """Number from ``first`` on, text, length in bytes and whether it is damaged, of each line of a block."""
+    if bytewise:
+        data = block.data.decode("latin-1").removesuffix("\n")
+        for number, line in enumerate(data.split("\n"), first):
+            yield number, line, len(line) + 1 + block.length - len(block.data), False
+        return
+    for number, (text, length, unreadable) in enumerate(lines_of(block).iter_rows(), first):
+        yield number, text.removeprefix("\ufeff") if number == 1 else text, length, unreadable
+
+
+def named(file: str | None) -> Dialect | None:
+    """The dialect of a file that an envelope names."""
+    return dialect_for(stream_at(file)) if file else None
+
+
+def node_of(folder: str, node: str | None, node_from: str) -> str:
+    """The source of lines that an envelope gives to ``node``, in a file of ``folder``.
+
+    That is the folder where the settings take nodes from folders, where the envelope names nobody, and where it names
+    the same machine, with its domain or without; else it is who is named.
+    """
+    if node is None or node_from == "folder" or node.casefold() == folder.casefold():
+        return folder
+    host, dot, _ = node.partition(".")
+    return folder if dot and host.casefold() == folder.casefold() else node
+
+
+PROCESS_STREAMS = {"etcd": "etcd.log", "zookeeper": "zookeeper.log"}
+"""The stream of a process of which no name tells it: what it writes into where nothing else is set."""
+
+
+def stream_in(source: Source, stream: str, dialect: Dialect) -> str:
+    """The stream of a source's lines: that of the file that its envelope names, or of this one if its name fits.
+
+    A shared file's name tells nothing: there the words in the names of program and node may: ``controller-0``.
+    """
+    if source.file:
+        return stream_at(source.file)
+    by_name = dialect_for(stream)
+    if dialect is CANONICAL or (by_name and by_name.system == dialect.system):
+        return stream
+    for word in re.split(r"[^A-Za-z]+", f"{source.program or ''} {source.node or ''}"):
+        known = dialect_for(f"{word.lower()}.log") if word else None
+        if known and known.system == dialect.system:
+            return f"{word.lower()}.log"
+    return PROCESS_STREAMS.get(dialect.system, stream)
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What the first lines of a file say: in which envelopes its lines came, and the dialect of the first known one."""
+
+    chain: Chain
+    dialect: Dialect | None
+
+
+def texts_of(data: bytes) -> list[str]:
+    """The whole lines at the beginning of a file."""
+    lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1]
+    return [line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r") for line in lines]
+
+
+def chain_of(stream: str, data: bytes) -> Chain:
+    """The envelopes of a file that begins with ``data``; a file of canonical events has some where any line does."""
+    by_name = dialect_for(stream)
+    lines = texts_of(data)
+    if by_name is CANONICAL:
+        lines = [line for line in lines if speaker_of(line, CANONICAL) is not CANONICAL]
+
+    def known(text: str) -> bool:
+        return speaker_of(text, by_name) is not None
+
+    if archive(data) or (encoding(data, "any.log") and not data.startswith(b"__CURSOR=")):  # an export holds lengths
+        return ()
+    chain = detected(lines, known)
+    if chain and any(map(THREADS.match, lines[:LOOKED_AT])) and any(map(in_known_layout, lines[:LOOKED_AT])):
+        return ()
+    if any(map(known, lines)) or not (by_name or telling(lines)):
+        return chain
+    if not chain:
+        return detected(lines, in_known_layout)
+    inside = [found for _, found in opened_lines(chain, data, by_name)][:LOOKED_AT]
+    if any(begun_by(found, by_name) or in_known_layout(found.text) for found in inside):
+        return chain
+    return () if any(map(in_known_layout, lines[:LOOKED_AT])) else chain
+
+
+THREADS = re.compile(
+    r"\[(?!pod/)[^\[\]]{0,80}"
+    r"(?:\bmain\b|[Tt]hread|Service|Processor|Executor|Schedule|Worker|QuorumPeer)[^\]]{0,80}\]? "
+)
+"""A line that begins with the name of a thread: in brackets, as some tools put the name of a host."""
+
+
+def in_known_layout(text: str) -> bool:
+    """Whether a line is in a layout that is known, of whatever program."""
+    return next(layouts_of(text), None) is not None
+
+
+def opened_by(chain: Chain, data: bytes) -> bytes:
+    """The texts inside of the whole lines at the beginning of a file."""
+    return "\n".join(found.text for _, found in opened_lines(chain, data, None)).encode("utf-8", "replace")
+
+
+def opened_lines(chain: Chain, data: bytes, dialect: Dialect | None) -> Iterator[tuple[int, Inner]]:
+    """What the whole lines at the beginning of a file hold, and where each ends, in bytes."""
+    reader = Reader(chain, lambda text: speaker_of(text, dialect) is not None)
+    end = 0
+    for number, line in enumerate(io.BytesIO(data), 1):
+        end += len(line)
+        if not line.endswith(b"\n"):
+            break
+        for _, text, _, _ in lines_in(Block(line, len(line)), number, bytewise=reader.bytewise):
+            yield from ((end, found) for found in reader.read(number, text) if isinstance(found, Inner))
+
+
+def head_in_envelopes(
+    data: bytes, chain: Chain, dialect: Dialect | None, config: Config, cluster: str, node: str
+) -> Head:
+    """The identity of an enveloped file that begins with ``data``: all up to the end of its first dated line.
+
+    ``dialect`` is that of most lines inside, if one is known. Where neither it nor a line tells a dialect, nothing in
+    the file can be read, and no envelope needs to be opened.
+    """
+    envelope = told(chain)
+    for end, found in opened_lines(chain, data, dialect):
+        begun = begun_by(found, named(found.file) or dialect) or begun_by(found, dialect)
+        if begun is None:
+            continue
+        text, speaker, said = begun
+        zone = config.zone_of(cluster, node, speaker.utc_offset_minutes)
+        zone = speaker.utc_offset_minutes if dialect is CANONICAL and isinstance(zone, str) else zone
+        time = speaker.time_of(text, offset_of(text, zone, speaker) if said is None else said)
+        return Head(digest(data[:end]), time[0] if time else None, (dialect or speaker).name, envelope)
+    at_all = digest(data[:BANNER_BYTES])
+    return Head(at_all, None, dialect.name, envelope) if dialect else Head(at_all, None, None)

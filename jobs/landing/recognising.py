@@ -1,0 +1,68 @@
+"""Which dialect and layout a file speaks: by its name, and by what stands in it.
+
+A name that is known says the system; its lines then say the layout. A file with any other name is looked into: it
+speaks a dialect if lines of it are texts of that dialect, and else it is the log of another program.
+"""
+
+import io
+from collections.abc import Sequence
+
+import polars as pl
+
+from election_core.dialects import DIALECTS, NAMED, Dialect, dialect_for, is_other, named
+from election_core.dialects.readings import MOST_LINES, TELLING, reading, spoken, spread
+from jobs.landing.evidence import HEAD_BYTES
+
+LOOKED_AT_BYTES = 1 << 20
+"""So much of a file with an unknown name is looked into: a server prints its settings, hundreds of lines, at its start,
+and a rolled file may begin with some quiet hours. The layout of a file with a known name is told from
+:data:`~jobs.landing.evidence.HEAD_BYTES` of it."""
+
+TELLTALES = sorted({one for dialect in DIALECTS for one in dialect.anchors if len(one) >= TELLING})
+"""Literals of which a text of some dialect contains one; a file without any is the log of another program."""
+
+
+def looked_at(stream: str) -> int:
+    """How many bytes of the beginning of a file tell its dialect."""
+    return HEAD_BYTES if dialect_for(stream) or is_other(stream) else LOOKED_AT_BYTES
+
+
+def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect | None:
+    """The dialect of a file that begins with ``data``, in the layout that its lines have; ``None``: not of interest.
+
+    ``setting`` is the dialect, perhaps with its layout, that the settings name for the file.
+    """
+    by_name = named(setting) or dialect_for(stream)
+    if setting is not None and setting not in NAMED:
+        return by_name
+    if by_name is not None:
+        return reading(by_name, texts_of(data[:HEAD_BYTES]), stream)
+    if is_other(stream):
+        return None
+    lines = telling(texts_of(data))
+    found = spoken(DIALECTS, spread(lines, MOST_LINES), stream) if lines else None
+    return found or console_dialect(stream, data)
+
+
+def telling(lines: Sequence[str]) -> list[str]:
+    """Those lines that may hold a text of a known system."""
+    texts = pl.Series(lines, dtype=pl.String)
+    return texts.filter(texts.str.contains_any(TELLTALES)).to_list()
+
+
+def console_dialect(stream: str, data: bytes) -> Dialect | None:
+    """The dialect of a console: that of the first line that begins as one of a known system does."""
+    found = None
+    lines = io.BytesIO(data[:HEAD_BYTES])
+    while found is None and (line := next(lines, b"")):
+        found = dialect_for(stream, line.decode("utf-8", "replace").removeprefix("\ufeff"))
+    return found
+
+
+def texts_of(data: bytes) -> list[str]:
+    """The whole lines of ``data``, and its last one where it is the only one."""
+    whole = data[: data.rfind(b"\n") + 1] or data
+    return [
+        line.rstrip("\r")
+        for line in whole.decode("utf-8", "replace").removeprefix("\ufeff").removesuffix("\n").split("\n")
+    ]

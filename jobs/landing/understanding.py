@@ -1,0 +1,200 @@
+"""Whether the lines of a file were understood at all, and if not, what they look like and what to do.
+
+A line that nobody is interested in is no problem, and neither is a quiet file. A problem is a file whose lines look
+like those of a log, while its dialect takes them for something else: another layout, another encoding, an archive.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import polars as pl
+
+from election_core.dialects import DIALECTS, Dialect, dialect_for
+from election_core.dialects.readings import TELLING, readings
+from schemas.landed_files import NOT_UNDERSTOOD
+
+LOOKS_DATED = r'^[^\S\n]{0,3}[^\n]{0,60}?\b\d{1,2}:[0-5]\d:[0-5]\d\b|^\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'
+"""A line that looks like the beginning of a record, in whatever layout."""
+
+OF_THE_LOGGER = r"^[^\n]{0,40}\|-(?:INFO|WARN|ERROR) in "
+"""What logback says of itself while it starts, on the console."""
+
+FEWEST = 20
+"""So many lines in a second layout are no accident."""
+
+SHARE = 5
+"""One line in so many."""
+
+KEPT = 300
+"""So many lines are kept to tell what they look like."""
+
+HITS = 3
+"""So many lines with texts of a system make a file one of that system's."""
+
+ARCHIVES: tuple[tuple[bytes, int, str], ...] = (
+    (b"PK\x03\x04", 0, "a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", 0, "a 7z archive"),
+    (b"\xfd7zXZ\x00", 0, "a file compressed by xz"),
+    (b"\x04\x22\x4d\x18", 0, "a file compressed by lz4"),
+    (b"\xff\x06\x00\x00sNaPpY", 0, "a file compressed by snappy"),
+    (b"\x1f\x9d", 0, "a file compressed by compress"),
+    (b"ustar", 257, "a tar archive"),
+)
+"""What files begin with that hold logs which nobody here unpacks: the bytes, where they stand, and what it is."""
+
+_TIME_ONLY = re.compile(r"^\W{0,2}\d{1,2}:\d\d:\d\d[.,:]?\d{0,9}\b")
+_AMBIGUOUS = re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2}(?:\d{2})?[ T]\d{1,2}:\d\d:\d\d")
+SETTING = "say how it is written under layouts in conf/pipeline.yaml"
+
+
+Told = tuple[str, str]
+"""What is wrong, and what to do about it."""
+
+
+class Understanding:
+    """What was seen of the lines of one landing of one file."""
+
+    def __init__(self, stream: str, dialect: Dialect | None) -> None:
+        self.stream = stream
+        self.dialect = dialect
+        self.lines = 0
+        self.dated = 0
+        self.strangers = 0
+        self.looked_at = 0
+        self.unread = 0
+        self.told: Told | None = None
+        self._strange: list[str] = []
+        self._other: list[str] = []
+
+    def begin(self, data: bytes) -> None:
+        """Look at the first bytes of a file."""
+        self.told = archive(data) or encoding(data, self.stream)
+        if self.told is None and self.dialect is None:
+            self.told = self._suspected(data)
+
+    def take_all(self, lines: Sequence[str]) -> None:
+        """Look at whole lines, and find out which of them begin records."""
+        texts = pl.Series(lines, dtype=pl.String)
+        begins = (
+            texts.str.contains(self.dialect.record_start).arg_true() if self.dialect else pl.Series([], dtype=pl.Int64)
+        )
+        self.take(texts, begins.to_numpy().astype(np.int64))
+
+    def take(self, texts: pl.Series, begins: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> None:
+        """Look at whole lines, of which those at ``begins`` begin records."""
+        self.lines += len(texts)
+        self.dated += len(begins)
+        if self.dialect and self.looked_at < KEPT:
+            first = texts.gather(begins[:KEPT]).to_list()
+            self.looked_at += len(first)
+            self.unread += sum(not self.dialect.reads(line) for line in first)
+            self._strange += [line for line in first if not self.dialect.reads(line)]
+        if len(begins) == len(texts):
+            return
+        other = np.ones(len(texts), dtype=bool)
+        other[begins] = False
+        others = texts.filter(pl.Series(other))
+        dated = others.str.contains(LOOKS_DATED) & ~others.str.contains(OF_THE_LOGGER)
+        self.strangers += int(dated.sum())
+        if len(self._strange) < KEPT:
+            self._strange += others.filter(dated).head(KEPT).to_list()
+        if len(self._other) < KEPT:
+            self._other += others.head(KEPT).to_list()
+
+    def problem(self, kept: Callable[[str], str]) -> str | None:
+        """What is wrong, for a person; ``None`` where nothing is. ``kept`` hides what must not be kept."""
+        said = self.told or (self._said() if self.dialect else None)
+        if said is None or not (self.lines or self.told):
+            return None
+        what, to_do = said
+        lines = self._strange or self._other
+        looks = f"; most lines look like {shape(kept, lines)}" if lines else ""
+        return f"{NOT_UNDERSTOOD}{what}{looks}; {to_do}"
+
+    def shapes(self, kept: Callable[[str], str], count: int = 3) -> list[tuple[int, str]]:
+        """The commonest forms of the lines that could not be read, and how many of those kept are of each.
+
+        ``kept`` hides what must not be shown.
+        """
+        lines = self._strange or ([] if self.dated else self._other)
+        common = Counter(form(line) for line in lines).most_common(count)
+        return [(many, example(lines, one, kept)) for one, many in common]
+
+    def _said(self) -> Told | None:
+        name = self.dialect.system if self.dialect else ""
+        if not self.dated and self.strangers:
+            return f"none of {self.lines:,} lines begins as one of {name} does", advice(self._strange)
+        if self.strangers >= FEWEST and SHARE * self.strangers >= self.dated + self.strangers:
+            what = f"{self.strangers:,} lines look dated, but not as the {self.dated:,} others are"
+            return what, advice(self._strange)
+        if self.looked_at and 2 * self.unread > self.looked_at:
+            return f"lines are dated, but most are in no layout of {name} that is known", advice(self._strange)
+        if self.dialect and self.dialect.missing and self.dated:
+            return f"the layout does not tell {self.dialect.missing}", "add it to the logger's pattern"
+        return None
+
+    def _suspected(self, data: bytes) -> Told | None:
+        """What a file seems to be that speaks no dialect, if its lines hold texts of one."""
+        lines = pl.Series(data.decode("utf-8", "replace").split("\n"), dtype=pl.String)
+        for dialect in DIALECTS:
+            telling = [text for text in dialect.anchors if len(text) >= TELLING]
+            hits = lines.filter(lines.str.contains_any(telling)) if telling else lines.head(0)
+            dated = hits.filter(hits.str.contains(LOOKS_DATED)).head(KEPT).to_list()
+            unread = [line for line in dated if not any(one.reads(line) for one in readings(dialect, [line]))]
+            if len(unread) >= HITS:
+                self._strange += unread
+                return f"the lines hold texts of {dialect.name} in a layout that is not known", advice(unread)
+        return None
+
+
+def archive(data: bytes) -> Told | None:
+    """What is wrong with a file that begins so, if it is an archive."""
+    found = next((what for magic, at, what in ARCHIVES if data.startswith(magic, at)), None)
+    return (f"it is {found}", "unpack it before it is landed") if found else None
+
+
+def encoding(data: bytes, stream: str) -> Told | None:
+    """What is wrong with a file that begins so, if it is no text, or text in an encoding that nobody reads."""
+    head = data[:4096]
+    if b"\0" not in head or not (dialect_for(stream) or stream.endswith((".log", ".out", ".txt"))):
+        return None
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if max(even, odd) * 3 > len(head) and min(even, odd) * 10 < max(even, odd):
+        return "it is UTF-16 text", "write it, or convert it, as UTF-8"
+    if head.count(0) * 20 > len(head):
+        return "it is no text: bytes of zero are all over its beginning", "see what wrote it"
+    return None
+
+
+def advice(lines: Iterable[str]) -> str:
+    """What to do about lines in an unknown layout."""
+    first = list(lines)[:FEWEST]
+    if first and all(_TIME_ONLY.match(line) for line in first):
+        return "their times say no day: let the logger's pattern write the date"
+    if any(_AMBIGUOUS.search(line[:100]) for line in first):
+        return f"their dates can mean two days: {SETTING}"
+    return SETTING
+
+
+def shape(kept: Callable[[str], str], lines: Sequence[str]) -> str:
+    """The commonest form of lines: one of them, each digit a 9."""
+    [(common, _)] = Counter(form(line) for line in lines).most_common(1)
+    return example(lines, common, kept)
+
+
+def example(lines: Iterable[str], wanted: str, kept: Callable[[str], str]) -> str:
+    """A line of a form, each digit a 9."""
+    line = next(line for line in lines if form(line) == wanted)
+    return "'" + printable(re.sub(r"\d", "9", kept(line)))[:100] + "'"
+
+
+def form(line: str) -> str:
+    """A line without what changes from one to the next."""
+    return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "9", line[:120]))[:24]
+
+
+def printable(text: str) -> str:
+    """A text without control characters."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)

@@ -1,0 +1,15 @@
+"""Which files were read without being understood when they were last landed."""
+
+from typing import Any
+
+from jobs.reading.published import Published
+from schemas.landed_files import NOT_UNDERSTOOD
+
+MISUNDERSTOOD = f"""SELECT cluster, source_node, path, problem FROM landed_files AS now
+WHERE problem LIKE '{NOT_UNDERSTOOD}%' AND batch = (SELECT max(batch) FROM landed_files AS other
+  WHERE other.cluster = now.cluster AND other.path = now.path) ORDER BY ALL"""  # noqa: S608 - our own text
+
+
+def misunderstood(published: Published) -> list[dict[str, Any]]:
+    """Each such file, and what is wrong with it."""
+    return published.rows(MISUNDERSTOOD)

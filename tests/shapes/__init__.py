@@ -1,0 +1,1 @@
+"""Real log lines in the shapes that production gives them."""
