@@ -56,6 +56,24 @@ TABLE = Table(
         Column(name="offset_before", type=BIGINT, comment="Offset before."),
         Column(name="offset_after", type=BIGINT, comment="Offset after."),
         Column(name="rounds", type=BIGINT, comment="Rounds of voting."),
+        Column(
+            name="clock_least_ms",
+            type=BIGINT,
+            comment="How far the clock was ahead of true time at least, where it was wrong; negative: behind.",
+            unit="ms",
+        ),
+        Column(
+            name="clock_most_ms",
+            type=BIGINT,
+            comment="How far the clock was ahead of true time at most, where it was wrong; negative: behind.",
+            unit="ms",
+        ),
+        Column(
+            name="clock_set_by_ms",
+            type=BIGINT,
+            comment="By how much the clock was set at once, by the lines of one log; negative: back.",
+            unit="ms",
+        ),
     ),
     expectations=(
         in_order(
@@ -63,6 +81,7 @@ TABLE = Table(
             ("start_time", "end_time"),
             ("overlap_min_ms", "overlap_max_ms"),
             ("duration_min_ms", "duration_max_ms"),
+            ("clock_least_ms", "clock_most_ms"),
         ),
         listed_proofs_exist("findings"),
         Expectation(

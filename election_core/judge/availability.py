@@ -7,7 +7,7 @@ from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
 from election_core.judge.leaderless import Gap, Unseen, gaps, leaderless
-from election_core.judge.limits import clock_skews, log_gaps, starting
+from election_core.judge.limits import log_gaps, starting
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.storm import storm
 from election_core.model.catalogue import RuleId
@@ -35,20 +35,19 @@ def availability(
     yield from leaderless(group, found, what, clock)
     yield from storms
     yield from log_gaps(group)
-    yield from clock_skews(group)
     yield from common_coverage(group, found, len(storms))
 
 
 def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator[RuleCoverage]:
     """Coverage of the rules about availability and about what limits a verdict."""
     changes = max(len(group.tenures) - 1, 0)
-    put_back = group.clocks.put_back
-    blurred = (t for t in group.tenures[:-1] if t.end.by - t.end.at > Timeout.BLURRED_END.us or t.source in put_back)
+    ends = (tenure.end for tenure in group.tenures[:-1])
+    blurred = (end for end in ends if end.by - end.at > Timeout.BLURRED_END.us or group.clocks.near_step(end))
     unclear = sum(1 for _ in blurred)
     unclear = max(min(unclear, changes - len(found)), 0)
     why = "the end of a tenure is known only between its last sign and the next start"
-    if put_back:
-        why += "; a clock that was put back does not tell when its machine led"
+    if group.clocks.stepped:
+        why += "; around a step of its clock a machine does not tell when it led"
     sure = sum(1 for gap in found if gap.least >= SECOND)
     unclear = max(unclear, len(found) - sure)
     yield coverage(group, RuleId.LEADERLESS, max(changes - sure - unclear, 0), sure, unclear, why)
@@ -57,7 +56,4 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator
     speaking = {fact.source_node for fact in group.of(Alive)}
     yield coverage(group, RuleId.LOG_GAP, len(speaking - silent), len(silent))
     compared, never = group.clocks.compared()
-    skewed = len(group.clocks.skews)
-    yield coverage(
-        group, RuleId.CLOCK_SKEW, max(compared - skewed, 0), skewed, never, "no message goes between the two"
-    )
+    yield coverage(group, RuleId.CLOCK_SKEW, compared, 0, never, "no message goes between the two")

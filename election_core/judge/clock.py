@@ -6,218 +6,288 @@ happened before it. Each such pair is one inequality between two offsets. Togeth
 constraints whose tightest consequences are shortest paths (Bellman 1958; Cormen et al., "Difference
 constraints and shortest paths").
 
-Messages narrow the configured bounds. Where they contradict them, the configured bound of the machine that is
+A clock is a row of segments (:mod:`.clock_segments`): it is cut where its own lines go back, and where no constant
+offset explains its messages. Each segment has an offset of its own. A moment near a step may belong to either side of
+it; only what is compared with such a moment is as wide as the step.
+
+Messages narrow the configured bounds. Where they contradict them, the configured bound of the segment that is
 wrong most often is dropped: its offset is then known only as far as messages prove it, and the contradiction
 is reported, not smoothed away.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 
-UNBOUNDED = 1 << 60
-"""Larger than any difference of two moments, in microseconds."""
+from election_core.judge.clock_segments import (
+    UNBOUNDED,
+    Edge,
+    Message,
+    Moment,
+    Segments,
+    Step,
+    shortest_paths,
+)
 
-WANDER_US = 50_000
-"""How far two clocks may part between a message that compares them and the moments that are judged by it.
+__all__ = ["UNBOUNDED", "Clocks", "Message", "Moment", "Offset", "Step", "WrongClock"]
 
-A clock that is kept within its bound is slewed back and forth, a free one gains or loses up to 100 us a second. Whole
-seconds blur more than that.
-"""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Moment:
-    """A moment on the clock of ``source``: it lies in ``[at, by]`` (microseconds UTC of that clock)."""
-
-    at: int
-    by: int
-    source: str
-    event_id: str | None = field(default=None, compare=False)
+_TRUE_TIME = -1
+"""The number of the reference among the segments: the true time, which the configured bounds are about."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Message:
-    """``effect`` was logged because of ``cause``, on another machine: it cannot have happened before."""
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """How far the clock of ``source`` was ahead of true time in a segment; microseconds, negative where it was behind.
 
-    cause: Moment
-    effect: Moment
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Skew:
-    """Messages prove that the clock of ``behind`` is at least ``at_least_us`` behind the clock of ``ahead``.
-
-    ``ahead == behind`` means that one clock stepped: no constant offset explains the messages. Where the step of
-    another clock would explain them as well, ``or_else`` names it.
+    The segment has the readings from ``first`` to ``last`` (``None``: from the first, or to the last, of all).
+    ``least`` and ``most`` are ``None`` where nothing bounds them. ``by_bound``: the configured bound holds for it.
     """
 
-    ahead: str
-    behind: str
-    at_least_us: int
+    source: str
+    first: int | None
+    last: int | None
+    least: int | None
+    most: int | None
+    by_bound: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WrongClock:
+    """The clock of ``source`` was out of its bounds, or was set.
+
+    ``offsets`` are its segments that contradict the bounds. ``set_by`` says how far, at least, it was set at each of
+    its steps: back where negative; where only messages show a step, they do not say which way, and it is positive.
+    ``apart_us`` is by how much, at least, it contradicts the others. Where the clocks of ``or_else`` would explain the
+    same as well, it may be theirs that was wrong.
+    """
+
+    source: str
+    or_else: tuple[str, ...]
+    offsets: tuple[Offset, ...]
+    set_by: tuple[int, ...]
+    apart_us: int
     evidence: tuple[str, ...]
-    or_else: tuple[str, ...] = ()
 
 
 class Clocks:
     """What is known about the clocks of a group's machines.
 
-    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources. ``steps_us``
-    are the clocks that were put back further than their bounds allow, and how far: neither a bound nor a message holds
-    for all of such a clock's times.
+    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources. ``steps``
+    are the places where the own lines of a source show that its clock was put back.
     """
 
-    def __init__(
-        self, bounds_us: dict[str, int], messages: Iterable[Message], steps_us: Mapping[str, int] | None = None
-    ) -> None:
-        self._steps = dict(steps_us or {})
+    def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step] = ()) -> None:
         self._sources = sorted(bounds_us)
-        self._tightest = _tightest_messages(
-            message for message in messages if not {message.cause.source, message.effect.source} & self._steps.keys()
-        )
-        choices = self._fewest_that_stepped()
-        stepped = {source for choice in choices for source in choice}
-        proven = self._paths_without(stepped)
-        self.skews = (*self._contradictions(proven, bounds_us), *self._jumps(choices))
-        trusted = dict(bounds_us)
-        for source in _least_trustworthy(self.skews):
-            trusted.pop(source, None)
-        self._ahead = self._combine(proven, trusted, stepped | self._steps.keys())
+        self._segments = Segments(bounds_us, messages, steps)
+        self._edges = self._segments.edges()
+        self._proven = shortest_paths(self._segments.numbers, self._edges)
+        doubted = self._doubted()
+        self._ahead = self._combined(doubted)
+        self._wrong = frozenset(doubted)
 
-    @property
-    def put_back(self) -> frozenset[str]:
-        """The clocks that were put back: their times are not compared with those of others."""
-        return frozenset(self._steps)
+    # -- how far apart ---------------------------------------------------------------------------------------------
 
-    def compared(self) -> tuple[int, int]:
-        """How many ordered pairs of sources a message compares, and how many none does."""
-        pairs = len(self._sources) * (len(self._sources) - 1)
-        compared = sum(1 for a, b in self._tightest if a != b)
-        return compared, pairs - compared
+    def elapsed(self, earlier: Moment, later: Moment) -> tuple[int, int]:
+        """The least and the most true time from ``earlier`` to ``later``, in microseconds; may be negative.
+
+        Of a moment around a step of its clock no more is known than that: the answer is wide there.
+        """
+        before, after = self._segments.span(earlier), self._segments.span(later)
+        least = after.at - before.by - self._most(before.end, after.begin)
+        most = after.by - before.at + self._most(after.end, before.begin)
+        if self._segments.of_one_clock(before.begin, after.begin):
+            # What lies before a step is not after what lies behind it.
+            least = max(least, 0) if before.end < after.begin else least
+            most = min(most, 0) if after.end < before.begin else most
+        return max(least, -UNBOUNDED), min(most, UNBOUNDED)
+
+    def comparable(self, one: Moment, other: Moment) -> bool:
+        """Whether anything at all is known of the time between two moments."""
+        least, most = self.elapsed(one, other)
+        return least > -UNBOUNDED or most < UNBOUNDED
+
+    def near_step(self, moment: Moment) -> bool:
+        """Whether a moment may lie on either side of a step of its clock."""
+        span = self._segments.span(moment)
+        return span.begin != span.end
+
+    def surely_before(self, one: Moment, other: Moment) -> bool:
+        """Whether all of one moment lies before all of the other, on every clock."""
+        return self.elapsed(one, other)[0] > 0
+
+    def most_ahead(self, source: str, other: str) -> int:
+        """How far, at most, the clock of ``source`` was ever ahead of the clock of ``other``, in microseconds.
+
+        ``source`` and ``other`` may be the same: then it is how far the clock was ever put back.
+        """
+        return self._most_ahead[source, other]
 
     @cached_property
     def widest(self) -> int:
         """No two of the clocks are further apart than this, in microseconds; neither is one from itself."""
-        return max((abs(self.most_ahead(a, b)) for a in self._sources for b in self._sources), default=0)
+        return max((abs(most) for most in self._most_ahead.values()), default=0)
 
-    def most_ahead(self, source: str, other: str) -> int:
-        """How far, at most, the clock of ``source`` is ahead of the clock of ``other``, in microseconds."""
-        if source == other:
-            return self._steps.get(source, 0)
-        return self._ahead.get((other, source), UNBOUNDED)
+    @cached_property
+    def _most_ahead(self) -> dict[tuple[str, str], int]:
+        numbers = {source: self._segments.of(source) for source in self._sources}
+        return {
+            (one, other): max(self._most(b.number, a.number) for a in numbers[one] for b in numbers[other])
+            for one in self._sources
+            for other in self._sources
+        }
 
-    def elapsed(self, earlier: Moment, later: Moment) -> tuple[int, int]:
-        """The least and the most true time from ``earlier`` to ``later``, in microseconds; may be negative."""
-        least = later.at - earlier.by - self.most_ahead(later.source, earlier.source)
-        most = later.by - earlier.at + self.most_ahead(earlier.source, later.source)
-        return max(least, -UNBOUNDED), min(most, UNBOUNDED)
+    def shown_by(self, source: str, moment: Moment) -> tuple[int | None, int | None]:
+        """The earliest and the latest reading of a source's clock at a moment of another's (``None``: no bound)."""
+        early: list[int | None] = []
+        late: list[int | None] = []
+        span = self._segments.span(moment)
+        for own in self._segments.of(source):
+            ahead, behind = self._most(own.number, span.begin), self._most(span.end, own.number)
+            at = None if ahead >= UNBOUNDED else span.at - ahead
+            by = None if behind >= UNBOUNDED else span.by + behind
+            if (at is not None and at > own.last) or (by is not None and by < own.first):
+                continue
+            early.append(at if own.first <= -UNBOUNDED else max(own.first, own.first if at is None else at))
+            late.append(by if own.last >= UNBOUNDED else min(own.last, own.last if by is None else by))
+        return (
+            None if not early or None in early else min(at for at in early if at is not None),
+            None if not late or None in late else max(by for by in late if by is not None),
+        )
 
-    def _shortest_paths(self, edges: dict[tuple[str, str], int]) -> dict[tuple[str, str], int]:
-        """``(a, b) -> most that offset(b) - offset(a) can be`` by the given edges (Floyd and Warshall)."""
-        distance = dict(edges)
-        for via in self._sources:
-            for a in self._sources:
-                first = distance.get((a, via))
-                if first is None:
-                    continue
-                for b in self._sources:
-                    second = distance.get((via, b))
-                    if second is not None and first + second < distance.get((a, b), UNBOUNDED):
-                        distance[(a, b)] = first + second
-        return distance
+    def _most(self, behind: int, ahead: int) -> int:
+        """How far, at most, the clock is ahead in the segment ``ahead`` of what it is in the segment ``behind``."""
+        return 0 if behind == ahead else self._ahead.get((behind, ahead), UNBOUNDED)
 
-    def _paths_without(self, sources: Iterable[str]) -> dict[tuple[str, str], int]:
-        """What the messages prove that none of ``sources`` sent or got."""
-        left_out = set(sources)
-        edges = {pair: weight for pair, (weight, _) in self._tightest.items() if not left_out & set(pair)}
-        return self._shortest_paths(edges)
+    # -- which are wrong -------------------------------------------------------------------------------------------
 
-    def _fewest_that_stepped(self) -> list[tuple[str, ...]]:
-        """The smallest sets of clocks without which the messages contradict each other no more; often just one."""
-        for count in range(len(self._sources) + 1):
-            choices = [one for one in combinations(self._sources, count) if not _contradict(self._paths_without(one))]
-            if choices:
-                return [choice for choice in choices if choice]
-        return []
+    @property
+    def stepped(self) -> frozenset[str]:
+        """The sources whose clocks were set."""
+        return frozenset(source for source in self._sources if len(self._segments.of(source)) > 1)
 
-    def _jumps(self, choices: list[tuple[str, ...]]) -> Iterator[Skew]:
-        """The clocks that stepped, each by no less than its messages contradict each other."""
-        if not choices:
-            return
-        rest = self._paths_without(choices[0])
-        or_else = tuple(source for choice in choices[1:] for source in choice if source not in choices[0])
-        for source in choices[0]:
-            there = [(weight, pair[1], ids) for pair, (weight, ids) in self._tightest.items() if pair[0] == source]
-            back = [(weight, pair[0], ids) for pair, (weight, ids) in self._tightest.items() if pair[1] == source]
-            around = [
-                (out + (0 if a == b else rest.get((a, b), UNBOUNDED)) + home, (*ids, *others))
-                for out, a, ids in there
-                for home, b, others in back
+    def compared(self) -> tuple[int, int]:
+        """How many ordered pairs of sources a message compares, and how many none does."""
+        source_of = {own.number: own.source for source in self._sources for own in self._segments.of(source)}
+        tied = {(source_of[a], source_of[b]) for a, b in self._edges if source_of[a] != source_of[b]}
+        pairs = len(self._sources) * (len(self._sources) - 1)
+        return len(tied), pairs - len(tied)
+
+    def offsets(self) -> Iterator[Offset]:
+        """What is known of each clock, segment by segment."""
+        for source in self._sources:
+            for own in self._segments.of(source):
+                ahead = self._ahead.get((_TRUE_TIME, own.number))
+                behind = self._ahead.get((own.number, _TRUE_TIME))
+                yield Offset(
+                    source=source,
+                    first=own.first if own.first > -UNBOUNDED else None,
+                    last=own.last if own.last < UNBOUNDED else None,
+                    least=None if behind is None else -behind,
+                    most=ahead,
+                    by_bound=own.number not in self._wrong,
+                )
+
+    def adjusted(self, moment: Moment) -> Moment:
+        """A moment as a clock within its bounds would show it.
+
+        A moment of a clock that is within its bounds stays as it was logged; so does one of which nothing is proven.
+        """
+        span = self._segments.span(moment)
+        if span.begin != span.end or span.begin not in self._wrong:
+            return moment
+        behind = self._ahead.get((span.begin, _TRUE_TIME))
+        ahead = self._ahead.get((_TRUE_TIME, span.begin))
+        known = [one for one in (ahead, None if behind is None else -behind) if one is not None]
+        if not known:
+            return moment
+        offset = sum(known) // len(known)
+        return replace(moment, at=moment.at - offset, by=moment.by - offset)
+
+    @cached_property
+    def wrong(self) -> tuple[WrongClock, ...]:
+        """The clocks that were wrong, each once, in the order of their sources."""
+        told = {}
+        offsets: dict[str, list[Offset]] = {}
+        for offset in self.offsets():
+            offsets.setdefault(offset.source, []).append(offset)
+        blamed = self._blamed()
+        for source in self._sources:
+            steps = [step for step in self._segments.steps if step.source == source]
+            jumps = [jump for jump in self._segments.jumps if jump.source == source]
+            against = blamed.get(source, [])
+            if not (steps or jumps or against):
+                continue
+            others = [other for jump in jumps for other in jump.or_else] + [
+                other for _, others, _ in against for other in others
             ]
-            weight, evidence = min(around)
-            yield Skew(source, source, -weight, tuple(dict.fromkeys(evidence)), tuple(dict.fromkeys(or_else)))
+            told[source] = WrongClock(
+                source=source,
+                or_else=tuple(sorted(set(others))),
+                offsets=tuple(one for one in offsets[source] if not one.by_bound),
+                set_by=(*(-step.size for step in steps), *(jump.at_least for jump in jumps)),
+                apart_us=max(
+                    (*(step.size for step in steps), *(jump.at_least for jump in jumps), *(by for by, _, _ in against))
+                ),
+                evidence=tuple(
+                    dict.fromkeys(
+                        (
+                            *(line for step in steps for line in step.evidence),
+                            *(line for jump in jumps for line in jump.evidence),
+                            *(line for _, _, lines in against for line in lines),
+                        )
+                    )
+                ),
+            )
+        return tuple(told.values())
 
-    def _contradictions(self, proven: dict[tuple[str, str], int], bounds_us: dict[str, int]) -> tuple[Skew, ...]:
-        skews = []
-        for (a, b), most in sorted(proven.items()):
-            if a != b and most < -(bounds_us[a] + bounds_us[b]):
-                evidence = self._tightest.get((a, b), (0, ()))[1]
-                skews.append(Skew(a, b, -most, evidence))
-        return tuple(skews)
+    def _blamed(self) -> dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]]:
+        """Of each source whose clock is blamed for a contradiction: by how much, or else whose, and the evidence."""
+        source_of = {own.number: own.source for source in self._sources for own in self._segments.of(source)}
+        blamed: dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]] = {}
+        for one, other, by, evidence in self._contradictions():
+            doubted = sorted({source_of[number] for number in (one, other) if number in self._wrong})
+            if len(doubted) == 1:
+                blamed.setdefault(doubted[0], []).append((by, (), evidence))
+            elif doubted and source_of[one] != source_of[other]:
+                blamed.setdefault(doubted[0], []).append((by, tuple(doubted[1:]), evidence))
+        return blamed
 
-    def _combine(
-        self, proven: dict[tuple[str, str], int], trusted: dict[str, int], stepped: set[str]
-    ) -> dict[tuple[str, str], int]:
+    def _contradictions(self) -> Iterator[tuple[int, int, int, tuple[str, ...]]]:
+        """Pairs of segments that are further apart than their bounds allow: by how much at least, and the evidence."""
+        for (a, b), most in sorted(self._proven.items()):
+            if a != b and most < -(self._segments.bound(a) + self._segments.bound(b)):
+                yield a, b, -most, self._edges[a, b].evidence if (a, b) in self._edges else ()
+
+    def _doubted(self) -> list[int]:
+        """The segments whose configured bound does not hold."""
+        doubted = _least_trustworthy([(a, b) for a, b, _, _ in self._contradictions()])
+        for before, after in self._segments.sides_of_steps():
+            if before not in doubted and after not in doubted:
+                doubted += [before, after]
+        return doubted
+
+    def _combined(self, doubted: list[int]) -> dict[tuple[int, int], int]:
         """Messages and the configured bounds that they do not contradict, together."""
-        edges = {pair: weight for pair, weight in proven.items() if pair[0] != pair[1] and not stepped & set(pair)}
-        reference = ""
-        for source, bound in trusted.items():
-            if source not in stepped:
-                edges[(reference, source)] = bound
-                edges[(source, reference)] = bound
-        for a in self._sources:
-            for b in self._sources:
-                here = edges.get((a, reference), UNBOUNDED) + edges.get((reference, b), UNBOUNDED)
-                if a != b and here < edges.get((a, b), UNBOUNDED):
-                    edges[(a, b)] = here
-        return self._shortest_paths(edges)
+        edges = {pair: Edge(most, ()) for pair, most in self._proven.items() if pair[0] != pair[1]}
+        for number in self._segments.numbers:
+            if number not in doubted and self._segments.known(number):
+                edges[_TRUE_TIME, number] = edges[number, _TRUE_TIME] = Edge(self._segments.bound(number), ())
+        return shortest_paths([_TRUE_TIME, *self._segments.numbers], edges)
 
 
-def _contradict(paths: dict[tuple[str, str], int]) -> bool:
-    """Whether some machine would have to be ahead of itself."""
-    return any(a == b and most < 0 for (a, b), most in paths.items())
-
-
-def _tightest_messages(messages: Iterable[Message]) -> dict[tuple[str, str], tuple[int, tuple[str, ...]]]:
-    """For each ordered pair of sources the message that says most: ``(bound, evidence)``."""
-    tightest: dict[tuple[str, str], tuple[int, tuple[str, ...]]] = {}
-    for message in sorted(messages):
-        cause, effect = message.cause, message.effect
-        if cause.source == effect.source:
-            continue
-        evidence = tuple(e for e in (cause.event_id, effect.event_id) if e)
-        wander = WANDER_US if effect.by - effect.at < WANDER_US else 0
-        candidate = (effect.by - cause.at + wander, evidence)
-        pair = (cause.source, effect.source)
-        if pair not in tightest or candidate < tightest[pair]:
-            tightest[pair] = candidate
-    return tightest
-
-
-def _least_trustworthy(skews: tuple[Skew, ...]) -> list[str]:
-    """The fewest sources without which no contradiction is left: always the one in most of them first."""
-    left = [skew for skew in skews if skew.ahead != skew.behind]
-    dropped = []
+def _least_trustworthy(pairs: list[tuple[int, int]]) -> list[int]:
+    """The fewest segments without which no contradiction is left: always the one in most of them first."""
+    left = [pair for pair in pairs if pair[0] != pair[1]]
+    dropped: list[int] = []
     while left:
-        counts: dict[str, int] = {}
-        for skew in left:
-            for source in (skew.ahead, skew.behind):
-                counts[source] = counts.get(source, 0) + 1
+        counts: dict[int, int] = {}
+        for pair in left:
+            for number in pair:
+                counts[number] = counts.get(number, 0) + 1
         most = max(counts.values())
-        worst = [source for source, count in sorted(counts.items()) if count == most]
+        worst = [number for number, count in sorted(counts.items()) if count == most]
         # Two machines that contradict each other and nobody else: either may be wrong, so trust neither.
         gone = worst if len(counts) == 2 else worst[:1]
         dropped += gone
-        left = [skew for skew in left if skew.ahead not in gone and skew.behind not in gone]
+        left = [pair for pair in left if not set(pair) & set(gone)]
     return dropped

@@ -67,8 +67,6 @@ def gaps(
     ordered = group.tenures  # by term: clocks of different machines do not order them
     ends, led_unseen, lives = _Ends(group, heard, majorities), _led_unseen(group), _Lives(group)
     for number, before in enumerate(ordered, 1):
-        if before.source in group.clocks.put_back:
-            return  # from here on it cannot be told when somebody led
         after = ordered[number] if number < len(ordered) else None
         gap = _gap(group, ends, before, after, led_unseen, lives)
         if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):

@@ -5,14 +5,16 @@ n0     ....sends(12:00:05)...............
 n1     ....reads(12:00:01)...............  read before it was sent, by more than the bounds allow: CLOCK_SKEW
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from election_core.fold.process_runs import SECOND
-from election_core.judge.group import Group
-from election_core.judge.wording import seconds
+from election_core.judge.clock import Clocks, Offset, WrongClock
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, group_of
+from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
-from election_core.model.facts import Silence
-from election_core.model.rows import Finding
+from election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
+from election_core.model.rows import Finding, RuleCoverage
 
 
 def log_gaps(group: Group) -> Iterator[Finding]:
@@ -44,28 +46,88 @@ def starting(group: Group, hole: Silence) -> bool:
     return not own or own[-1].cause == "start"
 
 
-def clock_skews(group: Group) -> Iterator[Finding]:
-    """``CLOCK_SKEW``: clocks that differ by more than their configured bounds, as messages prove."""
-    for skew in group.clocks.skews:
-        if skew.ahead == skew.behind:
-            who = " or of ".join((skew.ahead, *skew.or_else))
-            summary = f"The clock of {who} stepped by at least {seconds(skew.at_least_us)}."
-        else:
-            by = seconds(skew.at_least_us)
-            summary = f"The clock of {skew.behind} is at least {by} behind the clock of {skew.ahead}."
-        nodes = tuple(dict.fromkeys((skew.ahead, skew.behind, *skew.or_else)))
-        concerned = [fact for fact in group.facts if fact.source_node in nodes]
-        times = [fact.since for fact in concerned or group.facts]
-        yield group.finding(
-            RuleId.CLOCK_SKEW,
-            (skew.ahead, skew.behind),
-            severity=WARNING,
-            certainty=PROVEN,
-            nodes=nodes,
-            terms=(),
-            start_time=min(times),
-            end_time=max(times),
-            summary=summary,
-            evidence=skew.evidence,
-            duration_min_ms=skew.at_least_us // 1000,
-        )
+def wrong_clocks(facts: Sequence[Fact], clocks: Clocks) -> Iterator[Finding | RuleCoverage]:
+    """``CLOCK_SKEW``: each clock of a group's machines that was set, or is further off than its bound allows, once."""
+    group = group_of(facts, clocks)
+    by_source: dict[str, list[Fact]] = {}
+    for fact in group.facts:
+        if not isinstance(fact, TimeoutConfigured):
+            by_source.setdefault(fact.source_node, []).append(fact)
+    told = [wrong for wrong in clocks.wrong if _of_member(by_source.get(wrong.source, []))]
+    for wrong in told:
+        yield _wrong_clock(group, wrong, by_source)
+    concerned = {source for wrong in told for source in (wrong.source, *wrong.or_else)}
+    yield coverage(group, RuleId.CLOCK_SKEW, len(by_source.keys() - concerned), len(told))
+
+
+def _of_member(own: Sequence[Fact]) -> bool:
+    """Whether a machine belongs to the group; others only speak of it, and their clock is told of where they belong."""
+    return any(not isinstance(fact, ClockSteppedBack) or fact.of_member for fact in own)
+
+
+def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> Finding:
+    own = by_source[wrong.source]
+    worst = None if wrong.or_else else max(wrong.offsets, key=_away, default=None)
+    set_by = max(wrong.set_by, key=abs, default=None)
+    beyond = bool(wrong.offsets) or any(jump > 0 for jump in wrong.set_by)
+    begin, end = min(fact.since for fact in own), max(fact.until or fact.since for fact in own)
+    since = [begin if one.first is None else one.first for one in wrong.offsets]
+    until = [end if one.last is None else one.last for one in wrong.offsets]
+    return group.finding(
+        RuleId.CLOCK_SKEW,
+        (wrong.source, *wrong.or_else),
+        severity=WARNING if beyond else INFO,
+        nodes=tuple(_member(by_source[source]) for source in (wrong.source, *wrong.or_else)),
+        terms=(),
+        start_time=max(min(since, default=begin), begin),
+        end_time=min(max(until, default=end), end),
+        summary=_sentence(wrong, worst, by_source) + (_ONLY_PROVEN if beyond else _WITHIN),
+        evidence=wrong.evidence,
+        clock_least_ms=None if worst is None or worst.least is None else worst.least // 1000,
+        clock_most_ms=None if worst is None or worst.most is None else -(-worst.most // 1000),
+        clock_set_by_ms=None if set_by is None or set_by > 0 else set_by // 1000,
+    )
+
+
+_ONLY_PROVEN = " What it logged is compared with what others logged as far as messages prove, and not around a step."
+_WITHIN = " That is inside its configured bound."
+
+
+def _sentence(wrong: WrongClock, worst: Offset | None, by_source: Mapping[str, Sequence[Fact]]) -> str:
+    names = [_name(source, by_source[source]) for source in (wrong.source, *wrong.or_else)]
+    if wrong.or_else and not wrong.set_by:
+        return f"The clocks of {' and of '.join(names)} are at least {seconds(wrong.apart_us)} apart."
+    said = []
+    back = [-size for size in wrong.set_by if size < 0]
+    jumps = [size for size in wrong.set_by if size > 0]
+    if back:
+        said.append(f"was put back by {' and by '.join(seconds(size) for size in back)}")
+    if jumps:
+        said.append(f"was set by at least {' and by '.join(seconds(size) for size in jumps)}")
+    if worst is not None and _away(worst) > 0:
+        ahead = (worst.least or 0) > 0
+        ends = (worst.least, worst.most) if ahead else (worst.most, worst.least)
+        near, far = abs(ends[0] or 0), None if ends[1] is None else abs(ends[1])
+        how_far = f"at least {seconds(near)}" if far is None else between(near, far)
+        said.append(f"was {how_far} {'ahead' if ahead else 'behind'}")
+    if not said:
+        said.append(f"differs from others by at least {seconds(wrong.apart_us)}")
+    return f"The clock of {' or of '.join(names)} {', and '.join(said)}."
+
+
+def _away(offset: Offset) -> int:
+    """How far, at least, a clock is from true time, in microseconds."""
+    ahead = offset.least if offset.least is not None else 0
+    behind = -offset.most if offset.most is not None else 0
+    return max(ahead, behind, 0)
+
+
+def _member(own: Sequence[Fact]) -> str:
+    """The member as which a machine's process runs, if it runs as one; else the folder of its logs."""
+    names = {fact.node for fact in own if isinstance(fact, Alive) and fact.node is not None}
+    return names.pop() if len(names) == 1 else own[0].source_node
+
+
+def _name(source: str, own: Sequence[Fact]) -> str:
+    member = _member(own)
+    return source if member == source else f"{member} ({source})"

@@ -143,11 +143,7 @@ def _followed(every: Sequence[Fact], source: str, between: tuple[int, int], cloc
 
 def _on_clock_of(source: str, fact: Fact, clocks: Clocks) -> tuple[int | None, int | None]:
     """The earliest and latest reading of a process's clock when something was noticed on another machine."""
-    ahead, behind = clocks.most_ahead(fact.source_node, source), clocks.most_ahead(source, fact.source_node)
-    return (
-        None if ahead >= UNBOUNDED else fact.since - ahead,
-        None if behind >= UNBOUNDED else fact.since_by + behind,
-    )
+    return clocks.shown_by(source, Moment(fact.since, fact.since_by, fact.source_node))
 
 
 def _alive(every: Iterable[Fact]) -> Iterator[Alive]:
@@ -156,11 +152,8 @@ def _alive(every: Iterable[Fact]) -> Iterator[Alive]:
 
 def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | None:
     """The end of the group's logs, on one machine's clock."""
-    ends = [
-        fact.until - clocks.most_ahead(fact.source_node, source)
-        for fact in _alive(every)
-        if fact.until is not None and clocks.most_ahead(fact.source_node, source) < UNBOUNDED
-    ]
+    seen = (Moment(fact.until, fact.until, fact.source_node) for fact in _alive(every) if fact.until is not None)
+    ends = [at for at, _ in (clocks.shown_by(source, one) for one in seen) if at is not None]
     return LastSign(max(ends)) if ends else None
 
 

@@ -265,6 +265,19 @@ class LineBrokeRule(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class ClockSteppedBack(Fact):
+    """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
+    group."""
+
+    kind: ClassVar[str] = "CLOCK_STEPPED_BACK"
+
+    back_ms: int
+    of_member: bool
+    stream: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class SettingPrinted(Fact):
     """The source printed the setting ``name`` with this ``value``, for the first time; only settings that change a time
     of :class:`~election_core.model.timing.Timeout`. Milliseconds, or ticks."""
@@ -313,6 +326,7 @@ SHARED: tuple[type[Fact], ...] = (
     TermWentBack,
     LogCut,
     RuleChecked,
+    ClockSteppedBack,
     SettingPrinted,
     TimeoutConfigured,
     ReplayFailed,

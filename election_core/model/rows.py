@@ -170,6 +170,9 @@ class Finding:
     offset_before: int | None = None
     offset_after: int | None = None
     rounds: int | None = None
+    clock_least_ms: int | None = None
+    clock_most_ms: int | None = None
+    clock_set_by_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,12 @@
 """From the facts of one replica group to its rows, whichever protocols it speaks."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from election_core.judge.clock import Clocks
 from election_core.judge.group import group_of
+from election_core.judge.limits import wrong_clocks
 from election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact, ReplayFailed
 from election_core.model.rows import Row, settled
@@ -70,3 +72,6 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
     for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
         yield from settled(_JUDGES[protocol](list(own), clocks))
+    speaking = [replace(fact, protocol=log_quality.PROTOCOL) for fact in by_protocol if fact.protocol != FAULT]
+    if speaking:
+        yield from settled(wrong_clocks(speaking, clocks))

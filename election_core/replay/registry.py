@@ -28,7 +28,7 @@ from election_core.protocols.dledger import causality as dledger_causality
 from election_core.protocols.dledger import facts as dledger_facts
 from election_core.protocols.dledger import log as dledger_log
 from election_core.protocols.dledger import rules as dledger
-from election_core.protocols.highest_id import coordinator
+from election_core.protocols.highest_id import causality as highest_id_causality
 from election_core.protocols.highest_id import facts as highest_id_facts
 from election_core.protocols.log_quality import facts as log_quality_facts
 from election_core.protocols.log_quality import log as log_quality_log
@@ -121,7 +121,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         folds=(Fold(bully_log.bully_log, bully_log.KINDS, each_stream),),
         facts=highest_id_facts.KINDS,
         judge=bully.judge,
-        causal_pairs=coordinator.messages,
+        causal_pairs=highest_id_causality.messages,
     ),
     Protocol(
         name=token_ring.PROTOCOL,

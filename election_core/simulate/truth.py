@@ -279,20 +279,24 @@ def skews(world: World, messages: Iterable[tuple[Line, Line]], bound_us: int) ->
             words = f"The clock of {ahead} was up to {_seconds(most_us)} ahead of the clock of {behind}."
             yield Truth(
                 "CLOCK_SKEW", (ahead, behind), (), world.began_us, None, provable, words,
-                _skew((ahead, behind), most_us),
+                wrong_clock((ahead, behind), most_us),
             )  # fmt: skip
     for name, process in world.processes.items():
         for by_us in process.clock.steps:
             words = f"The clock of {name} was set by {_seconds(by_us)}."
-            yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, _skew((name,), abs(by_us)))
+            yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, wrong_clock((name,), abs(by_us)))
 
 
-def _skew(nodes: tuple[str, ...], most_us: int) -> Claim:
-    """Two clocks apart, in this order; or one clock that was set, perhaps named beside one that may have been."""
+def wrong_clock(nodes: tuple[str, ...], most_us: int) -> Claim:
+    """One of two clocks that are apart, or one that was set, perhaps named beside one that may have been.
+
+    No more is said of it than it was off, or was set by.
+    """
 
     def covers(finding: Finding) -> bool:
-        named = finding.nodes == nodes if len(nodes) > 1 else nodes[0] in finding.nodes
-        return named and (finding.duration_min_ms or 0) * 1000 <= most_us
+        ahead, behind = finding.clock_least_ms or 0, -(finding.clock_most_ms or 0)
+        said = max(ahead, behind, abs(finding.clock_set_by_ms or 0) - 1000)
+        return bool(set(nodes) & set(finding.nodes)) and said * 1000 <= most_us
 
     return covers
 

@@ -1,9 +1,12 @@
 """Clocks against a world in which every offset is known."""
 
-from hypothesis import given
+from itertools import pairwise, permutations
+
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from election_core.judge.clock import Clocks, Message, Moment
+from election_core.judge.clock import Clocks, Message, Moment, Step
 
 SOURCES = ("a", "b", "c")
 SECOND = 1_000_000
@@ -40,7 +43,7 @@ def test_true_offsets_are_always_inside_the_bounds(
 ) -> None:
     """Clocks inside their configured bounds are never called skewed, and no bound excludes the truth."""
     clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages_in(world, pairs))
-    assert clocks.skews == ()
+    assert clocks.wrong == ()
     for one in SOURCES:
         for other in SOURCES:
             assert world[one] - world[other] <= clocks.most_ahead(one, other)
@@ -64,7 +67,9 @@ def test_a_clock_beyond_its_bound_is_reported_and_not_trusted(
     world = {"a": ahead, "b": 0, "c": 0}
     question = [("a", "b", 50 * SECOND, 0), ("a", "c", 50 * SECOND, 0), ("b", "c", 10 * SECOND, 0)]
     clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages_in(world, [*question, *pairs]))
-    assert {(skew.ahead, skew.behind) for skew in clocks.skews} >= {("a", "b"), ("a", "c")}
+    assert [wrong.source for wrong in clocks.wrong] == ["a"]
+    assert clocks.wrong[0].offsets[0].least is not None
+    assert 0 < clocks.wrong[0].offsets[0].least <= ahead
     assert world["a"] - world["b"] <= clocks.most_ahead("a", "b")
     assert clocks.most_ahead("b", "c") <= 800_000, "the clocks that nobody contradicts keep their bounds"
 
@@ -76,9 +81,9 @@ def test_a_step_of_a_clock_is_reported() -> None:
         Message(Moment(10 * SECOND, 11 * SECOND, "b"), Moment(0, SECOND, "a")),
     ]
     clocks = Clocks({"a": 400_000, "b": 400_000}, back_and_forth)
-    assert any(skew.ahead == skew.behind for skew in clocks.skews)
-    least, most = clocks.elapsed(Moment(0, SECOND, "a"), Moment(50 * SECOND, 51 * SECOND, "b"))
-    assert least < 0 < most, "nothing can be said across these two clocks"
+    assert [wrong.set_by != () for wrong in clocks.wrong] == [True]
+    least, most = clocks.elapsed(Moment(5 * SECOND, 6 * SECOND, "a"), Moment(5 * SECOND, 6 * SECOND, "b"))
+    assert least < -8 * SECOND < 8 * SECOND < most, "around the step nothing can be said across these two clocks"
 
 
 def test_a_step_is_no_fault_of_the_other_clocks() -> None:
@@ -88,8 +93,8 @@ def test_a_step_is_no_fault_of_the_other_clocks() -> None:
     set_back = {**world, "a": -50 * SECOND}
     after = messages_in(set_back, [("b", "a", 80 * SECOND, 0), ("c", "a", 80 * SECOND, 0), ("c", "b", 80 * SECOND, 0)])
     clocks = Clocks(dict.fromkeys(SOURCES, 400_000), [*before, *after])
-    assert [(skew.ahead, skew.behind, skew.or_else) for skew in clocks.skews] == [("a", "a", ())]
-    assert 47 * SECOND <= clocks.skews[0].at_least_us <= 50 * SECOND
+    assert [(wrong.source, wrong.or_else) for wrong in clocks.wrong] == [("a", ())]
+    assert 47 * SECOND <= clocks.wrong[0].apart_us <= 50 * SECOND
     assert clocks.most_ahead("b", "c") <= SECOND, "the others still compare"
 
 
@@ -97,11 +102,101 @@ def test_a_step_of_one_of_two_clocks_is_blamed_on_none() -> None:
     """Two machines that contradict each other and nobody else: either may have stepped."""
     question = messages_in({"a": 0, "b": 0, "c": 0}, [("a", "b", 10 * SECOND, 0)])
     answer = messages_in({"a": -50 * SECOND, "b": 0, "c": 0}, [("b", "a", 80 * SECOND, 0)])
-    (skew,) = Clocks({"a": 400_000, "b": 400_000}, [*question, *answer]).skews
-    assert (skew.ahead, skew.behind, skew.or_else) == ("a", "a", ("b",))
+    (wrong,) = Clocks({"a": 400_000, "b": 400_000}, [*question, *answer]).wrong
+    assert (wrong.source, wrong.or_else) == ("a", ("b",))
 
 
 def test_one_machine_needs_no_bounds() -> None:
     """Two moments of one clock are apart by what it shows."""
     clocks = Clocks({"a": 10 * SECOND}, [])
     assert clocks.elapsed(Moment(0, SECOND, "a"), Moment(5 * SECOND, 6 * SECOND, "a")) == (4 * SECOND, 6 * SECOND)
+
+
+def chatter(begin: int, end: int, *sources: str) -> list[tuple[str, str, int, int]]:
+    """Every ten seconds somebody answers somebody else, round and round."""
+    return [
+        (sender, receiver, at * SECOND, 200_000)
+        for at in range(begin, end, 10)
+        for sender, receiver in permutations(sources, 2)
+    ]
+
+
+def apart(clocks: Clocks, one: Moment, other: Moment) -> int:
+    """How much of the time between two moments is not known."""
+    least, most = clocks.elapsed(one, other)
+    return most - least
+
+
+@pytest.mark.parametrize("step", [-63 * SECOND, 55 * SECOND])
+def test_a_step_costs_only_what_compares_with_that_clock_around_it(step: int) -> None:
+    """Before and after it the clock is as good as the others; those compare all the time."""
+    world = {"a": 0, "b": 100_000, "c": -100_000}
+    moved = {**world, "a": step}
+    messages = messages_in(world, chatter(0, 500, *SOURCES)) + messages_in(moved, chatter(500, 1000, *SOURCES))
+    lines = [Step("a", 499 * SECOND, 500 * SECOND + step, ("before", "after"))] if step < 0 else []
+    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, lines)
+    (wrong,) = clocks.wrong
+    assert (wrong.source, wrong.or_else) == ("a", ())
+    (offset,) = wrong.offsets
+    assert offset.least is not None
+    assert offset.most is not None
+    assert offset.least <= step <= offset.most <= offset.least + 5 * SECOND
+    for at, offsets in ((100 * SECOND, world), (900 * SECOND, moved)):
+        one, other = seen("a", at, offsets), seen("b", at + 7 * SECOND, offsets)
+        least, most = clocks.elapsed(one, other)
+        assert least <= 7 * SECOND <= most <= least + 5 * SECOND
+        assert clocks.adjusted(one).at in range(at - 3 * SECOND, at + 3 * SECOND)
+    assert apart(clocks, seen("b", 505 * SECOND, world), seen("c", 505 * SECOND, world)) <= 4 * SECOND
+    across = clocks.elapsed(seen("a", 100 * SECOND, world), seen("a", 900 * SECOND, moved))
+    assert across[0] <= 800 * SECOND <= across[1] <= across[0] + 6 * SECOND
+
+
+def test_a_clock_that_is_right_after_it_was_put_back_had_been_set_forward_before() -> None:
+    """Nobody hears of the clock while it is ahead: from the last message that shows it right, up to the step."""
+    world = {"a": 0, "b": 0, "c": 0}
+    messages = messages_in(world, [*chatter(0, 300, *SOURCES), *chatter(600, 900, *SOURCES)])
+    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, [Step("a", 650 * SECOND, 595 * SECOND)])
+    ahead = {**world, "a": 55 * SECOND}
+    for at, offsets in ((100, world), (200, world), (400, ahead), (590, ahead), (700, world)):
+        least, most = clocks.elapsed(seen("b", (at - 50) * SECOND, world), seen("a", at * SECOND, offsets))
+        assert least <= 50 * SECOND <= most
+    assert apart(clocks, seen("a", 200 * SECOND, world), seen("b", 200 * SECOND, world)) <= 4 * SECOND
+    assert apart(clocks, seen("a", 700 * SECOND, world), seen("b", 700 * SECOND, world)) <= 4 * SECOND
+
+
+@settings(deadline=None)
+@given(
+    jumps=st.lists(st.tuples(st.integers(0, 100), st.integers(-90, 90).filter(lambda by: abs(by) > 5)), max_size=2),
+    pairs=causes,
+    moments=st.lists(st.tuples(st.sampled_from(SOURCES), st.integers(0, 100 * SECOND)), min_size=2, max_size=6),
+)
+def test_steps_never_make_a_claim_false(
+    jumps: list[tuple[int, int]], pairs: list[tuple[str, str, int, int]], moments: list[tuple[str, int]]
+) -> None:
+    """Whatever the messages happen to show: no true time lies outside of what is said of it.
+
+    The clock's lines show each step back; the messages are enough to find it, whichever they are.
+    """
+    steps = sorted(dict(jumps).items())
+
+    def world(at: int) -> dict[str, int]:
+        return {"a": sum(by for when, by in steps if at >= when * SECOND) * SECOND, "b": 0, "c": 0}
+
+    def shown(source: str, at: int) -> Moment:
+        return seen(source, at, world(at))
+
+    lines = [
+        Step(
+            "a",
+            (at * SECOND - 1 + world(at * SECOND - 1)["a"]) // SECOND * SECOND,
+            (at + world(at * SECOND)["a"] // SECOND) * SECOND,
+        )
+        for at, by in steps
+        if by < 0
+    ]
+    dense = chatter(0, 130, *SOURCES)
+    messages = [Message(shown(s, sent), shown(r, sent + took)) for s, r, sent, took in [*dense, *pairs]]
+    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, lines)
+    for (one, at), (other, by) in pairwise(moments):
+        least, most = clocks.elapsed(shown(one, at), shown(other, by))
+        assert least <= by - at <= most

@@ -21,7 +21,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "judge.same_term",
             "protocols.controller.rules",
             "protocols.dledger.rules",
-            "protocols.highest_id.coordinator",
+            "protocols.highest_id.rules",
             "protocols.zab.rules",
         ),
     ),
@@ -42,7 +42,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "judge.overlap",
             "protocols.controller.rules",
             "protocols.dledger.rules",
-            "protocols.highest_id.coordinator",
+            "protocols.highest_id.rules",
         ),
     ),
     Rule(

@@ -23,7 +23,7 @@ from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
 from election_core.judge.leaderless import Gap, gaps
-from election_core.judge.limits import clock_skews, log_gaps
+from election_core.judge.limits import log_gaps
 from election_core.judge.overlap import Overlap, at_once, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.wording import between, seconds
@@ -215,7 +215,6 @@ def _findings(group: Group, services: _Services) -> Iterator[Finding]:
         yield from _gap_findings(group, services, gap, read_only.get(gap.before))
     yield from _stuck(group)
     yield from log_gaps(group)
-    yield from clock_skews(group)
 
 
 def _overlaps(group: Group) -> Iterator[Overlap]:
@@ -760,12 +759,11 @@ def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
         "pre-online began and neither an error nor its end is in the logs",
     )
     compared, never = group.clocks.compared()
-    skews = len(group.clocks.skews)
     yield coverage(
         group,
         RuleId.CLOCK_SKEW,
-        max(compared - skews, 0),
-        skews,
+        compared,
+        0,
         never,
         "a registration or notice carries nothing that tells it from another one: no line is surely its effect",
     )

@@ -8,7 +8,8 @@ in time it leads, and says so (COORDINATOR). A node that hears of a lower leader
 from collections.abc import Mapping
 
 from election_core.model.fold_event import FoldEvent
-from election_core.protocols.highest_id.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
+from election_core.protocols.highest_id.facts import ELECTION, RESULT
+from election_core.protocols.highest_id.log import CoordinatorLog, Move, NodeLog
 from election_core.protocols.highest_id.ranks import rank
 
 PROTOCOL = "bully"

@@ -7,14 +7,14 @@ from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Row
 from election_core.protocols.bully.log import PROTOCOL
-from election_core.protocols.highest_id import coordinator
+from election_core.protocols.highest_id import rules as highest_id
 from election_core.protocols.highest_id.ranks import rank
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = coordinator.Words(RuleId.BULLY_NOT_HIGHEST, "coordinator", lambda own, other: rank(other) > rank(own))
+_WORDS = highest_id.Words(RuleId.BULLY_NOT_HIGHEST, "coordinator", lambda own, other: rank(other) > rank(own))
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one Bully group."""
-    return coordinator.judge(own, clocks, _WORDS)
+    return highest_id.judge(own, clocks, _WORDS)

@@ -5,6 +5,9 @@ from typing import ClassVar
 
 from election_core.model.facts import Fact
 
+ELECTION, RESULT = "election", "result"
+"""What goes from member to member."""
+
 
 @dataclass(slots=True, unsafe_hash=True)
 class MessageSent(Fact):

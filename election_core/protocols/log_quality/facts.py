@@ -67,18 +67,5 @@ class LogCopied(Fact):
     evidence: tuple[str, ...]
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class ClockSteppedBack(Fact):
-    """The clock went back by ``back_ms`` between two lines of ``stream``; ``of_member``: the source is a member of the
-    group."""
-
-    kind: ClassVar[str] = "CLOCK_STEPPED_BACK"
-
-    back_ms: int
-    of_member: bool
-    stream: str
-    evidence: tuple[str, ...]
-
-
-KINDS: tuple[type[Fact], ...] = (Release, Claim, SpeaksFor, ListedAs, LogCopied, ClockSteppedBack)
+KINDS: tuple[type[Fact], ...] = (Release, Claim, SpeaksFor, ListedAs, LogCopied)
 """All of them."""

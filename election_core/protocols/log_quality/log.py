@@ -11,10 +11,10 @@ from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, CONTROLLER, ETCD, NAMESERVER, UNIDENTIFIED, ZOOKEEPER, process_of
 from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
 from election_core.fold.versions import RELEASE_CLAIMS, release_claim
-from election_core.model.facts import Alive, Fact
+from election_core.model.facts import Alive, ClockSteppedBack, Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.timing import Timeout
-from election_core.protocols.log_quality.facts import Claim, ClockSteppedBack, ListedAs, Release, SpeaksFor
+from election_core.protocols.log_quality.facts import Claim, ListedAs, Release, SpeaksFor
 
 PROTOCOL = "sources"
 

@@ -6,28 +6,25 @@ Nothing here is an incident of the system. It says how far the logs can be trust
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from election_core.fold.process_runs import REORDERED, SECOND
 from election_core.fold.versions import ReleaseClaim, range_of
-from election_core.judge.clock import Clocks
+from election_core.judge.clock import Clocks, Step
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
 from election_core.judge.wording import seconds
 from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
-from election_core.model.facts import Fact
+from election_core.model.facts import ClockSteppedBack, Fact
 from election_core.model.rows import Finding, Row
-from election_core.protocols.log_quality.facts import Claim, ClockSteppedBack, ListedAs, LogCopied, Release, SpeaksFor
+from election_core.protocols.log_quality.facts import Claim, ListedAs, LogCopied, Release, SpeaksFor
 from election_core.protocols.log_quality.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge", "stepped"]
 
 
-def stepped(all_facts: Iterable[Fact]) -> dict[str, int]:
-    """The sources whose clock was put back further than its bound allows, and how far, in microseconds."""
-    found: dict[str, int] = {}
+def stepped(all_facts: Iterable[Fact]) -> Iterator[Step]:
+    """Where the own lines of a source show that its clock was put back."""
     for fact in all_facts:
-        if isinstance(fact, ClockSteppedBack) and _beyond_bound(fact):
-            found[fact.source_node] = max(found.get(fact.source_node, 0), fact.back_ms * 1000)
-    return found
+        if isinstance(fact, ClockSteppedBack):
+            yield Step(fact.source_node, fact.since + fact.back_ms * 1000, fact.since, fact.evidence)
 
 
 Evident = ListedAs | Claim | SpeaksFor
@@ -38,7 +35,6 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows about the sources of one group."""
     group = group_of(own, clocks)
     yield from _unknown_releases(group)
-    yield from _steps(group)
     yield from _identities(group)
 
 
@@ -92,43 +88,6 @@ def _unknown_release(group: Group, own: list[Release]) -> Finding:
         "words differently is not understood.",
         evidence=tuple(line for fact in own for line in fact.evidence),
     )
-
-
-# -- clocks ---------------------------------------------------------------------------------------------------------
-
-
-def _beyond_bound(step: ClockSteppedBack) -> bool:
-    return step.back_ms * 1000 > 2 * step.bound_ms * 1000 + REORDERED
-
-
-def _steps(group: Group) -> Iterator[Row]:
-    """``CLOCK_SKEW``: clocks that were put back between two lines of one file."""
-    steps = [fact for fact in group.of(ClockSteppedBack) if fact.of_member]
-    for step in steps:
-        size = step.back_ms * 1000
-        beyond = _beyond_bound(step)
-        yield group.finding(
-            RuleId.CLOCK_SKEW,
-            (step.source_node, step.since),
-            severity=WARNING if beyond else INFO,
-            certainty=PROVEN,
-            nodes=(step.node or step.source_node,),
-            terms=(),
-            start_time=step.since,
-            end_time=step.since + size,
-            summary=f"The clock of {_name(step)} went back by {seconds(size)} between two lines of {step.stream}. "
-            + (_DOUBTED if beyond else _WITHIN),
-            evidence=step.evidence,
-            duration_min_ms=max(size - SECOND, 0) // 1000,
-            duration_max_ms=(size + SECOND) // 1000,
-        )
-    sources = {fact.source_node for fact in group.facts}
-    moved = {step.source_node for step in steps}
-    yield coverage(group, RuleId.CLOCK_SKEW, len(sources - moved), len(moved))
-
-
-_DOUBTED = "Nothing is concluded from comparing its times with those of others."
-_WITHIN = "That is inside its configured bound."
 
 
 # -- identities -----------------------------------------------------------------------------------------------------

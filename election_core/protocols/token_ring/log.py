@@ -8,7 +8,8 @@ itself, and the node that finds itself in the list names the largest id of it. T
 from collections.abc import Mapping
 
 from election_core.model.fold_event import FoldEvent
-from election_core.protocols.highest_id.coordinator import ELECTION, RESULT, CoordinatorLog, Move, NodeLog
+from election_core.protocols.highest_id.facts import ELECTION, RESULT
+from election_core.protocols.highest_id.log import CoordinatorLog, Move, NodeLog
 from election_core.protocols.highest_id.ranks import higher, highest
 
 PROTOCOL = "token_ring"

@@ -6,14 +6,14 @@ from election_core.judge.clock import Clocks
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Row
-from election_core.protocols.highest_id import coordinator
+from election_core.protocols.highest_id import rules as highest_id
 from election_core.protocols.token_ring.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = coordinator.Words(RuleId.RING_NOT_HIGHEST, "leader", lambda own, other: other != own)
+_WORDS = highest_id.Words(RuleId.RING_NOT_HIGHEST, "leader", lambda own, other: other != own)
 
 
 def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one ring."""
-    return coordinator.judge(own, clocks, _WORDS)
+    return highest_id.judge(own, clocks, _WORDS)

@@ -18,6 +18,7 @@ from election_core.simulate.truth import (
     spans,
     up_during,
     value,
+    wrong_clock,
 )
 from election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Line, Reign, World
 
@@ -384,12 +385,12 @@ def _skews(world: World) -> Iterator[Truth]:
             # Three lines of a file show a step, and a monitor makes one every five seconds.
             provable = by_us < -22 * SECOND and len(process.clock.steps) == 1 and is_broker(name)
             yield Truth(
-                "CLOCK_SKEW", (number_of(name),), (), world.began_us, None, provable, words, _skew(name, abs(by_us))
+                "CLOCK_SKEW",
+                (number_of(name),),
+                (),
+                world.began_us,
+                None,
+                provable,
+                words,
+                wrong_clock((number_of(name),), abs(by_us)),
             )
-
-
-def _skew(node: str, most_us: int) -> Claim:
-    def covers(finding: Finding) -> bool:
-        return number_of(node) in finding.nodes and (finding.duration_min_ms or 0) * 1000 <= most_us
-
-    return covers

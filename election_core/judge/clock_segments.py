@@ -1,0 +1,445 @@
+"""A clock as a row of segments: cut where it was set, so that each piece has one offset.
+
+    reading    12:00 ... 12:40            12:39 ... 13:00        its own lines go back by a minute: a step
+    segments   [ first ... ]
+    region                 [12:39 12:40]                         before the step, or after it: that is all that is known
+    segments                            [ ... second ]
+
+Where lines do not show a step (a clock that is set forward looks like a silent log), messages do: no constant offset
+explains them. The step then lies between the first message that contradicts those before it, and the last of those that
+it contradicts. A clock that goes back by more than its bounds allow, and is right afterwards, must have been set
+forward before: the region reaches back to the last message that shows it to be right.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
+
+UNBOUNDED = 1 << 60
+"""Larger than any difference of two moments, in microseconds."""
+
+WANDER_US = 50_000
+"""How far two clocks may part between a message that compares them and the moments that are judged by it.
+
+A clock that is kept within its bound is slewed back and forth, a free one gains or loses up to 100 us a second. Whole
+seconds blur more than that.
+"""
+
+_STEPS_AT_MOST = 8
+"""A clock that was set more often than this in one group's logs is compared with none."""
+_CHOICES_AT_MOST = 500
+"""So many sets of clocks are tried for the smallest one that explains a contradiction."""
+_SLACK_US = 1_000_000
+"""A line of another file may have been written so long after the last line before a step, or before the first after."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Moment:
+    """A moment on the clock of ``source``: it lies in ``[at, by]`` (microseconds UTC of that clock)."""
+
+    at: int
+    by: int
+    source: str
+    event_id: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Message:
+    """``effect`` was logged because of ``cause``, on another machine: it cannot have happened before."""
+
+    cause: Moment
+    effect: Moment
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """The clock of ``source`` showed ``before``, and in the next line of that log ``after``, which is earlier."""
+
+    source: str
+    before: int
+    after: int
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How far it went back at least, in microseconds."""
+        return self.before - self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Only messages show that a clock was set: they contradict each other by ``at_least`` microseconds.
+
+    ``or_else`` are the sources of which one, set instead, would explain the messages as well.
+    """
+
+    source: str
+    at_least: int
+    or_else: tuple[str, ...]
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The readings of a clock from ``first`` to ``last``, all with one offset.
+
+    Those up to the ``last`` of the segment before it may belong to that one: they lie around a step. ``known``:
+    messages and bounds hold for it.
+    """
+
+    number: int
+    source: str
+    first: int
+    last: int
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A moment: not before the reading ``at`` of the segment ``begin``, not after the reading ``by`` of ``end``."""
+
+    begin: int
+    at: int
+    end: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """The offset of one segment exceeds that of another by ``most`` at most, and what proves it."""
+
+    most: int
+    evidence: tuple[str, ...]
+
+
+Edges = dict[tuple[int, int], Edge]
+"""``(a, b)``: the most that the offset of ``b`` exceeds the offset of ``a``."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Placed:
+    """A message between two segments."""
+
+    message: Message
+    cause: int
+    effect: int
+
+    def at(self, number: int) -> int:
+        """Its reading in one of them."""
+        return self.message.cause.at if number == self.cause else self.message.effect.by
+
+    def moment(self, number: int) -> Moment:
+        """Its moment in one of them."""
+        return self.message.cause if number == self.cause else self.message.effect
+
+    @property
+    def edge(self) -> Edge:
+        """What it proves."""
+        cause, effect = self.message.cause, self.message.effect
+        wander = WANDER_US if effect.by - effect.at < WANDER_US else 0
+        return Edge(effect.by - cause.at + wander, tuple(e for e in (cause.event_id, effect.event_id) if e))
+
+
+class Segments:
+    """The segments of all clocks of a group, and what ties them together."""
+
+    def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step]) -> None:
+        self._bounds = bounds_us
+        self._messages = sorted(one for one in messages if one.cause.source != one.effect.source)
+        self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
+        self.jumps: list[Jump] = []
+        rows = {source: _cut_at(source, [s for s in self.steps if s.source == source]) for source in sorted(bounds_us)}
+        self._settle(rows)
+        for _ in range(_STEPS_AT_MOST * len(rows)):
+            if not self._cut_where_messages_contradict():
+                break
+        else:
+            self._give_up()
+        self._cut_before_steps()
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of all segments."""
+        return range(len(self._all))
+
+    def of(self, source: str) -> list[Segment]:
+        """The segments of a clock, in the order of its log."""
+        return self._rows[source]
+
+    def bound(self, number: int) -> int:
+        """The configured bound of a segment's clock, in microseconds."""
+        return self._bounds[self._all[number].source]
+
+    def known(self, number: int) -> bool:
+        """Whether anything holds for the segment's offset."""
+        return self._all[number].known
+
+    def span(self, moment: Moment) -> Span:
+        """Where a moment lies; one that lies around a step is only known to be not before and not after that."""
+        row = self._rows[moment.source]
+        if len(row) == 1:
+            return Span(row[0].number, moment.at, row[0].number, moment.by)
+        begin = next(own for own in row if own.last >= moment.at)
+        end = next(own for own in reversed(row) if own.first <= moment.by)
+        if end.number < begin.number:
+            begin, end = end, begin
+        at = moment.at
+        if begin is not row[-1]:
+            at = min(at, row[row.index(begin) + 1].first)
+        by = moment.by
+        if end is not row[0]:
+            by = max(by, row[row.index(end) - 1].last)
+        return Span(begin.number, at, end.number, by)
+
+    def of_one_clock(self, one: int, other: int) -> bool:
+        """Whether two segments belong to one clock."""
+        return self._all[one].source == self._all[other].source
+
+    def edges(self) -> Edges:
+        """The tightest of what the messages prove between two segments."""
+        return _tightest(self._placed)
+
+    def sides_of_steps(self) -> Iterator[tuple[int, int]]:
+        """The segments before and after each step that is larger than the bounds allow."""
+        for step in self.steps:
+            sides = self._sides(step)
+            if sides is not None and step.size > 2 * self._bounds[step.source] + _SLACK_US:
+                yield sides
+
+    # -- cutting ---------------------------------------------------------------------------------------------------
+
+    def _settle(self, rows: Mapping[str, Sequence[Segment]]) -> None:
+        self._all: list[Segment] = []
+        self._rows: dict[str, list[Segment]] = {}
+        for source, row in rows.items():
+            numbered = [replace(own, number=len(self._all) + number) for number, own in enumerate(row)]
+            self._all += numbered
+            self._rows[source] = numbered
+        self._placed = list(self._place())
+
+    def _place(self) -> Iterator[_Placed]:
+        """The messages of which it is certain between which segments they go."""
+        for message in self._messages:
+            cause, effect = self.span(message.cause), self.span(message.effect)
+            alone = cause.begin == cause.end and effect.begin == effect.end
+            if alone and self._all[cause.begin].known and self._all[effect.begin].known:
+                yield _Placed(message, cause.begin, effect.begin)
+
+    def _cut(self, number: int, steps: Iterable[tuple[int, int]]) -> None:
+        """Cut a segment by steps, each of which lies in the readings from a first to a last one."""
+        whole = self._all[number]
+        row = self._rows[whole.source]
+        regions = [(after.first, before.last) for before, after in pairwise(row)]
+        self._settle({**self._rows, whole.source: _between(whole.source, [*regions, *steps])})
+
+    def _cut_where_messages_contradict(self) -> bool:
+        """Cut the fewest clocks that explain a contradiction; whether there was one."""
+        edges = self.edges()
+        if not _contradict(edges):
+            return False
+        choices = self._fewest_that_stepped(edges)
+        self.jumps += self._jumps(edges, choices)
+        regions = {number: list(self._regions(number, choice)) for choice in choices for number in choice}
+        for number in sorted(regions, reverse=True):
+            self._cut(number, regions[number])
+        return True
+
+    def _fewest_that_stepped(self, edges: Edges) -> list[tuple[int, ...]]:
+        """The smallest sets of segments without which the messages contradict each other no more; often just one."""
+        paths = shortest_paths(self.numbers, edges)
+        suspects = [number for number in self.numbers if paths.get((number, number), 0) < 0]
+        tried = 0
+        for count in range(1, len(suspects) + 1):
+            choices = []
+            for one in combinations(suspects, count):
+                tried += 1
+                if not _contradict(_without(edges, one)):
+                    choices.append(one)
+                if tried > _CHOICES_AT_MOST:
+                    return choices or [tuple(suspects)]
+            if choices:
+                return choices
+        return [tuple(suspects)]
+
+    def _jumps(self, edges: Edges, choices: list[tuple[int, ...]]) -> Iterator[Jump]:
+        """The clocks that stepped, each by no less than its messages contradict each other."""
+        rest = shortest_paths(self.numbers, _without(edges, choices[0]))
+        chosen = {self._all[number].source for number in choices[0]}
+        others = (self._all[number].source for choice in choices[1:] for number in choice)
+        or_else = tuple(sorted(set(others) - chosen))
+        for number in choices[0]:
+            there = [(edge, b) for (a, b), edge in edges.items() if a == number]
+            back = [(edge, a) for (a, b), edge in edges.items() if b == number]
+            around = [
+                Edge(
+                    out.most + (0 if a == b else rest.get((a, b), UNBOUNDED)) + home.most,
+                    tuple(dict.fromkeys((*out.evidence, *home.evidence))),
+                )
+                for out, a in there
+                for home, b in back
+            ]
+            if around and min(around).most < 0:
+                yield Jump(self._all[number].source, -min(around).most, or_else, min(around).evidence)
+
+    def _regions(self, number: int, choice: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Where in a segment its clock was set: each time between two messages that contradict each other."""
+        rest = _without(self.edges(), choice)
+        aside = set(choice) - {number}
+        own = [one for one in self._of_segment(number) if not aside & {one.cause, one.effect}]
+        begin = 0
+        for _ in range(_STEPS_AT_MOST + 1):
+            agreeing = _from_begin(own[begin:], rest)
+            end = begin + max(agreeing, 1)
+            if end >= len(own):
+                return
+            since = own[end - min(_to_end(own[: end + 1], rest), end)]
+            yield since.moment(number).at, own[end].moment(number).by
+            begin = end
+
+    def _of_segment(self, number: int) -> list[_Placed]:
+        """The messages of one segment, by its clock."""
+        own = (one for one in self._placed if number in (one.cause, one.effect))
+        return sorted(own, key=lambda one: (one.at(number), one))
+
+    def _cut_before_steps(self) -> None:
+        """Cut behind the last message that shows a clock right which must have been ahead before it was put back."""
+        for step in self.steps:
+            sides = self._sides(step)
+            if sides is None or step.size <= 2 * self._bounds[step.source] + _SLACK_US:
+                continue
+            before, after = sides
+            edges = self.edges() | {(before, after): Edge(-step.size, step.evidence)}
+            edges |= self._bounded(set(self.numbers) - {before})
+            own = self._of_segment(before)
+            rest = _without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
+            if _contradict(rest):
+                continue  # other clocks are wrong as well: which of both sides is right is not known
+            free = _to_end(own, rest)
+            if free < len(own):
+                since = own[len(own) - free - 1].moment(before).at
+                self._cut(before, [(since, self._all[before].last)])
+
+    def _bounded(self, numbers: Iterable[int]) -> Edges:
+        """The configured bounds of segments, by pairs."""
+        known = [number for number in sorted(numbers) if self._all[number].known]
+        edges, none = self.edges(), Edge(UNBOUNDED, ())
+        return {
+            (a, b): min(edges.get((a, b), none), Edge(self.bound(a) + self.bound(b), ()))
+            for a in known
+            for b in known
+            if a != b
+        }
+
+    def _sides(self, step: Step) -> tuple[int, int] | None:
+        """The segments between which a step lies; ``None`` where the clock was set too often."""
+        for before, after in pairwise(self._rows[step.source]):
+            if after.first <= step.after - _SLACK_US and step.before + _SLACK_US <= before.last:
+                return before.number, after.number
+        return None
+
+    def _give_up(self) -> None:
+        """Compare none of the clocks of which it is not clear where they were set."""
+        edges = self.edges()
+        gone = (
+            {number for choice in self._fewest_that_stepped(edges) for number in choice}
+            if _contradict(edges)
+            else set()
+        )
+        sources = {self._all[number].source for number in gone}
+        self._settle({source: _lost(source) if source in sources else row for source, row in self._rows.items()})
+
+
+def _lost(source: str) -> list[Segment]:
+    return [Segment(0, source, -UNBOUNDED, UNBOUNDED, known=False)]
+
+
+def _cut_at(source: str, steps: Sequence[Step]) -> list[Segment]:
+    """The segments of one clock between the steps that its lines show."""
+    if len(steps) > _STEPS_AT_MOST:
+        return _lost(source)
+    return _between(source, [(step.after - _SLACK_US, step.before + _SLACK_US) for step in steps])
+
+
+def _between(source: str, regions: Iterable[tuple[int, int]]) -> list[Segment]:
+    """The segments between the regions of a clock's steps; regions that overlap are one."""
+    apart: list[tuple[int, int]] = []
+    for first, last in sorted(regions):
+        if apart and first <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(apart[-1][1], last))
+        else:
+            apart.append((first, last))
+    if len(apart) > _STEPS_AT_MOST:
+        return _lost(source)
+    begins = [-UNBOUNDED, *(first for first, _ in apart)]
+    ends = [*(last for _, last in apart), UNBOUNDED]
+    return [Segment(0, source, first, last) for first, last in zip(begins, ends, strict=True)]
+
+
+def _longest(most: int, agrees: Callable[[int], bool]) -> int:
+    """The largest count up to ``most`` for which something holds that holds for all smaller ones (and for none)."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if agrees(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _from_begin(own: Sequence[_Placed], rest: Edges) -> int:
+    """How many of the first messages agree with each other and with the rest."""
+    return _longest(len(own), lambda count: not _contradict(_tightest(own[:count], rest)))
+
+
+def _to_end(own: Sequence[_Placed], rest: Edges) -> int:
+    """How many of the last messages agree with each other and with the rest."""
+    return _longest(len(own), lambda count: not _contradict(_tightest(own[len(own) - count :], rest)))
+
+
+def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
+    """For each ordered pair of segments the message that says most, beside other edges."""
+    tightest: Edges = dict(others or {})
+    for one in placed:
+        pair = (one.cause, one.effect)
+        if pair not in tightest or one.edge < tightest[pair]:
+            tightest[pair] = one.edge
+    return tightest
+
+
+def _without(edges: Edges, numbers: Iterable[int]) -> Edges:
+    left_out = set(numbers)
+    return {pair: edge for pair, edge in edges.items() if not left_out & set(pair)}
+
+
+def _contradict(edges: Edges) -> bool:
+    """Whether some clock would have to be ahead of itself (Bellman and Ford)."""
+    at: dict[int, int] = {}
+    pairs = [(a, b, edge.most) for (a, b), edge in edges.items()]
+    for _ in range(len({number for pair in edges for number in pair}) + 1):
+        changed = False
+        for a, b, most in pairs:
+            through = at.get(a, 0) + most
+            if through < at.get(b, 0):
+                at[b], changed = through, True
+        if not changed:
+            return False
+    return True
+
+
+def shortest_paths(numbers: Iterable[int], edges: Edges) -> dict[tuple[int, int], int]:
+    """``(a, b) -> most that offset(b) - offset(a) can be`` by the given edges (Floyd and Warshall)."""
+    every = list(numbers)
+    distance = {pair: edge.most for pair, edge in edges.items()}
+    for via in every:
+        onward = [(b, distance[via, b]) for b in every if (via, b) in distance]
+        for a in every:
+            first = distance.get((a, via))
+            if first is None:
+                continue
+            for b, second in onward:
+                if first + second < distance.get((a, b), UNBOUNDED):
+                    distance[a, b] = first + second
+    return distance

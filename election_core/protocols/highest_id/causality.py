@@ -1,0 +1,31 @@
+"""What one member of a Bully group or a ring logged because of another: it ties their clocks together."""
+
+from collections.abc import Iterable, Iterator
+
+from election_core.judge.clock import Message
+from election_core.judge.group import since
+from election_core.model.facts import Fact
+from election_core.protocols.highest_id.facts import MessageReceived, MessageSent
+
+
+def messages(own: Iterable[Fact]) -> Iterator[Message]:
+    """Causal pairs: a message of an election was received after it was sent.
+
+    Only what has a number counts, and what each of both logs says just once: where the line of an earlier message may
+    be missing, the lines of two messages look like those of one.
+    """
+    sent: dict[tuple[object, ...], set[Fact]] = {}
+    received: dict[tuple[object, ...], set[Fact]] = {}
+    for fact in own:
+        if not isinstance(fact, MessageSent | MessageReceived) or fact.term is None:
+            continue
+        is_sent = isinstance(fact, MessageSent)
+        ends = (fact.node, fact.peer) if is_sent else (fact.peer, fact.node)
+        key = (fact.replica_group, *ends, fact.message, fact.term, fact.ids)
+        (sent if is_sent else received).setdefault(key, set()).add(fact)
+    for message, effects in received.items():
+        causes = sent.get(message, set())
+        if len(causes) == len(effects) == 1:
+            (cause,), (effect,) = causes, effects
+            if cause.source_node != effect.source_node:
+                yield Message(since(cause), since(effect))
