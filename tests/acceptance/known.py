@@ -14,6 +14,7 @@ Json = dict[str, Any]
 WHOLE_SECONDS = {"rocketmq-dledger", "rocketmq-controller"}
 """Systems whose logs have no milliseconds."""
 
+_HURTING = {"kill -9", "stop", "pause", "cut"}
 _TERMS = ("term", "epoch", "masterEpoch")
 
 
@@ -131,6 +132,11 @@ class Known:
     def unwritten(self) -> list[Unwritten]:
         rows = (self.facts or {}).get("no_acknowledged_write", [])
         return [Unwritten(self.at(row["from"]), self.at(row["until"])) for row in rows]
+
+    def hurt_before(self, moment: float) -> float:
+        """When something was last done to the cluster, at or before a moment, that can take a leader its majority."""
+        rows = [json.loads(line) for line in (self.path / "truth.jsonl").read_text().splitlines()]
+        return max((row["t"] for row in rows if row["action"] in _HURTING and row["t"] <= moment), default=moment)
 
     # clocks
 

@@ -446,21 +446,25 @@ def cut_off(before: int, after: int, group: str | None = None) -> Check:
 def leaderless(since: float, until: float | None, group: str | None = None, asleep: str | None = None) -> Check:
     """A ``LEADERLESS`` finding whose bounds hold the interval (None: to the end of the log).
 
-    Nobody leads in it, but for a node that was ``asleep`` and calls itself leader by its own log.
+    It may begin when the leader lost its majority, which was not before the last deed; the interval begins when the
+    leader says so itself. Nobody leads in it, but for a node that was ``asleep`` and calls itself leader by its own
+    log.
     """
 
     def check(run: Run) -> None:
         rows = [row for row in run.of(run.findings, group) if row["rule"] == "LEADERLESS"]
-        good = [row for row in rows if since - KILLED <= start(row) <= since + NEAR and _until(run, row, until)]
+        hurt = run.known.hurt_before(since + NEAR)
+        earliest = min(hurt - NEAR, since - KILLED)
+        good = [row for row in rows if earliest <= start(row) <= since + NEAR and _until(run, row, until)]
         assert good, f"no LEADERLESS from {since} to {until}; found:\n{show(rows)}"
         if until is not None:
-            lasted = until - since
+            least, most = until - since, until - min(hurt, since)
             honest = [
                 row
                 for row in good
-                if row["duration_min_ms"] / 1000 - ROUNDED <= lasted <= row["duration_max_ms"] / 1000 + ROUNDED
+                if row["duration_min_ms"] / 1000 - ROUNDED <= most and least <= row["duration_max_ms"] / 1000 + ROUNDED
             ]
-            assert honest, f"it lasted about {lasted:.0f} s:\n{show(good)}"
+            assert honest, f"it lasted about {least:.0f} s to {most:.0f} s:\n{show(good)}"
         nobody_leads(since, until or run.ended, group, asleep)(run)
 
     return check
