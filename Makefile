@@ -79,15 +79,17 @@ bench-many-files: java $(READY) ## landing of 10,000 small files: seconds and me
 bench-dashboard: $(READY) ## the dashboard over 100,000 intervals and 10,000 findings in Chromium, as one line of JSON
 	@$(BIN)/python -m benchmarks.dashboard
 
-release-check: java ## wheel and sdist: built, installed into a clean environment of their own, and run there
+release-check: java ## wheel and sdist: built, installed into a clean environment of their own, alone and with extras, and run there
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
 	  $(PYTHON) -m venv "$$folder/venv" && bin="$$folder/venv/bin" && \
 	  "$$bin/pip" install --quiet --disable-pip-version-check build && \
 	  rm -rf dist && "$$bin/python" -m build --outdir dist . > /dev/null && ls -l dist && \
-	  "$$bin/pip" install --quiet --disable-pip-version-check -c constraints.txt "$$(echo dist/*.whl)[dashboard]" && \
+	  "$$bin/pip" install --quiet --disable-pip-version-check -c constraints.txt "$$(echo dist/*.whl)" && \
 	  cp -r examples/landing "$$folder/landing" && cd "$$folder" && \
 	  export PYSPARK_PYTHON="$$bin/python" PYSPARK_DRIVER_PYTHON="$$bin/python" && \
 	  "$$bin/election-replay" --version && "$$bin/election-replay" --help > /dev/null && \
+	  PATH="$$bin" "$$bin/election-replay" look landing && \
+	  "$$bin/pip" install --quiet --disable-pip-version-check -c "$(CURDIR)/constraints.txt" "$$(echo "$(CURDIR)"/dist/*.whl)[spark,gates,dashboard]" && \
 	  "$$bin/python" -c "import jobs.showing.dashboard, jobs.showing.report" && \
 	  "$$bin/election-replay" run --landing landing --warehouse warehouse && \
 	  "$$bin/election-replay" validate --warehouse warehouse && \

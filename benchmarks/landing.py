@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from election_core.dialects import dialect_for
+from jobs.engines.spark_engine import SparkEngine
 from jobs.engines.spark_session import spark_session
 from jobs.land import land, new_files
 from jobs.settings.config import Config
@@ -115,7 +116,9 @@ def main() -> None:
             tables = Warehouse(str(folder / f"warehouse-{number}"))
             ours.append(
                 seconds(
-                    lambda tables=tables: land(spark, new_files(str(zone), tables, config), str(zone), tables, config)
+                    lambda tables=tables: land(
+                        SparkEngine(spark), new_files(str(zone), tables, config), str(zone), tables, config
+                    )
                 )
             )
         spark.stop()

@@ -19,6 +19,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benchmarks.landing import STREAM, real_lines, seconds, written
+from jobs.engines.spark_engine import SparkEngine
 from jobs.engines.spark_session import spark_session
 from jobs.land import Landing, land, new_files
 from jobs.settings.config import Config
@@ -65,7 +66,9 @@ def main() -> None:
         make_zone(zone, arguments.files)
         spark = spark_session("bench-many-files", master="local[2]", shuffle_partitions=4)
         first = seconds(
-            lambda: done.append(land(spark, new_files(str(zone), tables, config), str(zone), tables, config))
+            lambda: done.append(
+                land(SparkEngine(spark), new_files(str(zone), tables, config), str(zone), tables, config)
+            )
         )
         again = seconds(lambda: new_files(str(zone), tables, config))
         worker = worker_megabytes(spark)

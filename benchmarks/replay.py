@@ -27,11 +27,14 @@ from benchmarks.landing import seconds
 from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
+from jobs.engines.engine import Dealing, Rows
+from jobs.engines.spark_engine import SparkEngine, in_order
 from jobs.engines.spark_session import spark_session
 from jobs.engines.spark_tables import read
 from jobs.replay import replay
 from jobs.replaying.checkpoints import in_fold_columns
-from jobs.replaying.judging import fold, folded, in_group_order, in_program_order, judged
+from jobs.replaying.judging import FACTS, GROUP, PROGRAM_ORDER, fold, judge
+from jobs.replaying.news import SOURCE
 from jobs.warehouse.data_files import in_shape, record_batch
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
@@ -49,42 +52,41 @@ def best(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
     return min([seconds(partial(work, number)) for number in range(rounds + 1)][1:])
 
 
-def events(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
-    """All that is landed, as the fold reads it."""
-    return in_fold_columns(read(spark, warehouse, "events"), old=False)
+EVENTS = in_fold_columns(Rows("events"), old=False)
+"""All that is landed, as the fold reads it."""
+
+BY_SOURCE, BY_GROUP = Dealing(SOURCE, PROGRAM_ORDER), Dealing(GROUP, GROUP)
 
 
 GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
 """The gold tables that these groups fill."""
 
 
-def floor(rows: DataFrame, model: Warehouse, target: str) -> None:
+def floor(spark: SparkSession, model: Warehouse, target: str) -> None:
     """The scan, shuffles, sorts and Delta writes of a replay, without Python: it writes what one told before."""
-    spark = rows.sparkSession
-    in_program_order(rows).write.format("noop").mode("overwrite").save()
+    in_order(SparkEngine(spark).frame(model, [EVENTS]), BY_SOURCE).write.format("noop").mode("overwrite").save()
     for table in ("replay_states", "facts"):
         write(read(spark, model, table), f"{target}-{table}")
-    in_group_order(spark.read.format("delta").load(f"{target}-facts")).write.format("noop").mode("overwrite").save()
+    facts = spark.read.format("delta").load(f"{target}-facts")
+    in_order(facts, BY_GROUP).write.format("noop").mode("overwrite").save()
     for table in GOLD:
         write(read(spark, model, table), f"{target}-{table}")
 
 
-def fold_tables(rows: DataFrame, warehouse: Warehouse) -> None:
+def fold_tables(spark: SparkSession, warehouse: Warehouse) -> None:
     """Fold, and write states and facts."""
-    told = folded(rows, warehouse.root, 1)
+    told = SparkEngine(spark).map_partitions(warehouse, [EVENTS], BY_SOURCE, partial(fold, inventory={}, batch=1))
     for table in ("replay_states", "facts"):
         warehouse.replace(told, table, None, "benchmark")
 
 
-def whole(rows: DataFrame, target: str) -> Warehouse:
+def whole(spark: SparkSession, warehouse: Warehouse) -> None:
     """Fold and judge, and write states, facts and findings."""
-    spark, warehouse = rows.sparkSession, Warehouse(target)
-    warehouse.create()
-    fold_tables(rows, warehouse)
-    verdicts = judged(read(spark, warehouse, "facts"), warehouse.root)
+    fold_tables(spark, warehouse)
+    facts = Rows(FACTS.name).select(FACTS.names)
+    verdicts = SparkEngine(spark).map_partitions(warehouse, [facts], BY_GROUP, judge)
     for table in GOLD:
         warehouse.replace(verdicts, table, None, "benchmark")
-    return warehouse
 
 
 def write(rows: DataFrame, target: str) -> None:
@@ -94,15 +96,10 @@ def write(rows: DataFrame, target: str) -> None:
     )
 
 
-def written(rows: DataFrame, target: str, number: int) -> None:
-    """The same into a place of its own."""
-    whole(rows, f"{target}-{number}")
-
-
-def by_rows(rows: DataFrame, target: str) -> None:
+def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
     """The same fold behind ``rdd.mapPartitions``, with rows in and rows out, into the same two tables."""
+    rows = SparkEngine(spark).frame(warehouse, [EVENTS])
     schema = rows.limit(0).toArrow().schema
-    spark = rows.sparkSession
 
     def work(partition: Iterable[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
         batch: list[dict[str, Any]] = []
@@ -121,7 +118,7 @@ def by_rows(rows: DataFrame, target: str) -> None:
             own = record_batch(shape, [told]) if isinstance(told, tuple) else in_shape(shape, told)
             yield from ((table, row) for row in own.to_pylist())
 
-    told = in_program_order(rows).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
+    told = in_order(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
     for table in ("replay_states", "facts"):
         own = told.filter(partial(is_of, table)).map(second)
         write(spark.createDataFrame(own, TABLES[table].ddl()), f"{target}-{table}")
@@ -142,14 +139,12 @@ def replay_vs_floor(spark: SparkSession, folder: Path, load: Load) -> None:
     """A replay from scratch over the same work without Python; and over the same fold with rows."""
     warehouse = Warehouse(str(folder / "floor"))
     count = land(spark, warehouse, load, 1)
-    rows = events(spark, warehouse)
-    ours = best(lambda number: whole(rows, str(folder / f"ours-{number}")))
-    model = Warehouse(str(folder / "ours-0"))
-    least = best(lambda number: floor(rows, model, str(folder / f"least-{number}")))
+    ours = best(lambda _: whole(spark, warehouse))
+    least = best(lambda number: floor(spark, warehouse, str(folder / f"least-{number}")))
     both = {"replay_s": round(ours, 1), "floor_s": round(least, 1)}
     say("replay_vs_floor", ratio=round(ours / least, 2), goal=1.5, events=count, **both)
-    fast = best(lambda _: fold_tables(rows, model), 1)
-    slow = best(lambda number: by_rows(rows, str(folder / f"rows-{number}")), 1)
+    fast = best(lambda _: fold_tables(spark, warehouse), 1)
+    slow = best(lambda number: by_rows(spark, warehouse, str(folder / f"rows-{number}")), 1)
     say("rdd_vs_replay", ratio=round(slow / fast, 2), goal=5, events=count, rdd_s=round(slow, 1), fold_s=round(fast, 1))
 
 
@@ -158,7 +153,7 @@ def night30_vs_night1(spark: SparkSession, folder: Path, load: Load, count: int)
     warehouse, times = Warehouse(str(folder / "nights")), []
     for night in range(1, count + 1):
         land(spark, warehouse, load, night)
-        times.append(seconds(lambda: replay(spark, warehouse)))
+        times.append(seconds(lambda: replay(SparkEngine(spark), warehouse)))
     first, last = min(times[1:4]), min(times[-3:])
     rounded = [round(one, 1) for one in times]
     say(
@@ -177,8 +172,7 @@ def growth(spark: SparkSession, folder: Path, load: Load) -> None:
     for factor in (1, 4, 16):
         warehouse = Warehouse(str(folder / f"growth-{factor}"))
         land(spark, warehouse, Load(load.groups * factor, load.events_a_node), 1)
-        target = str(folder / f"grown-{factor}")
-        times[factor] = best(partial(written, events(spark, warehouse), target), 1)
+        times[factor] = best(lambda _, warehouse=warehouse: whole(spark, warehouse), 1)
     marginal = (times[16] - times[4]) / (times[4] - times[1]) / 4
     say("growth_1x_4x_16x", ratio=round(marginal, 2), goal=1.1, seconds={str(k): round(v, 1) for k, v in times.items()})
 
@@ -221,7 +215,7 @@ def hot_group(spark: SparkSession, folder: Path, hot: int) -> None:
     warehouse = Warehouse(str(folder / "hot"))
     count = land(spark, warehouse, Load(1, 60, hot), 1)
     with Workers() as workers:
-        took = seconds(lambda: replay(spark, warehouse))
+        took = seconds(lambda: replay(SparkEngine(spark), warehouse))
     more = {"events": count, "driver_mb": megabytes(), "seconds": round(took, 1)}
     say("hot_group_peak_mb", value=workers.most_mb, unit="MB", **more)
 
@@ -252,8 +246,7 @@ def once(spark: SparkSession, folder: Path, load: Load) -> None:
     warehouse = Warehouse(str(folder / "once"))
     if warehouse.version("events") is None:
         land(spark, warehouse, load, 1)
-    rows = events(spark, warehouse)
-    took = best(lambda number: whole(rows, str(folder / f"once-{number}")), 2)
+    took = best(lambda _: whole(spark, warehouse), 2)
     say("once", value=took, unit="s")
 
 
@@ -262,7 +255,7 @@ def many(spark: SparkSession, folder: Path, load: Load) -> None:
     warehouse = Warehouse(str(folder / "many"))
     count = nights(spark, warehouse, load, 1)
     with Workers() as workers:
-        took = seconds(lambda: replay(spark, warehouse))
+        took = seconds(lambda: replay(SparkEngine(spark), warehouse))
     counts = dict((warehouse.published() or {})["counts"])
     say("many_groups", value=round(took, 1), unit="s", events=count, groups=load.groups + 1, hot_events=load.hot_events,
         worker_mb=workers.most_mb, driver_mb=megabytes(), rows=counts)  # fmt: skip

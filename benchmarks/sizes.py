@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from benchmarks.in_process import ordered
 from benchmarks.landing import make_zone
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
@@ -31,7 +31,7 @@ from election_core.replay import arrow_passes as core
 from jobs.landing.listing import log_files
 from jobs.landing.one_file import land_tasks
 from jobs.landing.plan import tasks_of
-from jobs.replaying.judging import PROGRAM_ORDER, fact_values, row_values
+from jobs.replaying.judging import fact_values, row_values
 from jobs.settings.config import Config
 from jobs.warehouse.data_files import record_batch
 from jobs.warehouse.warehouse import Warehouse
@@ -55,7 +55,8 @@ def landed(zone: Path, root: Path) -> tuple[dict[str, Any], pa.Table]:
     files = log_files(str(zone), config.layout)
     tasks = tasks_of(files, [], str(zone), config, 1)
     began = time.process_time()
-    data_files, sums = land_tasks(tasks, str(zone), str(root))
+    done = land_tasks(tasks, str(zone), str(root))
+    data_files, sums = done.data_files, done.sums
     seconds = time.process_time() - began
     stored: Counter[str] = Counter()
     for one in data_files:
@@ -74,8 +75,7 @@ def landed(zone: Path, root: Path) -> tuple[dict[str, Any], pa.Table]:
 
 def replayed(events: pa.Table) -> Iterator[tuple[str, Any]]:
     """What replaying events costs, and the bytes of an event in the tables that it makes."""
-    rows = events.append_column("is_snapshot", pc.match_substring(events["stream"], "/"))
-    rows = rows.sort_by([(name, "ascending") for name in PROGRAM_ORDER])
+    rows = ordered(events)
     began = time.process_time()
     facts = sorted(
         (fact_values(one) for one in core.fold(rows.to_batches()) if isinstance(one, Fact)),

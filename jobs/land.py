@@ -8,15 +8,15 @@ one stops at its first commit, as the tables are no longer what it began with.
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 
-from pyspark.sql import SparkSession
-
+from jobs.engines.engine import Engine
 from jobs.landing.landing_zone import Skip
 from jobs.landing.listing import LogFile, log_files, told_to_nobody
-from jobs.landing.one_file import LANDED, Landed, Task, land_tasks
-from jobs.landing.plan import READ_COLUMNS, SEEN_COLUMNS, Begun, begin, dealt, read_otherwise, tasks_of, unseen
+from jobs.landing.one_file import LANDED, Landed, land_tasks
+from jobs.landing.plan import READ_COLUMNS, SEEN_COLUMNS, Begun, begin, dealt, read_otherwise, tasks_of, unseen, weight
 from jobs.landing.privacy_mark import refuse_other_privacy
 from jobs.landing.pseudonyms import pseudonyms_of
 from jobs.settings.config import Config
@@ -55,22 +55,16 @@ def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = t
     return unseen(files, (row for row in landed if not read_otherwise(row, config)))
 
 
-def land(spark: SparkSession, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
+def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehouse, config: Config) -> Landing:
     """Land ``files``, as :func:`new_files` found them."""
     if not files:
         return Landing()
     begun = begin(warehouse, config)
-    hands = dealt(
-        tasks_of(files, begun.landed, absolute(landing), config, begun.batch), spark.sparkContext.defaultParallelism
-    )
-    done = land_on_executors(spark, hands, absolute(landing), warehouse.root)
+    tasks = tasks_of(files, begun.landed, absolute(landing), config, begun.batch)
+    hands = dealt(tasks, engine.cores_for(sum(map(weight, tasks))))
+    done = engine.each(partial(land_tasks, landing=absolute(landing), warehouse=warehouse.root), hands)
     commit(done, begun, warehouse)
     return summed(done, files, begun.batch)
-
-
-def land_on_executors(spark: SparkSession, hands: Sequence[Sequence[Task]], landing: str, root: str) -> list[Landed]:
-    """What each hand of tasks came to, of which one executor takes care; ``root`` is the warehouse's."""
-    return spark.sparkContext.parallelize(hands, len(hands)).map(lambda hand: land_tasks(hand, landing, root)).collect()
 
 
 def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:

@@ -9,10 +9,9 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from election_core.replay import arrow_passes as core
 from jobs import JobError
+from jobs.engines.engine import Engine
 from jobs.gates.checks import Check, check, record, stopped
 from jobs.publish import publish
 from jobs.publishing.held_back import hold_back
@@ -40,7 +39,7 @@ class Replay:
 
 
 def replay(
-    spark: SparkSession,
+    engine: Engine,
     warehouse: Warehouse,
     inventory: core.Inventory = core.NO_INVENTORY,
     selection: Selection = EVERYTHING,
@@ -58,12 +57,12 @@ def replay(
         return Replay(None)
     if selection != EVERYTHING and waits(warehouse):
         raise JobError("a replay of everything waits to be published: publish it first, then judge a part anew")
-    due = look(spark, warehouse, inventory, selection)
+    due = look(engine, warehouse, inventory, selection)
     clusters, checks = through_gates(warehouse, due)
     held = due.held(clusters)
     if not clusters and due.since == due.last_batch and held == due.held_before:
         return Replay(None, held=tuple(held), checks=checks)
-    work = work_on(spark, warehouse, inventory, due, clusters)
+    work = work_on(engine, warehouse, inventory, due, clusters)
     if clusters or work.everything:
         judge_all(work, due.checkpoints)
     if not due.since:

@@ -12,7 +12,7 @@ import pytest
 from tests.archives import unpack
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.engines.spark_engine import SparkEngine
 
 ARCHIVES = Path(__file__).parent / "corpora"
 
@@ -58,11 +58,12 @@ def landing(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Landing:
 
 
 @pytest.fixture(scope="session")
-def spark() -> "Iterator[SparkSession]":
+def spark() -> "Iterator[SparkEngine]":
     """The one small session of the suite; the JVM compiles only as much as a short life needs."""
+    from jobs.engines.spark_engine import SparkEngine
     from jobs.engines.spark_session import spark_session
 
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
     session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True)
-    yield session
+    yield SparkEngine(session)
     session.stop()

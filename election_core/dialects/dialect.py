@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from string import Formatter
 from typing import Any
 
@@ -174,11 +174,16 @@ class Pattern:
     """A text made ready: ``regex`` matches whole messages, ``anchor`` is a literal that each of them contains."""
 
     text: Text
-    regex: re.Pattern[str]
+    expression: str
     prefix: str
     anchor: str
     needle: str
     places: tuple[tuple[str, Shape], ...]
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """Compiled when the first message asks for it: there are many hundred, and a log holds some of them."""
+        return _compiled(self.expression)
 
     def read(self, message: str, thread: str, stream: str) -> dict[str, Any] | None:
         """The columns that ``message`` fills, or ``None`` where it is another text; no blanks at its end.
@@ -196,6 +201,11 @@ class Pattern:
             elif name:
                 columns[name] = shape.read(printed)
         return columns if text.then is None else dict(text.then(columns))
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.DOTALL)
 
 
 def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
@@ -223,7 +233,7 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
     regex += re.escape(literals[-1])
     prefix, anchor = literals[0], max(literals, key=len)
     needle = max((before + prefix if prefix else "", *literals), key=len)
-    return Pattern(text, re.compile(rf"{regex}\Z", re.DOTALL), prefix, anchor, needle, tuple(places))
+    return Pattern(text, rf"{regex}\Z", prefix, anchor, needle, tuple(places))
 
 
 KEY_LENGTH = 8

@@ -11,6 +11,7 @@ from jobs import JobError
 from jobs.cli.ending import INTERRUPTED
 from jobs.cli.learn import config, inspect, rules, simulate
 from jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
+from jobs.cli.look import look
 from jobs.cli.pipeline import land, publish, replay, run, upkeep, validate
 from jobs.cli.read import explain, incident, metrics, report, sql
 from jobs.cli.servers import dashboard, serve
@@ -42,7 +43,7 @@ def cli(debug: bool, log_format: str) -> None:
 
 
 for command in (
-    *(run, land, replay, validate, publish, upkeep),
+    *(look, run, land, replay, validate, publish, upkeep),
     *(sql, incident, metrics, report, explain),
     *(serve, dashboard),
     *(rules, config, inspect, simulate),

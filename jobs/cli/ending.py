@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from jobs.cli.extras import data_docs_wanted
 from jobs.cli.log import for_machines, tell
 from jobs.cli.output import first, plan, say
 
@@ -59,7 +60,7 @@ def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
     if done.held:
         tell(f"Not published: the newest events of {', '.join(done.held)}", logging.WARNING, held=done.held)
     stops = any(check.stops for check in done.checks)
-    if stops:
+    if stops and data_docs_wanted():
         from jobs.gates.data_docs import data_docs
 
         if page := data_docs(tables, done.checks):

@@ -48,6 +48,17 @@ def spark_options(command: Command) -> Command:
     )
 
 
+def engine_option(command: Command) -> Command:
+    """``--engine``."""
+    return click.option(
+        "--engine",
+        type=click.Choice(["spark", "local"]),
+        default="spark",
+        show_default=True,
+        help="local: this machine alone, without Spark and Java. Both write the same tables.",
+    )(command)
+
+
 def dry_run_option(command: Command) -> Command:
     """``--dry-run``."""
     return click.option("--dry-run", is_flag=True, help="Say what there is to do, and change nothing.")(command)

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 import click
 
 from jobs.cli.ending import complain, gates, leave, not_read, summary
+from jobs.cli.extras import data_docs_wanted
 from jobs.cli.log import known, tell
 from jobs.cli.options import (
     cluster_option,
     day,
     dry_run_option,
+    engine_option,
     landing_option,
     settings_in_force,
     spark_options,
     warehouse_option,
 )
 from jobs.cli.output import plan
-from jobs.cli.stages import land_stage, of_clusters, replay_stage, started
+from jobs.cli.stages import engine_of, is_little, land_stage, of_clusters, replay_stage
 from jobs.reading.words import moment
 
 if TYPE_CHECKING:
@@ -28,9 +30,12 @@ if TYPE_CHECKING:
 @landing_option
 @warehouse_option
 @spark_options
+@engine_option
 @dry_run_option
 @click.pass_obj
-def run(debug: bool, landing: str, warehouse: str, config: str | None, master: str | None, dry_run: bool) -> None:
+def run(
+    debug: bool, landing: str, warehouse: str, config: str | None, master: str | None, engine: str, dry_run: bool
+) -> None:
     """Land what is new, replay it, publish the result.
 
     Repeating it lands only what is new; with nothing new it changes nothing. A cluster whose tables do not pass their
@@ -40,6 +45,7 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
     \b
     Example
       election-replay run --landing /data/logs --warehouse /data/warehouse
+      election-replay run --landing /data/logs --warehouse /data/warehouse --engine local
     """
     from jobs.land import new_files
     from jobs.replaying.due import nothing_new
@@ -61,9 +67,9 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
         return
     landed = done = None
     if files or not tables.last_batch() or not nothing_new(tables, settings.inventoried()):
-        spark = started(settings, master, debug)
-        landed, passed_over = land_stage(spark, landing, tables, settings)
-        done = replay_stage(spark, tables, chosen)
+        with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
+            landed, passed_over = land_stage(moving, landing, tables, settings)
+            done = replay_stage(moving, tables, chosen)
     else:
         tell("Nothing new has come since the last run: nothing was changed.")
     if tables.published():
@@ -76,6 +82,7 @@ def run(debug: bool, landing: str, warehouse: str, config: str | None, master: s
 @landing_option
 @warehouse_option
 @spark_options
+@engine_option
 @cluster_option
 @dry_run_option
 @click.pass_obj
@@ -85,6 +92,7 @@ def land(
     warehouse: str,
     config: str | None,
     master: str | None,
+    engine: str,
     cluster: tuple[str, ...],
     dry_run: bool,
 ) -> None:
@@ -111,7 +119,8 @@ def land(
         plan(chain(landing_plan(files, passed_over), misunderstandings(files, landing, settings)))
         return
     if files:
-        landed, passed_over = land_stage(started(settings, master, debug), landing, tables, settings, cluster)
+        with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
+            landed, passed_over = land_stage(moving, landing, tables, settings, cluster)
     else:
         tell("No new log file, and none has grown: nothing was changed.")
     leave(unread=not_read(landed, passed_over))
@@ -120,6 +129,7 @@ def land(
 @click.command()
 @warehouse_option
 @spark_options
+@engine_option
 @cluster_option
 @click.option("--from", "since", metavar="NIGHT", help="Only clusters with events on this day (UTC) or later.")
 @click.option("--to", "until", metavar="NIGHT", help="Only clusters with events on this day (UTC) or earlier.")
@@ -132,6 +142,7 @@ def replay(
     warehouse: str,
     config: str | None,
     master: str | None,
+    engine: str,
     cluster: tuple[str, ...],
     since: str | None,
     until: str | None,
@@ -167,7 +178,8 @@ def replay(
         done = None
         tell("Nothing was landed since the last run: nothing was changed.")
     else:
-        done = replay_stage(started(settings, master, debug), tables, chosen, selection, publishing=not unpublished)
+        with engine_of(engine, settings, master, debug, short_lived=is_little(tables, ())) as moving:
+            done = replay_stage(moving, tables, chosen, selection, publishing=not unpublished)
     if tables.published() and not unpublished:
         summary(warehouse)
     failed = gates(tables, done)
@@ -193,7 +205,7 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
     from jobs.validate import validate as validate_job
     from jobs.warehouse.warehouse import Warehouse
 
-    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), docs=docs)
+    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), docs=data_docs_wanted(docs))
     complain(done.checks)
     held = sum(check.holds for check in done.checks)
     text = (

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, Protocol
 
-from pyspark.sql import SparkSession
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from jobs.cli.log import OUT, for_machines, tell
+from jobs.engines.engine import Engine
 
 POLL_SECONDS = 0.3
 
@@ -22,7 +22,7 @@ class Report(Protocol):
 
 
 @contextmanager
-def stage(title: str, spark: SparkSession | None = None) -> Iterator[Report]:
+def stage(title: str, engine: Engine | None = None) -> Iterator[Report]:
     """Run a stage and tell what it reports, with the time it took."""
     started = time.monotonic()
     texts: list[str] = []
@@ -37,8 +37,8 @@ def stage(title: str, spark: SparkSession | None = None) -> Iterator[Report]:
     with Progress(*columns, console=OUT, transient=True, disable=not watched) as bar:
         task = bar.add_task(title, total=None)
         done = Event()
-        watch = Thread(target=follow, args=(bar, task, spark, done), daemon=True)
-        if spark is not None and watched:
+        watch = Thread(target=follow, args=(bar, task, engine, done), daemon=True)
+        if engine is not None and watched:
             watch.start()
         try:
             yield report
@@ -51,18 +51,11 @@ def stage(title: str, spark: SparkSession | None = None) -> Iterator[Report]:
     tell(f"{title:<8} {words} ({seconds:.1f} s)", stage=title, seconds=round(seconds, 1), **numbers)
 
 
-def follow(bar: Progress, task: int, spark: SparkSession, done: Event) -> None:
-    """Show how many tasks of the running Spark stages are done."""
-    tracker = spark.sparkContext.statusTracker()
+def follow(bar: Progress, task: int, engine: Engine, done: Event) -> None:
+    """Show how many tasks of the engine are done."""
     while not done.wait(POLL_SECONDS):
-        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-        running = [one for one in stages if one is not None]
-        if running:
-            bar.update(
-                task,  # type: ignore[arg-type]
-                completed=sum(one.numCompletedTasks for one in running),
-                total=sum(one.numTasks for one in running),
-            )
+        if (tasks := engine.progress()) is not None:
+            bar.update(task, completed=tasks[0], total=tasks[1])  # type: ignore[arg-type]
 
 
 def rate(count: int, seconds: float, what: str) -> str:

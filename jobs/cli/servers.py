@@ -2,7 +2,7 @@
 
 import click
 
-from jobs import JobError
+from jobs.cli.extras import needing
 from jobs.cli.options import settings_in_force, spark_options, warehouse_option
 from jobs.cli.output import say
 from jobs.cli.stages import started
@@ -25,13 +25,14 @@ def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None,
       election-replay serve --warehouse /data/warehouse
       beeline -u jdbc:hive2://127.0.0.1:10000/default -e "SELECT * FROM current"
     """
-    from jobs.serve import Endpoint, Server, class_path, newer_runs
+    with needing("spark"):
+        from jobs.serve import Endpoint, Server, class_path, newer_runs
     from jobs.warehouse.warehouse import Warehouse
 
     endpoint, tables = Endpoint(host, port), Warehouse(warehouse)
     tables.last_run()
     settings = settings_in_force(config, master).config
-    server = Server(started(settings, master, debug, endpoint.settings | class_path()), warehouse)
+    server = Server(started(settings, master, debug, endpoint.settings | class_path()).session, warehouse)
     say(f"Serving run {server.run['run_id']} at {endpoint.url} until interrupted; restart it to serve a newer run.")
     try:
         for run_id in newer_runs(tables, server.run["run_id"]):
@@ -56,10 +57,8 @@ def dashboard(warehouse: str, port: int) -> None:
     """
     from jobs.warehouse.warehouse import Warehouse
 
-    try:
+    with needing("dashboard"):
         from jobs.showing.dashboard import dashboard as application
-    except ModuleNotFoundError as error:
-        raise JobError(f"{error.name} is not installed: pip install 'election-replay[dashboard]'") from None
     app = application(Warehouse(warehouse))
     say(f"Open http://127.0.0.1:{port}/ in a browser; Ctrl-C ends it.")
     app.run(host="127.0.0.1", port=port)

@@ -1,15 +1,19 @@
 """The stages of a night, each with a line about it."""
 
+import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jobs.cli.log import known
+from jobs import WrongCommand
+from jobs.cli.extras import needing
+from jobs.cli.log import known, tell
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+    from jobs.engines.engine import Engine
+    from jobs.engines.spark_engine import SparkEngine
     from jobs.land import Landing
     from jobs.landing.landing_zone import Skipped
     from jobs.landing.listing import LogFile
@@ -17,23 +21,87 @@ if TYPE_CHECKING:
     from jobs.replaying.selection import Selection
     from jobs.settings.config import Config
     from jobs.settings.in_force import InForce
+    from jobs.warehouse.warehouse import Warehouse
 
 
-def started(config: "Config", master: str | None, debug: bool, more: Mapping[str, str] | None = None) -> "SparkSession":
-    """The Spark session, with a line about it; ``more`` are settings of the command alone."""
+SHORT_BYTES, SHORT_EVENTS = 64 << 20, 500_000
+"""With less to land, and no more to judge, a session is short-lived."""
+
+
+def is_little(tables: "Warehouse", files: "Sequence[LogFile]") -> bool:
+    """Whether landing ``files`` and judging all that is landed then is so little that Spark's start counts most."""
+    judged = tables.count("events") if tables.version("events") is not None else 0
+    return sum(file.size for file in files) < SHORT_BYTES and judged < SHORT_EVENTS
+
+
+def started(
+    config: "Config",
+    master: str | None,
+    debug: bool,
+    more: Mapping[str, str] | None = None,
+    *,
+    short_lived: bool = False,
+) -> "SparkEngine":
+    """Spark, with a line about it; ``more`` are settings of the command alone."""
     from jobs.cli.progress import stage
-    from jobs.engines.spark_session import spark_session
+
+    with needing("spark", ", or take --engine local where there is one"):
+        from jobs.engines.spark_engine import SparkEngine
+        from jobs.engines.spark_session import spark_session
 
     with stage("spark") as report:
-        spark = spark_session(
+        session = spark_session(
             "election-replay",
             master=master,
             shuffle_partitions=config.shuffle_partitions,
             quiet=not debug,
+            short_lived=short_lived,
             more=more,
         )
-        report(f"{spark.version} on {spark.sparkContext.master}", spark=spark.version)
-    return spark
+        engine = SparkEngine(session)
+        report(engine.title, spark=session.version)
+    return engine
+
+
+PRELOAD = ("jobs.landing.one_file", "jobs.replaying.judging")
+"""What the processes of the local engine need."""
+
+
+LOCAL_BYTES = 4 << 30
+"""Above this many bytes of new logs the local engine advises Spark: two cores land 5 MB a second of logs that are dense
+with elections, so that this takes a quarter of an hour (``python -m benchmarks.engines``, docs/performance.md).
+"""
+
+
+def advise(engine: "Engine", size: int) -> None:
+    """Say that Spark is better for so many bytes of new logs, where it is and another engine works."""
+    if engine.one_machine and size > LOCAL_BYTES:
+        tell(
+            f"{size / 1e9:,.1f} GB of new logs are more than the {LOCAL_BYTES / 1e9:.1f} GB that one machine takes in "
+            "a quarter of an hour: --engine spark deals them to several",
+            logging.WARNING,
+            bytes=size,
+        )
+
+
+@contextmanager
+def engine_of(
+    name: str, config: "Config", master: str | None, debug: bool, *, short_lived: bool = False
+) -> "Iterator[Engine]":
+    """The engine of this name, ``spark`` or ``local``, with a line about it; it ends with the context.
+
+    ``short_lived``: there is little to do. Raises :class:`~jobs.WrongCommand` for a Spark master without Spark.
+    """
+    if name == "spark":
+        yield started(config, master, debug, short_lived=short_lived)
+        return
+    if master is not None:
+        raise WrongCommand("--master is for Spark: leave it out, or take --engine spark")
+    from jobs.engines.local_engine import LocalEngine
+
+    with closing(LocalEngine(preload=PRELOAD)) as engine:
+        tell(f"{'local':<8} {engine.title}", engine=name)
+        yield engine
 
 
 def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["LogFile"]:
@@ -42,7 +110,7 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
 
 
 def land_stage(
-    spark: "SparkSession", landing: str, tables: Any, config: "Config", clusters: Sequence[str] = ()
+    engine: "Engine", landing: str, tables: Any, config: "Config", clusters: Sequence[str] = ()
 ) -> "tuple[Landing, list[Skipped]]":
     """Land, with a line about it. What was landed, and what had to be passed over."""
     from jobs.cli.progress import rate, stage
@@ -50,10 +118,11 @@ def land_stage(
     from jobs.land import new_files
 
     passed_over: list[Skipped] = []
-    with stage("land", spark) as report:
+    with stage("land", engine) as report:
         began = time.monotonic()
         files = of_clusters(new_files(landing, tables, config, passed_over.append), clusters)
-        done = land_job(spark, files, landing, tables, config)
+        advise(engine, sum(file.size for file in files))
+        done = land_job(engine, files, landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")
             return done, passed_over
@@ -68,7 +137,7 @@ def land_stage(
 
 
 def replay_stage(
-    spark: "SparkSession",
+    engine: "Engine",
     tables: Any,
     settings: "InForce",
     selection: "Selection | None" = None,
@@ -81,10 +150,10 @@ def replay_stage(
     from jobs.replay import replay as replay_job
     from jobs.replaying.selection import EVERYTHING
 
-    with stage("replay", spark) as report:
+    with stage("replay", engine) as report:
         began = time.monotonic()
         done = replay_job(
-            spark,
+            engine,
             tables,
             settings.config.inventoried(),
             selection or EVERYTHING,

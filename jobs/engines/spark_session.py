@@ -42,6 +42,11 @@ OUTPUT_BYTES = 1 << 16
 OUTPUT_SECONDS = 5
 """How long the end of that is waited for where the JVM has not started."""
 
+SHORT_LIVED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Settings of a session on one machine with little to do: to compile a query would take longer than to interpret it."""
+SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of its JVM: compile fast, and start no threads for garbage of which there is none."""
+
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
     f"install a JDK {JAVA_WANTED} or newer (for example `apt install openjdk-17-jdk-headless` "
@@ -55,12 +60,14 @@ def spark_session(
     master: str | None = None,
     shuffle_partitions: int | None = None,
     quiet: bool = False,
+    short_lived: bool = False,
     more: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A session that reads and writes Delta tables, in UTC.
 
     ``master`` applies unless one is configured already, by ``spark-submit`` say; the default is this machine.
     ``shuffle_partitions`` is by default 8 on one machine, and on a cluster what its profile or Spark says.
+    ``short_lived``: there is so little to do that on one machine the start counts most.
     ``more`` are settings of one job alone. ``quiet`` keeps what the JVM prints off the terminal. Raises
     :class:`JobError` when Java is missing or too old, or when no session can be started.
     """
@@ -71,7 +78,7 @@ def spark_session(
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(chosen)
-    for key, value in (settings(chosen, shuffle_partitions, configured) | dict(more or {})).items():
+    for key, value in (settings(chosen, shuffle_partitions, configured, short_lived) | dict(more or {})).items():
         builder = builder.config(key, value)
     try:
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
@@ -148,7 +155,9 @@ def master_of(master: str | None, configured: SparkConf | None = None) -> str:
     return (configured or submitted()).get("spark.master", None) or master or "local[*]"
 
 
-def settings(master: str, shuffle_partitions: int | None, configured: SparkConf) -> dict[str, str]:
+def settings(
+    master: str, shuffle_partitions: int | None, configured: SparkConf, short_lived: bool = False
+) -> dict[str, str]:
     """Spark's settings, each with the reason where it is not plain; what is ``configured`` goes first."""
     chosen = {
         "spark.driver.memory": "3g",  # Spark's 1 GB is little for two sorts at once
@@ -166,10 +175,14 @@ def settings(master: str, shuffle_partitions: int | None, configured: SparkConf)
     }
     if shuffle_partitions is not None:
         chosen["spark.sql.shuffle.partitions"] = str(shuffle_partitions)
+    short_lived = short_lived and master.startswith("local") and not master.startswith("local-cluster")
     if master.startswith("local"):
-        chosen = ON_ONE_MACHINE | chosen
+        chosen = ON_ONE_MACHINE | (SHORT_LIVED if short_lived else {}) | chosen
+    options = [SHORT_LIVED_JVM] if short_lived else []
     if LOG4J.is_file():
-        chosen["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={LOG4J.as_uri()}"
+        options.append(f"-Dlog4j2.configurationFile={LOG4J.as_uri()}")
+    if options:
+        chosen["spark.driver.extraJavaOptions"] = " ".join(options)
     return {key: configured.get(key, value) or value for key, value in chosen.items()}
 
 

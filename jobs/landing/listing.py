@@ -22,7 +22,8 @@ class LogFile:
 
     ``settled``: it is as the landing before found it. ``unread``: why that landing could not read it to its end.
     ``below`` is set for a metadata snapshot alone: where it lies
-    in its node's metadata folder, such as ``20261121T103148Z/topics.json``.
+    in its node's metadata folder, such as ``20261121T103148Z/topics.json``. ``known_as`` is the name under which its
+    system would have written it, where it bears another one.
     """
 
     path: str
@@ -33,11 +34,12 @@ class LogFile:
     settled: bool = False
     below: str = ""
     unread: str | None = None
+    known_as: str = ""
 
     @property
     def name(self) -> str:
-        """The file's own name."""
-        return PurePosixPath(self.path).name
+        """The file's own name, or the one that it should bear."""
+        return self.known_as or PurePosixPath(self.path).name
 
     @property
     def stream(self) -> str:

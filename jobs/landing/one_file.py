@@ -19,7 +19,6 @@ from typing import Any
 from election_core.dialects import named
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_core.envelopes import chain_told
-from jobs.engines.python_worker import prepare_worker
 from jobs.landing.blocks import Blocks, Mark
 from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
@@ -131,7 +130,6 @@ class Landed:
 
 def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
     """Land the tasks of one batch into data files below ``warehouse``."""
-    prepare_worker()
     sums: Counter[str] = Counter()
     unread: list[tuple[str, str]] = []
 

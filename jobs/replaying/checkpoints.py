@@ -5,21 +5,19 @@ that all events give. It holds under the rules that made it. Where there is none
 than it holds, the events themselves are read.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+import pyarrow as pa
 
 from election_core import RULES_VERSION
 from election_core.replay import arrow_passes as core
-from jobs.engines.spark_tables import read, replace_where
+from jobs.engines.engine import AfterOwn, Among, Condition, Dealing, OneOf, Rows
 from jobs.replaying.news import SOURCE
 from jobs.replaying.work import Work
 from jobs.warehouse.data_files import DataFile
-from jobs.warehouse.warehouse import Warehouse, any_of
+from jobs.warehouse.data_files import Rows as Batch
 from schemas import TABLES
 
 CHECKPOINTS = TABLES["replay_states"]
@@ -30,86 +28,84 @@ class Folding:
     """What is to be folded: rows as :func:`election_core.replay.arrow_passes.fold` wants them, and what is then new in
     the checkpoints.
 
-    ``replaces`` is the condition of the rows of checkpoints that the new ones replace; ``None``: of all. Where it is
-    empty, they come in addition: what a killed replay left is a checkpoint as good as any.
+    ``everything``: the new rows replace all. Otherwise those replace the ones of the clusters and sources that were
+    read ``from_events``; all others come in addition: what a killed replay left is a checkpoint as good as any.
     """
 
-    rows: DataFrame
-    replaces: str | None
+    parts: tuple[Rows, ...]
+    everything: bool
+    from_events: tuple[Among, ...]
 
 
-def checkpoints_of(spark: SparkSession, warehouse: Warehouse) -> DataFrame:
-    """All checkpoints, as far as they hold under these rules."""
-    rows = read(spark, warehouse, CHECKPOINTS.name, warehouse.version(CHECKPOINTS.name))
-    return rows.where(F.col("rules_version") == RULES_VERSION)
+def checkpoints_of(version: int) -> Rows:
+    """All checkpoints at a version of their table, as far as they hold under these rules."""
+    return Rows(CHECKPOINTS.name, version).where(OneOf("rules_version", (RULES_VERSION,)))
 
 
-def to_fold(work: Work, checkpoints: DataFrame) -> Folding:
+def to_fold(work: Work, checkpoints: Rows) -> Folding:
     """The rows of all clusters of ``work``; where it does not judge them whole, of the sources touched alone."""
-    going_on = sorted({*work.clusters} & {*work.extent.folded})
-    from_events = sorted({*work.clusters} - {*work.extent.folded})
-    parts = [
-        in_fold_columns(checkpoints.where(F.col("cluster").isin(going_on)), old=True),
-        in_fold_columns(newer(work.landed, {cluster: work.extent.folded[cluster] for cluster in going_on}), old=False),
-    ]
-    if work.extent.anew:
-        anew = work.named(work.extent.anew)
-        parts = [part.join(anew, SOURCE, "left_anti") for part in parts]
-        parts.append(in_fold_columns(work.landed.join(anew, SOURCE, "left_semi"), old=False))
-    if from_events:
-        parts.append(in_fold_columns(work.landed.where(F.col("cluster").isin(from_events)), old=False))
-    rows = reduce(DataFrame.unionByName, parts if going_on else parts[-1:])
-    if work.extent.partly:
-        whole = rows.where(F.col("cluster").isin(list(work.extent.whole)))
-        rows = rows.join(work.named(work.extent.touched), SOURCE, "left_semi").unionByName(whole)
-    if work.everything and not going_on:
-        return Folding(rows, None)
-    return Folding(rows, replaced(there(work.warehouse, from_events), from_events, going_on, work))
+    extent, landed = work.extent, work.landed
+    going_on = tuple(sorted({*work.clusters} & {*extent.folded}))
+    from_events = tuple(sorted({*work.clusters} - {*extent.folded}))
+    anew = Among(SOURCE, frozenset(extent.anew))
+    parts: list[Rows] = []
+    if going_on:
+        since = {cluster: extent.folded[cluster] for cluster in going_on}
+        parts = [
+            in_fold_columns(checkpoints.where(OneOf("cluster", going_on)), old=True),
+            in_fold_columns(landed.where(AfterOwn("batch", "cluster", since)), old=False),
+        ]
+    if extent.anew:
+        parts = [part.where(replace(anew, wanted=False)) for part in parts]
+        parts.append(in_fold_columns(landed.where(anew), old=False))
+    if from_events or not parts:
+        parts.append(in_fold_columns(landed.where(OneOf("cluster", from_events)), old=False))
+    if extent.partly:
+        asked: list[Condition] = [work.of_sources(), *([OneOf("cluster", extent.whole)] if extent.whole else [])]
+        parts = [part.where(one) for part in parts for one in asked]
+    clusters = Among(("cluster",), frozenset((cluster,) for cluster in from_events))
+    gone = tuple(one for one in (clusters, anew) if one.keys)
+    return Folding(tuple(parts), work.everything and not going_on, gone)
+
+
+def in_fold_columns(rows: Rows, *, old: bool) -> Rows:
+    """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
+    if old:
+        return rows.select(core.CHECKPOINT_COLUMNS, {core.FROM_CHECKPOINT: "true"})
+    ends = {"until": "CAST(NULL AS TIMESTAMP)", "until_event": "CAST(NULL AS STRING)"}
+    return rows.select(core.FOLD_COLUMNS, {**ends, core.FROM_CHECKPOINT: "false"})
 
 
 def write_checkpoints(files: Iterable[DataFile], folding: Folding, work: Work) -> None:
-    """Add what is new to the checkpoints."""
-    if folding.replaces:
-        replace_where(work.spark, work.warehouse, files, CHECKPOINTS.name, folding.replaces, work.run_id)
-    else:
-        partitions = None if folding.replaces is None else ()
-        work.warehouse.replace(files, CHECKPOINTS.name, partitions, work.run_id)
+    """Add what is new to the checkpoints, in place of what was read from its first event."""
+    warehouse = work.warehouse
+    version = warehouse.version(CHECKPOINTS.name)
+    here = Rows(CHECKPOINTS.name, version)
+    landings: tuple[str, ...] | None = None
+    if not folding.everything:
+        landings = landings_of(here, folding.from_events, work)
+    if landings:
+        files = [*files, *kept(here, landings, folding.from_events, work)]
+    warehouse.replace(files, CHECKPOINTS.name, landings, work.run_id, version)
 
 
-def newer(landed: DataFrame, since: Mapping[str, int]) -> DataFrame:
-    """The events of each cluster that were landed after a landing of its own."""
-    by_batch: dict[int, list[str]] = {}
-    for cluster, batch in since.items():
-        by_batch.setdefault(batch, []).append(cluster)
-    chosen = F.lit(False)
-    for batch, clusters in sorted(by_batch.items()):
-        chosen = chosen | ((F.col("batch") > batch) & F.col("cluster").isin(clusters))
-    return landed.where(F.col("batch") > min(by_batch, default=0)).where(chosen)
+def landings_of(checkpoints: Rows, gone: Iterable[Among], work: Work) -> tuple[str, ...]:
+    """The landings, which partition the table, of whose rows some are ``gone``."""
+    if not work.warehouse.count(CHECKPOINTS.name):
+        return ()
+    sql = "SELECT DISTINCT batch FROM {rows}"
+    answers = (work.engine.answer(work.warehouse, sql, checkpoints.where(one).select(("batch",))) for one in gone)
+    return tuple(sorted({str(batch) for answer in answers for batch in answer.column("batch").to_pylist()}))
 
 
-def in_fold_columns(rows: DataFrame, *, old: bool) -> DataFrame:
-    """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
-    ends = (
-        () if old else (F.lit(None).cast("timestamp").alias("until"), F.lit(None).cast("string").alias("until_event"))
-    )
-    names = core.CHECKPOINT_COLUMNS if old else core.FOLD_COLUMNS
-    return rows.select(*names, *ends, F.lit(old).alias(core.FROM_CHECKPOINT))
+def kept(checkpoints: Rows, landings: Iterable[str], gone: Iterable[Among], work: Work) -> list[DataFile]:
+    """The rows of those landings that stay, in files of their own."""
+    rows = checkpoints.where(OneOf("batch", tuple(map(int, landings))), *(replace(one, wanted=False) for one in gone))
+    dealing = Dealing(("batch",), ("batch",))
+    rows = rows.select(CHECKPOINTS.names)
+    return work.engine.map_partitions(work.warehouse, [rows], dealing, partial(as_they_are, table=CHECKPOINTS.name))
 
 
-def there(warehouse: Warehouse, clusters: Collection[str]) -> set[str]:
-    """Those of ``clusters`` that have checkpoints, of whatever rules."""
-    chosen = pc.field("cluster").isin(sorted(clusters))
-    batches = warehouse.dataset(CHECKPOINTS.name).to_batches(["cluster"], filter=chosen) if clusters else ()
-    return {cluster for batch in batches for cluster in pc.unique(batch.column(0)).to_pylist()}
-
-
-def replaced(outdated: Collection[str], from_events: Collection[str], going_on: Iterable[str], work: Work) -> str:
-    """The condition of the rows of checkpoints that are written anew; it fits all new rows. Empty where none is."""
-    if not outdated and not work.extent.anew:
-        return ""
-    growing = [one for one in going_on if work.extent.folded[one] < work.last_batch]
-    conditions = [any_of("cluster", from_events)] if from_events else []
-    conditions += [f"(batch = {work.last_batch} AND {any_of('cluster', growing)})"] if growing else []
-    for cluster, source_node in work.extent.anew:
-        conditions.append(f"({any_of('cluster', [cluster])} AND {any_of('source_node', [source_node])})")
-    return " OR ".join(conditions)
+def as_they_are(batches: Iterator[pa.RecordBatch], table: str) -> Iterator[Batch]:
+    """Rows of ``table``."""
+    return ((table, batch) for batch in batches)

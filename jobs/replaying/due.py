@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-
 from election_core import RULES_VERSION
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import FACTS_VERSION
 from jobs import JobError
-from jobs.engines.spark_tables import landed as landed_rows
-from jobs.replaying.checkpoints import checkpoints_of
+from jobs.engines.engine import Engine, Rows, UpTo
+from jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
 from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces
 from jobs.replaying.selection import EVERYTHING, Selection, selected
 from jobs.replaying.work import Work
@@ -78,8 +76,8 @@ class Due:
     since: int
     held_before: list[str]
     versions: dict[str, int]
-    landed: DataFrame
-    checkpoints: DataFrame
+    landed: Rows
+    checkpoints: Rows
     known: list[Known]
     news: list[New]
     pending: set[str]
@@ -104,7 +102,7 @@ class Due:
         return sorted((self.pending | self.asked).difference(clusters))
 
 
-def look(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, selection: Selection) -> Due:
+def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, selection: Selection) -> Due:
     """What there is to judge. Tables that are missing are created.
 
     Raises :class:`JobError` when the selection names nothing that has events.
@@ -113,12 +111,12 @@ def look(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, s
     since = batch_published(warehouse, published, inventory)
     warehouse.create()
     versions = warehouse.versions()
-    landed, held_before = landed_rows(spark, warehouse, "events", last_batch), held_by(published)
-    checkpoints = checkpoints_of(spark, warehouse)
-    known = known_sources(checkpoints)
-    news = new_sources(landed, since, min((source.batch for source in known), default=0))
+    landed, held_before = Rows("events", versions["events"]).where(UpTo("batch", last_batch)), held_by(published)
+    checkpoints = checkpoints_of(versions[CHECKPOINTS.name])
+    known = known_sources(engine, warehouse, checkpoints) if warehouse.count(CHECKPOINTS.name) else []
+    news = new_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
     pending = {*(source.cluster for source in news), *held_before}
-    asked = pending if selection == EVERYTHING else set(selected(landed, selection))
+    asked = pending if selection == EVERYTHING else set(selected(engine, warehouse, landed, selection))
     return Due(
         selection=selection,
         started_at=started_at,
@@ -136,14 +134,14 @@ def look(spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, s
 
 
 def work_on(
-    spark: SparkSession, warehouse: Warehouse, inventory: core.Inventory, due: Due, clusters: Collection[str]
+    engine: Engine, warehouse: Warehouse, inventory: core.Inventory, due: Due, clusters: Collection[str]
 ) -> Work:
     """The work that judges ``clusters``, of what is due."""
     news, known = due.news_of(clusters), [source for source in due.known if source.cluster in clusters]
     doubtful = clusters if due.selection.from_events else due.held_before if due.since else []
     part = bool(due.since) and due.selection == EVERYTHING
     return Work(
-        spark=spark,
+        engine=engine,
         warehouse=warehouse,
         run_id=due.run_id,
         inventory=inventory,
@@ -152,5 +150,5 @@ def work_on(
         extent=extent(news, due.known, clusters, doubtful, part=part),
         everything=not due.since and not due.held(clusters),
         before=due.versions,
-        pieces=pieces(news, known, int(spark.conf.get("spark.sql.shuffle.partitions") or 1)),
+        pieces=pieces(news, known, engine.tasks),
     )

@@ -7,40 +7,39 @@ cluster that is not done whole, only the nodes with new events are folded, and o
 judged; the rows of all others are taken over as they are.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-from pyspark.storagelevel import StorageLevel
 
 from election_core import RULES_VERSION
 from election_core.model.facts import Fact
 from election_core.model.rows import TABLE_OF
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import values_of
-from jobs.engines.map_partitions import map_partitions
-from jobs.replaying.checkpoints import CHECKPOINTS, to_fold, write_checkpoints
+from jobs.engines.engine import Among, Dealing, Rows
+from jobs.replaying.checkpoints import CHECKPOINTS, as_they_are, to_fold, write_checkpoints
 from jobs.replaying.news import SOURCE
 from jobs.replaying.work import Work
-from jobs.warehouse.data_files import DataFile, Row, Rows
+from jobs.warehouse.data_files import DataFile, Row
+from jobs.warehouse.data_files import Rows as Batch
 from schemas import TABLES
 
 FACTS = TABLES["facts"]
 GOLD = tuple(TABLE_OF.values())
-GROUP = ["cluster", "replica_group"]
-PROGRAM_ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_time", "fingerprint", "line_no")
-
-Pieces = Mapping[str, int]
-"""Over how many tasks a cluster is dealt; one that is not named stays together, so that its rows come into one file."""
+GROUP = ("cluster", "replica_group")
+PROGRAM_ORDER = (*SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
+"""The order in which a node wrote its rows, its snapshots last."""
 
 
-def judge_all(work: Work, checkpoints: DataFrame) -> None:
+def judge_all(work: Work, checkpoints: Rows) -> None:
     """Fold, judge, and write facts, checkpoints and gold tables."""
     folding = to_fold(work, checkpoints)
-    files = folded(folding.rows, work.warehouse.root, work.last_batch, work.inventory, work.pieces)
+    dealing = Dealing(SOURCE, PROGRAM_ORDER, work.pieces)
+    to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
+    files = work.engine.map_partitions(work.warehouse, folding.parts, dealing, to_facts)
     write_facts(files, work)
     write_checkpoints(files, folding, work)
     write_gold(work)
@@ -49,96 +48,56 @@ def judge_all(work: Work, checkpoints: DataFrame) -> None:
 def write_facts(files: list[DataFile], work: Work) -> None:
     """Write the facts of what was folded; those of the other nodes stay as they are."""
     if work.extent.partly:
-        others = work.old(FACTS.name).join(work.named(work.extent.touched), SOURCE, "left_anti")
-        files = [*files, *taken_over(others, FACTS.name, work)]
+        others = work.old(FACTS.name).where(work.of_sources(wanted=False))
+        files = [*files, *taken_over(others, work)]
     work.warehouse.replace(files, FACTS.name, work.partitions, work.run_id)
 
 
 def write_gold(work: Work) -> None:
     """Judge the facts and write the gold tables."""
-    facts, groups = work.newest(FACTS.name), None
-    if work.extent.partly:
-        partly = facts.where(F.col("cluster").isin(list(work.extent.partly)))
-        spoken_of = partly.unionByName(work.old(FACTS.name))
-        spoken_of = spoken_of.join(work.named(work.extent.touched), SOURCE, "left_semi")
-        groups = spoken_of.select(*GROUP).distinct().persist(StorageLevel.MEMORY_AND_DISK)
-        whole = facts.where(F.col("cluster").isin(list(work.extent.whole)))
-        facts = partly.join(F.broadcast(groups), GROUP, "left_semi").unionByName(whole)
-    files = judged(facts, work.warehouse.root, work.pieces)
-    tables = {file.table for file in files}
+    partly, whole = work.extent.partly, work.extent.whole
+    parts, groups = [work.newest(FACTS.name, whole)] if whole or not partly else [], None
+    if partly:
+        facts = work.newest(FACTS.name, partly)
+        groups = spoken_of(facts, work)
+        parts.append(facts.where(groups))
+    parts = [part.select(FACTS.names) for part in parts]
+    files = work.engine.map_partitions(work.warehouse, parts, Dealing(GROUP, GROUP, work.pieces), judge)
+    told = {file.table for file in files}
     for table in GOLD:
-        if table in tables or work.warehouse.count(table):
+        if table in told or work.warehouse.count(table):
             write_table(files, groups, work, table)
-    if groups is not None:
-        groups.unpersist()
 
 
-def write_table(files: list[DataFile], groups: DataFrame | None, work: Work, table: str) -> None:
+def spoken_of(facts: Rows, work: Work) -> Among:
+    """The groups of which the sources touched speak, now or when the work began."""
+    sql = "SELECT DISTINCT cluster, replica_group FROM {rows}"
+    answers = (
+        work.engine.answer(work.warehouse, sql, rows.where(work.of_sources()).select(GROUP))
+        for rows in (facts, work.old(FACTS.name))
+    )
+    return Among(GROUP, frozenset(tuple(row.values()) for answer in answers for row in answer.to_pylist()))
+
+
+def write_table(files: list[DataFile], groups: Among | None, work: Work, table: str) -> None:
     """Write one gold table."""
     if groups is not None:
-        others = work.old(table).join(F.broadcast(groups), GROUP, "left_anti")
-        files = [*files, *taken_over(others, table, work)]
+        files = [*files, *taken_over(work.old(table).where(replace(groups, wanted=False)), work)]
     work.warehouse.replace(files, table, work.partitions, work.run_id)
 
 
-def taken_over(rows: DataFrame, table: str, work: Work) -> list[DataFile]:
+def taken_over(rows: Rows, work: Work) -> list[DataFile]:
     """Rows that stay as they are, in files of their own."""
-    together = rows.select(*TABLES[table].names).repartition("cluster").sortWithinPartitions(*GROUP)
-    return map_partitions(together, partial(as_they_are, table=table), work.warehouse.root)
-
-
-def as_they_are(batches: Iterator[pa.RecordBatch], table: str) -> Iterator[Rows]:
-    """Rows of ``table``."""
-    return ((table, batch) for batch in batches)
-
-
-def folded(
-    rows: DataFrame, root: str, batch: int, inventory: core.Inventory = core.NO_INVENTORY, pieces: Pieces | None = None
-) -> list[DataFile]:
-    """The facts that each node's own log proves, and what is new in its checkpoint: from the rows of
-    :mod:`jobs.replaying.checkpoints`.
-
-    ``batch`` is the last landing of whose events some are in ``rows``.
-    """
-    work = partial(fold, inventory=inventory, batch=batch)
-    return map_partitions(in_program_order(rows, pieces), work, root)
-
-
-def in_program_order(rows: DataFrame, pieces: Pieces | None = None) -> DataFrame:
-    """The rows of each node together and in the order in which it wrote them, its snapshots last."""
-    return (
-        rows.withColumn("is_snapshot", F.col("stream").contains("/"))
-        .repartition(*dealt("source_node", pieces))
-        .sortWithinPartitions(*PROGRAM_ORDER)
-        .drop("is_snapshot")
-    )
-
-
-def judged(facts: DataFrame, root: str, pieces: Pieces | None = None) -> list[DataFile]:
-    """The verdicts on each replica group, in files of the gold tables."""
-    return map_partitions(in_group_order(facts, pieces), judge, root)
-
-
-def in_group_order(facts: DataFrame, pieces: Pieces | None = None) -> DataFrame:
-    """The facts of each replica group together; the judge brings them into an order of its own."""
-    return facts.select(*FACTS.names).repartition(*dealt("replica_group", pieces)).sortWithinPartitions(*GROUP)
-
-
-def dealt(by: str, pieces: Pieces | None) -> list[Column]:
-    """By what rows are dealt to tasks: those of a cluster and one value of the column ``by`` come to one task."""
-    if pieces is None:
-        return [F.col("cluster"), F.col(by)]
-    piece = F.lit(0)
-    for cluster, number in sorted(pieces.items()):
-        piece = F.when(F.col("cluster") == cluster, F.pmod(F.hash(by), F.lit(number))).otherwise(piece)
-    return [F.col("cluster"), piece]
+    dealing = Dealing(("cluster",), GROUP)
+    rows = rows.select(TABLES[rows.table].names)
+    return work.engine.map_partitions(work.warehouse, [rows], dealing, partial(as_they_are, table=rows.table))
 
 
 fact_values = values_of(FACTS.names)
 row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
 
 
-def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory, batch: int) -> Iterator[Row | Rows]:
+def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory, batch: int) -> Iterator[Row | Batch]:
     """The core's fold, its facts and checkpoints as rows."""
     for output in core.fold(batches, inventory):
         if isinstance(output, Fact):

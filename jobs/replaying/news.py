@@ -1,17 +1,17 @@
 """What is new to a warehouse: one row for each source with events that no published run has judged."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from math import ceil
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from typing import Any
 
 from election_core.fold.process_runs import LATE, SECOND, START_KINDS
+from jobs.engines.engine import After, Engine, Rows
+from jobs.warehouse.warehouse import Warehouse
 
-SOURCE = ["cluster", "source_node"]
+SOURCE = ("cluster", "source_node")
 MANY = 500
 """So many sources are read anew one by one; where there are more, their clusters are."""
 
@@ -37,25 +37,40 @@ class New:
     first_start: datetime | None
 
 
-def known_sources(checkpoints: DataFrame) -> list[Known]:
+def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Rows) -> list[Known]:
     """The sources that have a checkpoint; their number is that of the fleet's nodes, however long their history."""
-    rows = checkpoints.groupBy(*SOURCE).agg(F.max("batch").alias("batch"), F.max("until").alias("until"))
-    return [Known(**row) for row in rows.toArrow().to_pylist()]
-
-
-def new_sources(events: DataFrame, since: int, unknown_since: int) -> list[New]:
-    """The sources with events of landings after ``since``; starts count where they came after ``unknown_since``."""
-    starts = F.col("kind").isin(sorted(START_KINDS)) & (F.col("batch") > unknown_since)
-    rows = (
-        events.where(F.col("batch") > since)
-        .groupBy(*SOURCE)
-        .agg(
-            F.count("*").alias("events"),
-            F.sort_array(F.collect_set(F.to_date("event_time"))).alias("days"),
-            F.min(F.when(starts, F.col("event_time"))).alias("first_start"),
-        )
+    sql = (
+        "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until FROM {rows} "
+        "GROUP BY cluster, source_node"
     )
-    return [New(**(row | {"days": tuple(row["days"])})) for row in rows.toArrow().to_pylist()]
+    return [
+        Known(**row)
+        for row in engine.answer(warehouse, sql, checkpoints.select((*SOURCE, "batch", "until"))).to_pylist()
+    ]
+
+
+def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
+    """The sources with events of landings after ``since``; starts count where they came after ``unknown_since``."""
+    kinds = ", ".join(f"'{kind}'" for kind in sorted(START_KINDS))
+    sql = (
+        "SELECT cluster, source_node, CAST(event_time AS DATE) AS day, count(*) AS events, "
+        f"min(CASE WHEN kind IN ({kinds}) AND batch > {unknown_since} THEN event_time END) AS first_start "
+        "FROM {rows} GROUP BY cluster, source_node, CAST(event_time AS DATE)"
+    )
+    by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    rows = events.where(After("batch", since)).select((*SOURCE, "batch", "kind", "event_time"))
+    for row in engine.answer(warehouse, sql, rows).to_pylist():
+        by_source[row["cluster"], row["source_node"]].append(row)
+    return [
+        New(
+            cluster=cluster,
+            source_node=source_node,
+            events=sum(day["events"] for day in days),
+            days=tuple(sorted(day["day"] for day in days)),
+            first_start=min((day["first_start"] for day in days if day["first_start"]), default=None),
+        )
+        for (cluster, source_node), days in by_source.items()
+    ]
 
 
 def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, str]]:

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from datetime import date
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from jobs import JobError
+from jobs.engines.engine import Engine, OneOf, Rows
+from jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +28,15 @@ EVERYTHING = Selection()
 NOTHING_SELECTED = "no event is landed of the clusters and nights that were asked for"
 
 
-def clusters_in(events: DataFrame) -> list[str]:
-    """The clusters that events are of."""
-    return sorted(row["cluster"] for row in events.select("cluster").distinct().collect())
-
-
-def selected(events: DataFrame, selection: Selection) -> list[str]:
+def selected(engine: Engine, warehouse: Warehouse, events: Rows, selection: Selection) -> list[str]:
     """The clusters that a selection names, of those that have events. Raises :class:`JobError` if there are none."""
     if selection.clusters is not None:
-        events = events.where(F.col("cluster").isin(list(selection.clusters)))
-    if selection.since is not None:
-        events = events.where(F.to_date("event_time") >= F.lit(selection.since))
-    if selection.until is not None:
-        events = events.where(F.to_date("event_time") <= F.lit(selection.until))
-    found = clusters_in(events)
+        events = events.where(OneOf("cluster", selection.clusters))
+    first, last = selection.since or date.min, selection.until or date.max
+    sql = (
+        f"SELECT DISTINCT cluster FROM {{rows}} WHERE CAST(event_time AS DATE) BETWEEN DATE '{first}' AND DATE '{last}'"
+    )
+    found = engine.answer(warehouse, sql, events.select(("cluster", "event_time"))).column("cluster").to_pylist()
     if not found:
         raise JobError(NOTHING_SELECTED)
-    return found
+    return sorted(found)

@@ -1,14 +1,11 @@
 """What one replay is to do."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-
 from election_core.replay.arrow_passes import Inventory
-from jobs.engines.spark_tables import read
-from jobs.replaying.news import Extent
+from jobs.engines.engine import Among, Engine, OneOf, Rows
+from jobs.replaying.news import SOURCE, Extent
 from jobs.warehouse.warehouse import Warehouse
 
 
@@ -21,11 +18,11 @@ class Work:
     many tasks a cluster is dealt; one that is not named stays together.
     """
 
-    spark: SparkSession
+    engine: Engine
     warehouse: Warehouse
     run_id: str
     inventory: Inventory
-    landed: DataFrame
+    landed: Rows
     last_batch: int
     extent: Extent
     everything: bool
@@ -42,16 +39,14 @@ class Work:
         """The partitions of judged tables that are written; ``None``: all."""
         return None if self.everything else self.clusters
 
-    def named(self, sources: Iterable[tuple[str, str]]) -> DataFrame:
-        """Sources as a small frame to join with."""
-        return F.broadcast(self.spark.createDataFrame(sorted(sources), "cluster STRING, source_node STRING"))
+    def of_sources(self, *, wanted: bool = True) -> Among:
+        """The rows of the sources touched, or those of all others."""
+        return Among(SOURCE, frozenset(self.extent.touched), wanted)
 
-    def newest(self, table: str) -> DataFrame:
-        """The rows of all clusters that are judged, as they are now."""
-        rows = read(self.spark, self.warehouse, table, self.warehouse.version(table))
-        return rows.where(F.col("cluster").isin(list(self.clusters)))
+    def newest(self, table: str, clusters: tuple[str, ...]) -> Rows:
+        """The rows of clusters as they are now."""
+        return Rows(table, self.warehouse.version(table)).where(OneOf("cluster", clusters))
 
-    def old(self, table: str) -> DataFrame:
+    def old(self, table: str) -> Rows:
         """The rows of the clusters ``partly``, as they were when the work began."""
-        rows = read(self.spark, self.warehouse, table, self.before[table])
-        return rows.where(F.col("cluster").isin(list(self.extent.partly)))
+        return Rows(table, self.before[table]).where(OneOf("cluster", self.extent.partly))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from deltalake import DeltaTable
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.engines.spark_engine import SparkEngine
 
 Row = dict[str, Any]
 
@@ -61,7 +61,7 @@ def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, s
     return Warehouse(warehouse)
 
 
-def replay_in(spark: "SparkSession", landing: Path, warehouse: Path) -> Warehouse:
+def replay_in(spark: "SparkEngine", landing: Path, warehouse: Path) -> Warehouse:
     """The same inside a session that is there already."""
     from jobs.land import land, new_files
     from jobs.replay import replay as publish

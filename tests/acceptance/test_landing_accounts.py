@@ -17,7 +17,7 @@ from tests.acceptance.published import Row, Warehouse, election_replay, replay, 
 from tests.conftest import Landing
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.engines.spark_engine import SparkEngine
 
 pytestmark = pytest.mark.slow
 
@@ -99,13 +99,13 @@ def test_every_event_and_every_bad_line_is_counted(landed: Warehouse) -> None:
 
 
 @pytest.fixture(scope="module")
-def at_once(spark: "SparkSession", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def at_once(spark: "SparkEngine", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """The verdicts on the small runs, landed and judged in one go."""
     return judged(replay_in(spark, landing(SMALL), tmp_path_factory.mktemp("warehouse") / "at-once"))
 
 
 def test_a_second_run_changes_nothing_and_one_more_file_adds_only_that(
-    spark: "SparkSession", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
+    spark: "SparkEngine", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
 ) -> None:
     zone = landing(SMALL)
     late = zone / "kill-leader-533/nodes/n2/logs/rocketmqlogs/broker_default.log"
@@ -148,7 +148,7 @@ def test_partitions_and_hash_seeds_change_nothing(
 
 
 def test_the_order_of_arrival_changes_nothing(
-    spark: "SparkSession", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
+    spark: "SparkEngine", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
 ) -> None:
     whole, growing = landing(SMALL), tmp_path / "growing"
     files = [*log_files(whole), *snapshots(whole)]

@@ -8,8 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
+from jobs.engines.spark_engine import SparkEngine
 from jobs.engines.spark_session import spark_session
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import night
@@ -32,7 +31,9 @@ SETTINGS = {
 
 def main(landing: str, root: str) -> None:
     """Say ``ready``; for each line of standard input say the child that runs a night, and whether it was published."""
-    spark = spark_session("killed", master="local-cluster[2,1,512]", shuffle_partitions=2, quiet=True, more=SETTINGS)
+    spark = SparkEngine(
+        spark_session("killed", master="local-cluster[2,1,512]", shuffle_partitions=2, quiet=True, more=SETTINGS)
+    )
     print("ready", flush=True)
     for _ in sys.stdin:
         child = os.fork()
@@ -43,7 +44,7 @@ def main(landing: str, root: str) -> None:
         print("published" if status == 0 else "failed", flush=True)
 
 
-def alone(spark: SparkSession, landing: Path, warehouse: Warehouse) -> None:
+def alone(spark: SparkEngine, landing: Path, warehouse: Warehouse) -> None:
     """One night and no more, in a thread of its own, which opens its own connection to the JVM."""
     done: list[bool] = []
     thread = threading.Thread(target=lambda: done.append(bool(night(spark, landing, warehouse))))

@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
+from jobs.engines.spark_engine import SparkEngine
 from jobs.land import Landing, land, new_files
 from jobs.reading.published import Published
 from jobs.replay import replay
@@ -27,14 +26,14 @@ _OF_DELIVERY = {"batch", "source_file", "path", "modified_at"}
 """What tells of the landing that wrote a row, and of the name that a file had then."""
 
 
-def night(spark: SparkSession, zone: Path, warehouse: Warehouse) -> Landing:
+def night(spark: SparkEngine, zone: Path, warehouse: Warehouse) -> Landing:
     """One night's run."""
     done = land_only(spark, zone, warehouse)
     replay(spark, warehouse)
     return done
 
 
-def land_only(spark: SparkSession, zone: Path, warehouse: Warehouse) -> Landing:
+def land_only(spark: SparkEngine, zone: Path, warehouse: Warehouse) -> Landing:
     """The first half of it."""
     landing = str(zone)
     return land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())

@@ -16,9 +16,9 @@ from pathlib import Path
 from queue import Empty, Queue
 
 import pytest
-from pyspark.sql import SparkSession
 
 from jobs import JobError
+from jobs.engines.spark_engine import SparkEngine
 from jobs.reading.published import Published
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, content, night, rows_in
@@ -39,7 +39,7 @@ PAUSE_S = 3
 LIMIT_S = 600
 
 
-def test_thirty_kills(spark: SparkSession, zone: Zone, tmp_path: Path) -> None:
+def test_thirty_kills(spark: SparkEngine, zone: Zone, tmp_path: Path) -> None:
     assert sum(map(len, PLAN)) == 30
     warehouse = Warehouse(str(tmp_path / "warehouse"))
     crew, reader = Crew(zone.root, warehouse, tmp_path), Reader(warehouse)

@@ -17,7 +17,7 @@ from jobs.settings.in_force import in_force
 from jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.engines.spark_engine import SparkEngine
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "operations.md"
@@ -46,7 +46,7 @@ def test_the_page_has_commands() -> None:
 
 @pytest.mark.slow
 def test_every_command_runs_as_it_is_written(
-    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    spark: "SparkEngine", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert spark
     for folder in ("conf", "jobs"):

@@ -22,7 +22,7 @@ from tests.acceptance.published import Warehouse, replay_in
 from tests.conftest import Landing
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.engines.spark_engine import SparkEngine
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def test_a_night_outlives_one_of_two_workers(
-    cluster: Cluster, spark: "SparkSession", landing: Landing, tmp_path: Path
+    cluster: Cluster, spark: "SparkEngine", landing: Landing, tmp_path: Path
 ) -> None:
     logs, events = landing(RUNS), tmp_path / "events"
     events.mkdir()

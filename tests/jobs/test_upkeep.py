@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
 
 from jobs import JobError
 from jobs.cli.app import main
+from jobs.engines.spark_engine import SparkEngine
 from jobs.publishing.runs import Judged, write_run
 from jobs.reading.published import Published
 from jobs.spark_views import register
@@ -132,13 +132,13 @@ def test_kept_runs_stay_readable_however_old_the_log_is(warehouse: Warehouse) ->
     assert Published(warehouse).rows("SELECT term FROM terms ORDER BY term") == [{"term": n} for n in (1, 2, 3)]
 
 
-def test_spark_reads_a_run_however_old_its_versions_are(spark: SparkSession, warehouse: Warehouse) -> None:
+def test_spark_reads_a_run_however_old_its_versions_are(spark: SparkEngine, warehouse: Warehouse) -> None:
     rewrite(warehouse, 1)
     published(warehouse, "old")
     aged(warehouse, 300)
     rewrite(warehouse, 1, 2)  # not published
-    register(spark, warehouse.root)
-    assert [row["term"] for row in spark.sql("SELECT term FROM terms").collect()] == [1]
+    register(spark.session, warehouse.root)
+    assert [row["term"] for row in spark.session.sql("SELECT term FROM terms").collect()] == [1]
 
 
 def test_what_is_not_published_yet_is_left_alone(warehouse: Warehouse) -> None:

@@ -3,14 +3,15 @@
 import errno
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from jobs.cli.app import main
 from jobs.cli.ending import GATE_FAILED, NOT_READ
+from jobs.engines.spark_engine import SparkEngine
 from jobs.land import Landing
 from jobs.landing.landing_zone import LocalZone, Skipped
 from jobs.landing.listing import log_files
@@ -97,7 +98,7 @@ def test_the_exit_code_of_a_night_says_what_was_missed(
     """A failed gate says more than a file that is tried again."""
     zone.write("broker.log", leads(0))
     steps: list[str] = []
-    monkeypatch.setattr("jobs.cli.pipeline.started", lambda *_: None)
+    monkeypatch.setattr("jobs.cli.pipeline.engine_of", lambda *_, **__: nullcontext())
     monkeypatch.setattr("jobs.cli.pipeline.land_stage", lambda *_: (Landing(1, unread=unread), passed_over))
     monkeypatch.setattr("jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
     monkeypatch.setattr("jobs.cli.pipeline.gates", lambda *_: gate_fails)
@@ -138,7 +139,7 @@ def test_they_are_counted_for_monitoring_while_they_are_unread(
 
 
 def test_a_night_over_a_bad_landing_zone_is_published(
-    zone: Zone, warehouse: Warehouse, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    zone: Zone, warehouse: Warehouse, spark: SparkEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As the command line does it; ``spark`` is the session that it finds."""
     assert spark

@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
-from pyspark.sql import SparkSession
 
 import jobs.replay
 from jobs import JobError
+from jobs.engines.spark_engine import SparkEngine
 from jobs.land import land, new_files
 from jobs.publish import publish
 from jobs.publishing.runs import waiting
@@ -36,7 +36,7 @@ def other(zone: Zone) -> Path:
     return path
 
 
-def land_all(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
+def land_all(spark: SparkEngine, zone: Zone, warehouse: Warehouse) -> None:
     landing = str(zone.root)
     land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())
 
@@ -49,9 +49,7 @@ def terms(warehouse: Warehouse) -> dict[str, list[int]]:
     return found
 
 
-def test_a_failing_landing_holds_its_cluster_alone(
-    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path
-) -> None:
+def test_a_failing_landing_holds_its_cluster_alone(spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
     other.write_text(leads(0, 1))
@@ -93,7 +91,7 @@ def spoiling(judge_all: Callable[..., None], cluster: str) -> Callable[..., None
 
 
 def test_a_failing_verdict_holds_its_cluster_alone(
-    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
@@ -118,7 +116,7 @@ def test_a_failing_verdict_holds_its_cluster_alone(
 
 
 def test_what_is_judged_waits_until_it_is_published(
-    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path
+    spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path
 ) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
@@ -145,7 +143,7 @@ def test_what_is_judged_waits_until_it_is_published(
 
 
 def test_what_is_selected_is_judged_anew_and_the_rest_waits(
-    spark: SparkSession, zone: Zone, other: Path, tmp_path: Path
+    spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path
 ) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))

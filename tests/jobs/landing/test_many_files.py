@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
+from jobs.engines.spark_engine import SparkEngine
 from jobs.land import land, new_files
 from jobs.landing.privacy_mark import NOTHING, marks
 from jobs.settings.config import Config
@@ -27,7 +27,7 @@ def fill(root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_thousands_of_small_files_land_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_thousands_of_small_files_land_once(spark: SparkEngine, tmp_path: Path) -> None:
     zone, warehouse = tmp_path / "zone", Warehouse(str(tmp_path / "warehouse"))
     fill(zone)
     done = land(spark, new_files(str(zone), warehouse, Config()), str(zone), warehouse, Config())
@@ -41,7 +41,7 @@ def test_thousands_of_small_files_land_once(spark: SparkSession, tmp_path: Path)
     assert time.monotonic() - began < SOON_SECONDS
 
 
-def test_a_worker_keeps_no_jar_on_its_path(spark: SparkSession) -> None:
+def test_a_worker_keeps_no_jar_on_its_path(spark: SparkEngine) -> None:
     """Every task would read the directories of all of them anew."""
 
     def jars(_: int) -> list[str]:
@@ -52,4 +52,4 @@ def test_a_worker_keeps_no_jar_on_its_path(spark: SparkSession) -> None:
         prepare_worker()
         return [place for place in (*sys.path, *sys.path_importer_cache) if place.endswith(".jar")]
 
-    assert spark.sparkContext.parallelize([0], 1).map(jars).collect() == [[]]
+    assert spark.session.sparkContext.parallelize([0], 1).map(jars).collect() == [[]]

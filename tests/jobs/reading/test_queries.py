@@ -26,6 +26,8 @@ from tests.conftest import Landing
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from jobs.engines.spark_engine import SparkEngine
+
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "queries.md"
 README, CASES = ROOT / "README.md", ROOT / "docs" / "cases.md"
@@ -66,7 +68,7 @@ EVERY = pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: asked.titl
 
 
 @pytest.fixture(scope="module")
-def warehouse(spark: "SparkSession", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> str:
+def warehouse(spark: "SparkEngine", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The real clusters, landed, replayed and published."""
     path = tmp_path_factory.mktemp("queries") / "warehouse"
     replay_in(spark, landing(RUNS), path)
@@ -80,12 +82,12 @@ def published(warehouse: str) -> Published:
 
 
 @pytest.fixture(scope="module")
-def registered(spark: "SparkSession", warehouse: str) -> "SparkSession":
+def registered(spark: "SparkEngine", warehouse: str) -> "SparkSession":
     """With Spark."""
     from jobs.spark_views import register
 
-    register(spark, warehouse)
-    return spark
+    register(spark.session, warehouse)
+    return spark.session
 
 
 def shown(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

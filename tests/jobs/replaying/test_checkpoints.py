@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
 from election_core.fold.process_runs import START_KINDS
 from election_core.model.facts import Fact
@@ -19,6 +18,7 @@ from election_core.replay.checkpoint import LIVED
 from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
 from election_core.simulate.landing import files
 from election_core.simulate.scenario import played
+from jobs.engines.spark_engine import SparkEngine
 from jobs.replaying.news import Known, New, late_sources
 from jobs.warehouse.data_files import in_shape
 from jobs.warehouse.warehouse import Warehouse
@@ -257,7 +257,7 @@ def test_nights_of_a_simulated_world(name: str, zone: Zone) -> None:
 
 @pytest.mark.slow
 def test_any_nights_and_late_files_give_the_tables_of_one_run(
-    spark: SparkSession, corpora: Path, tmp_path: Path
+    spark: SparkEngine, corpora: Path, tmp_path: Path
 ) -> None:
     """Files grow, come a night late, or come at the end; one cluster begins late, one says nothing new in a night."""
     chance = random.Random(11)

@@ -5,20 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 import jobs.replay
 from election_core.fold.identity import Listed
 from election_core.replay.arrow_passes import Inventory
 from jobs import JobError
-from jobs.engines.spark_tables import read, written
+from jobs.engines.spark_engine import SparkEngine
 from jobs.replay import replay
-from jobs.replaying.checkpoints import in_fold_columns
-from jobs.replaying.judging import folded, judged
 from jobs.replaying.selection import Selection
 from jobs.replaying.work import Work
 from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
 from tests.jobs.nights import ALL, GOLD, content, land_only, night
 from tests.jobs.zone import Zone, leads, line, noise
 
@@ -41,7 +37,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 
 def test_a_second_run_changes_nothing_and_a_new_file_adds_only_itself(
-    spark: SparkSession, zone: Zone, warehouse: Warehouse
+    spark: SparkEngine, zone: Zone, warehouse: Warehouse
 ) -> None:
     zone.write("broker_default.log", election(0, 1))
     first = night(spark, zone.root, warehouse)
@@ -58,7 +54,7 @@ def test_a_second_run_changes_nothing_and_a_new_file_adds_only_itself(
 
 
 def test_a_killed_landing_leaves_no_trace(
-    spark: SparkSession, zone: Zone, tmp_path: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+    spark: SparkEngine, zone: Zone, tmp_path: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It had read a file that is gone when the landing is tried again."""
     zone.write("broker_default.log", election(0, 1))
@@ -80,7 +76,7 @@ def test_a_killed_landing_leaves_no_trace(
 
 
 def test_a_killed_replay_shows_nothing_and_is_made_good(
-    spark: SparkSession, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+    spark: SparkEngine, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zone.write("broker_default.log", election(0, 1))
     night(spark, zone.root, warehouse)
@@ -99,7 +95,7 @@ def test_a_killed_replay_shows_nothing_and_is_made_good(
     assert replay(spark, warehouse).run_id is None
 
 
-def test_another_inventory_judges_anew_what_is_landed(spark: SparkSession, zone: Zone, warehouse: Warehouse) -> None:
+def test_another_inventory_judges_anew_what_is_landed(spark: SparkEngine, zone: Zone, warehouse: Warehouse) -> None:
     """The log never names its group; what the inventory says holds as if it had been said from the beginning."""
     zone.write("broker_default.log", election(0, 1))
     night(spark, zone.root, warehouse)
@@ -111,7 +107,7 @@ def test_another_inventory_judges_anew_what_is_landed(spark: SparkSession, zone:
 
 
 def test_two_replays_at_once_cannot_mix(
-    spark: SparkSession, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+    spark: SparkEngine, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the first one judges, a second one judges all the same events and publishes them."""
     zone.write("broker_default.log", election(0, 1))
@@ -144,34 +140,20 @@ def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
     return dying
 
 
-def test_partitions_do_not_matter(spark: SparkSession, zone: Zone, warehouse: Warehouse, tmp_path: Path) -> None:
+def test_partitions_do_not_matter(spark: SparkEngine, zone: Zone, warehouse: Warehouse) -> None:
     for node in ("n1", "n2", "n3"):
         path = zone.root / "c1" / "nodes" / node / "logs" / "broker_default.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(election(0, 1, node) + election(100, 2, node))
     land_only(spark, zone.root, warehouse)
-    events = read(spark, warehouse, "events")
-    wanted = gold_rows(events.coalesce(1), tmp_path)
-    assert any(wanted.values())
-    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    replay(spark, warehouse)
+    wanted, settings = content(warehouse, ALL), spark.session.conf
+    settings.set("spark.sql.adaptive.enabled", "false")
     try:
         for partitions in (1, 16):
-            spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-            assert gold_rows(events.repartition(partitions, "event_id"), tmp_path) == wanted
+            settings.set("spark.sql.shuffle.partitions", str(partitions))
+            assert replay(spark, warehouse, selection=Selection(from_events=True)).run_id
+            assert content(warehouse, ALL) == wanted
     finally:
-        spark.conf.set("spark.sql.shuffle.partitions", "3")
-        spark.conf.set("spark.sql.adaptive.enabled", "true")
-
-
-def gold_rows(events: DataFrame, scratch: Path) -> dict[str, list[str]]:
-    """What the core makes of events."""
-    spark, warehouse = events.sparkSession, Warehouse(str(scratch / "scratch"))
-    warehouse.create()
-    files = folded(in_fold_columns(events, old=False), warehouse.root, 1)
-    verdicts = judged(written(spark, warehouse, files, TABLES["facts"]), warehouse.root)
-    return {
-        table: sorted(
-            map(str, written(spark, warehouse, verdicts, TABLES[table]).select(*TABLES[table].names).collect())
-        )
-        for table in GOLD
-    }
+        settings.set("spark.sql.shuffle.partitions", "3")
+        settings.set("spark.sql.adaptive.enabled", "true")

@@ -24,7 +24,7 @@ from tests.jobs.showing.test_report import Reader
 from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from jobs.engines.spark_engine import SparkEngine
 
 HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:alert(2)'>x</a>"
 PAGES = {
@@ -283,7 +283,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 @IN_A_BROWSER
 @pytest.mark.slow
 def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
-    spark: "SparkSession", landing: Landing, browser: Browser, tmp_path: Path
+    spark: "SparkEngine", landing: Landing, browser: Browser, tmp_path: Path
 ) -> None:
     replay_in(spark, landing(["rocketmq-controller/master-cut-off"]), tmp_path / "w")
     with served(Warehouse(str(tmp_path / "w"))) as address:

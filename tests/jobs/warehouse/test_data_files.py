@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
 
 from jobs import JobError
+from jobs.engines.spark_engine import SparkEngine
 from jobs.engines.spark_tables import read
 from jobs.warehouse.data_files import DataFile, write_data_files
 from jobs.warehouse.warehouse import Warehouse
@@ -84,8 +84,8 @@ def test_the_log_says_how_many_rows_there_are_and_readers_find_them(warehouse: W
 
 
 @pytest.mark.slow
-def test_spark_reads_the_same_rows(spark: SparkSession, warehouse: Warehouse) -> None:
+def test_spark_reads_the_same_rows(spark: SparkEngine, warehouse: Warehouse) -> None:
     commit(warehouse, files_of(warehouse, 1, lines=3), 1)
-    found = read(spark, warehouse, "quarantine").where("cluster = 'c1' AND batch = 1").collect()
+    found = read(spark.session, warehouse, "quarantine").where("cluster = 'c1' AND batch = 1").collect()
     assert sorted(one["line_no"] for one in found) == [0, 1, 2]
-    assert read(spark, warehouse, "quarantine").where("cluster = 'c2'").count() == 0
+    assert read(spark.session, warehouse, "quarantine").where("cluster = 'c2'").count() == 0

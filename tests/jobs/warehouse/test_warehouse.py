@@ -5,11 +5,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
-from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from jobs import JobError
+from jobs.engines.spark_engine import SparkEngine
 from jobs.engines.spark_tables import read
 from jobs.gates.checks import Newest
 from jobs.warehouse.warehouse import Warehouse, any_of
@@ -20,7 +20,7 @@ EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: tabl
 
 
 @EVERY
-def test_ddl_and_arrow_say_the_same(spark: SparkSession, table: Table) -> None:
+def test_ddl_and_arrow_say_the_same(spark: SparkEngine, table: Table) -> None:
     assert spark
     arrow = to_arrow_schema(StructType.fromDDL(table.ddl()))
     assert [field.name for field in arrow] == list(table.names)
@@ -35,24 +35,24 @@ def plain(kind: pa.DataType) -> str:
 
 
 @EVERY
-def test_ddl_keeps_comments_and_nullability(spark: SparkSession, table: Table) -> None:
+def test_ddl_keeps_comments_and_nullability(spark: SparkEngine, table: Table) -> None:
     assert spark
     for ours, theirs in zip(table.columns, StructType.fromDDL(table.ddl()), strict=True):
         assert theirs.metadata["comment"] == ours.remark
         assert theirs.nullable == ours.nullable
 
 
-def test_created_tables_have_columns_comments_and_partitions(spark: SparkSession, tmp_path: Path) -> None:
+def test_created_tables_have_columns_comments_and_partitions(spark: SparkEngine, tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     warehouse.create()
     for table in TABLES.values():
-        found = read(spark, warehouse, table.name).schema
+        found = read(spark.session, warehouse, table.name).schema
         wanted = StructType.fromDDL(table.ddl())
         assert found.names == wanted.names
         assert [field.dataType for field in found] == [field.dataType for field in wanted]
         assert [field.metadata["comment"] for field in found] == [column.remark for column in table.columns]
         assert [field.nullable for field in found] == [column.nullable for column in table.columns]
-    detail = spark.sql(f"DESCRIBE DETAIL delta.`{warehouse.location('events')}`").first()
+    detail = spark.session.sql(f"DESCRIBE DETAIL delta.`{warehouse.location('events')}`").first()
     assert detail is not None
     assert detail["partitionColumns"] == ["batch"]
     assert detail["description"] == TABLES["events"].comment

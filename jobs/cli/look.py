@@ -1,0 +1,189 @@
+"""``look``: the verdict on a folder of logs, in seconds."""
+
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from jobs import JobError
+from jobs.cli.ending import gates, leave
+from jobs.cli.log import tell
+from jobs.cli.options import config_option
+from jobs.cli.output import say
+from jobs.cli.stages import PRELOAD
+
+if TYPE_CHECKING:
+    from jobs.landing.landing_zone import Skipped
+    from jobs.look import Looked
+    from jobs.reading.published import Published
+
+SHOWN = 12
+"""Files, quarantined places and the like that are listed; the rest is counted."""
+
+NODES_SHOWN = 60
+STORIES = 4
+"""Groups of which the story is told; the others are named."""
+
+
+@click.command()
+@click.argument("folder")
+@click.option("--keep", metavar="DIR", help="Keep the warehouse there, for incident, report, dashboard and sql.")
+@config_option()
+def look(folder: str, keep: str | None, config: str | None) -> None:
+    """Look into a folder of logs, as somebody mailed it: what was assumed, findings, and the story of each group.
+
+    The folder may have any layout, and archives in it are unpacked (.zip, .tar.gz and the like). Nothing needs to be
+    configured, neither Spark nor Java to be there. What could not be read or understood is told; exit code 4 says that
+    a file could not be read.
+
+    \b
+    Examples
+      election-replay look ~/Downloads/broker-logs
+      election-replay look logs.zip --keep incident-4711
+    """
+    from jobs.engines.local_engine import LocalEngine
+    from jobs.look import look as look_job
+    from jobs.settings.config import Config
+    from jobs.settings.in_force import in_force
+    from jobs.warehouse.warehouse import Warehouse
+
+    began = time.monotonic()
+    settings = in_force(config, None).config if config else Config()
+    with (
+        tempfile.TemporaryDirectory(prefix="election-replay-look-") as scratch,
+        closing(LocalEngine(preload=PRELOAD)) as engine,
+    ):
+        tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
+        done = look_job(engine, folder, tables, settings, Path(scratch))
+        from jobs.reading.published import Published
+
+        published = Published(tables)
+        said = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
+        for line in chain(*said):
+            say(line)
+        tell(f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1))
+        failed = gates(tables, done.replay)
+    leave(failed=failed, unread=bool(done.unread))
+
+
+def kept_in(folder: str) -> str:
+    """A folder for a new warehouse. Raises :class:`~jobs.JobError` where it is none."""
+    place = Path(folder)
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise JobError(f"{folder} is there already: give a new or an empty folder to --keep")
+    return folder
+
+
+def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
+    """Which files were taken for whose, and what their logs say to it."""
+    heard: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in published.rows(
+        "SELECT DISTINCT cluster, source_node, replica_group, node FROM role_intervals "
+        "WHERE source_node IS NOT NULL ORDER BY ALL"
+    ):
+        heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {row['replica_group']}")
+    yield "Assumed"
+    cluster = None
+    for one in done.assumed[:NODES_SHOWN]:
+        if one.cluster != cluster:
+            yield f"  {one.cluster}"
+        cluster = one.cluster
+        files = f"{one.files:,} file{'s' if one.files > 1 else ''}"
+        said = ", ".join(heard[one.cluster, one.node])
+        yield f"    {one.node}: {files}, by {one.by}; " + (f"its logs: {said}" if said else "no role in its logs")
+    yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
+    zones = zones_of(published)
+    if zones:
+        yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
+
+
+def zones_of(published: "Published") -> list[str]:
+    """Of which systems logs were read, and in which zone."""
+    from election_core.dialects import dialect_for
+
+    streams = [row["stream"] for row in published.rows("SELECT DISTINCT stream FROM log_lines")]
+    found = {dialect for stream in streams if (dialect := dialect_for(stream)) is not None}
+    return sorted(
+        f"{dialect.name} in UTC{minutes // 60:+03d}:{minutes % 60:02d}"
+        for dialect in found
+        if (minutes := dialect.utc_offset_minutes) is not None
+    )
+
+
+def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
+    """What nobody read: first what may be missed by it."""
+    every = list(skipped)
+    missed = [one for one in every if not one.harmless]
+    if missed:
+        yield "Not read or not understood"
+        yield from (f"  {one.path}  {one.reason}" for one in missed[:SHOWN])
+        yield from more(len(missed) - SHOWN, "files")
+    if rest := len(every) - len(missed):
+        yield f"  {rest:,} other files are not logs of interest, by their names"
+
+
+def verdict(published: "Published") -> Iterator[str]:
+    """Findings, then the story of the groups that have the gravest."""
+    from jobs.cli.summary import findings, numbers, unreadable
+    from jobs.reading.incident import incident
+    from jobs.showing.incident_text import story_lines
+
+    yield "Found"
+    yield from numbers(published)
+    yield from findings(published)
+    yield from unreadable(published)
+    groups = groups_by_gravity(published)
+    told = [group for group in groups if group.grave][:STORIES] or groups[:1]
+    for one in told:
+        yield ""
+        yield f"{one.cluster} / {one.group}"
+        yield from story_lines(incident(published, one.cluster, one.group, None, None))
+    yield from more(len(groups) - len(told), "groups; `incident` tells the story of each")
+
+
+class Group(NamedTuple):
+    """A replica group, and whether it has a critical finding or a warning."""
+
+    cluster: str
+    group: str
+    grave: bool
+
+
+def groups_by_gravity(published: "Published") -> list[Group]:
+    """All groups of which roles or terms are known, those with the gravest findings first."""
+    rows = published.rows(
+        "SELECT cluster, replica_group, sum(critical) + sum(warning) > 0 AS grave FROM ("
+        "SELECT cluster, replica_group, 0 AS critical, 0 AS warning FROM role_intervals "
+        "UNION ALL SELECT cluster, replica_group, 0, 0 FROM terms "
+        "UNION ALL SELECT cluster, replica_group, (severity = 'critical')::INT, (severity = 'warning')::INT "
+        "FROM findings SEMI JOIN role_intervals USING (cluster, replica_group)) "
+        "GROUP BY ALL ORDER BY sum(critical) DESC, sum(warning) DESC, cluster, replica_group"
+    )
+    return [Group(row["cluster"], row["replica_group"], row["grave"]) for row in rows]
+
+
+def further(published: "Published", keep: str | None) -> Iterator[str]:
+    """What to do next."""
+    yield ""
+    if keep is None:
+        yield "Nothing is kept: with --keep DIR, `incident`, `report`, `dashboard`, `explain` and `sql` work on DIR."
+        return
+    for one in groups_by_gravity(published)[:1]:
+        named = f"--warehouse {quote(keep)} --cluster {quote(one.cluster)} --group {quote(one.group)}"
+        yield "Next:"
+        yield f"  election-replay incident {named}"
+        yield f"  election-replay report {named} -o incident.html"
+        yield f"  election-replay dashboard --warehouse {quote(keep)}"
+
+
+def more(count: int, what: str) -> Iterator[str]:
+    """How many more there are."""
+    if count > 0:
+        yield f"  and {count:,} more {what}"

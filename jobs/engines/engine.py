@@ -1,0 +1,139 @@
+"""What an engine does for a job, and how a job says which rows it means.
+
+A plan (what is read, how it is dealt, in which order, and what is done with it) stands once, in the jobs and their
+rooms. An engine only moves the batches: :class:`~jobs.engines.spark_engine.SparkEngine` over a cluster, and
+:class:`~jobs.engines.local_engine.LocalEngine` in this process and some more on this machine. Both give the same
+rows, so a warehouse may be written by either, night by night.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+from jobs.warehouse.data_files import DataFile, Row
+from jobs.warehouse.data_files import Rows as Batch
+from jobs.warehouse.warehouse import Warehouse
+
+Work = Callable[[Iterator[pa.RecordBatch]], Iterable[Row | Batch]]
+"""A generator over record batches, in their order; what it tells are rows of tables. It can be pickled."""
+
+One = TypeVar("One")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The column holds one of these values; none at all fits where there are none."""
+
+    column: str
+    values: tuple[str, ...] | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The column is larger than this number."""
+
+    column: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class UpTo:
+    """The column is this number or smaller."""
+
+    column: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class AfterOwn:
+    """The column is larger than the number that belongs to the text in the column ``by``; a text without one is out."""
+
+    column: str
+    by: str
+    numbers: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The columns together hold one of these keys, or, with ``wanted`` false, none of them. There may be many keys."""
+
+    columns: tuple[str, ...]
+    keys: frozenset[tuple[str, ...]]
+    wanted: bool = True
+
+
+Simple = OneOf | After | UpTo | AfterOwn
+"""Conditions on a row's own values; readers need not even open the files of partitions that they leave out."""
+Condition = Simple | Among
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table at a version (``None``: the newest) that fit all conditions.
+
+    Of the columns those named, all by default. ``also`` are further ones: name -> SQL that Spark and DuckDB read alike.
+    """
+
+    table: str
+    version: int | None = None
+    conditions: tuple[Condition, ...] = ()
+    columns: tuple[str, ...] = ()
+    also: Mapping[str, str] = field(default_factory=dict)
+
+    def where(self, *conditions: Condition) -> "Rows":
+        """Those of them that fit ``conditions`` too."""
+        return replace(self, conditions=(*self.conditions, *conditions))
+
+    def select(self, columns: Iterable[str], also: Mapping[str, str] | None = None) -> "Rows":
+        """The same rows with other columns."""
+        return replace(self, columns=tuple(columns), also=also or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Dealing:
+    """How rows come to the work: those of one ``key`` stand together, in one batch after the other, by ``order``.
+
+    ``key`` is one column or ``cluster`` and one more; ``order`` begins with the key, and each of it is a column or SQL
+    that Spark and DuckDB read alike; nulls come first. ``pieces``: into how many tasks a cluster is best dealt, where
+    rows go over a network; one that is not named stays together. ``None``: an engine deals as it likes.
+    """
+
+    key: tuple[str, ...]
+    order: tuple[str, ...]
+    pieces: Mapping[str, int] | None = None
+
+
+class Engine(Protocol):
+    """Moves batches."""
+
+    @property
+    def title(self) -> str:
+        """What it is and where it works, for a line of progress."""
+
+    @property
+    def tasks(self) -> int:
+        """So many tasks can run at once."""
+
+    @property
+    def one_machine(self) -> bool:
+        """Whether it can never use more than this machine."""
+
+    def cores_for(self, size: int) -> int:
+        """Over how many cores it is worth to deal work that reads so many bytes."""
+
+    def progress(self) -> tuple[int, int] | None:
+        """How many of how many running tasks are done, as far as that is known."""
+
+    def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
+        """``work`` on each item, somewhere; what it came to, in the order of the items. All of it can be pickled."""
+
+    def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
+        """The answer to a SELECT from ``{rows}`` that fits into memory; Spark and DuckDB read it alike."""
+
+    def map_partitions(
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
+    ) -> list[DataFile]:
+        """``work`` over all rows of ``parts``, which have the same columns: the files that hold what it told."""

@@ -1,0 +1,226 @@
+"""This machine as an engine: this process and a pool of more, without Spark and without Java.
+
+DuckDB reads, sorts and groups, past a bound of memory on disk. What is little stays in this process: to start others
+would take longer. Otherwise rows go to the processes of the pool in hands, each a file of record batches.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from functools import reduce
+from itertools import chain, islice
+from pathlib import Path
+from threading import Thread
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs import JobError
+from jobs.engines.duckdb_rows import MEMORY, answer, database_in, registered
+from jobs.engines.engine import Answer, Dealing, One, Rows, Work
+from jobs.engines.python_worker import prepare_worker
+from jobs.warehouse.data_files import DataFile, write_data_files
+from jobs.warehouse.warehouse import Warehouse
+
+BATCH_ROWS = 5_000
+"""Rows of a batch, as with Spark."""
+
+HAND_ROWS = 20_000
+"""So many rows go to a process at once, or more where those of one key do: about half a second of work."""
+
+POOL_BYTES = 24 << 20
+"""Less than this is landed sooner than a pool of processes has started."""
+
+
+class LocalEngine:
+    """Moves batches on this machine. ``preload`` are modules that the processes of the pool need.
+
+    To be closed when its work is done: :func:`contextlib.closing`.
+    """
+
+    def __init__(self, cores: int | None = None, memory: str = MEMORY, preload: Sequence[str] = ()) -> None:
+        self.tasks = cores or usable_cores()
+        self._memory, self._preload = memory, list(preload)
+        self._pool: ProcessPoolExecutor | None = None
+        self._done = self._all = 0
+
+    @property
+    def title(self) -> str:
+        """The cores."""
+        return f"this machine, {self.tasks} cores"
+
+    @property
+    def one_machine(self) -> bool:
+        """It is one machine's."""
+        return True
+
+    def cores_for(self, size: int) -> int:
+        """One for what is little."""
+        return 1 if size < POOL_BYTES else self.tasks
+
+    def progress(self) -> tuple[int, int] | None:
+        """The hands of the present work, as far as they are known."""
+        return (self._done, self._all) if self._all else None
+
+    def close(self) -> None:
+        """End the processes of the pool."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
+        """In this process, if it is one item; else in the pool."""
+        return self._in_order(work, items, alone=len(items) < 2)
+
+    def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
+        """By DuckDB."""
+        return answer(warehouse, sql, rows, self._memory, self.tasks)
+
+    def map_partitions(
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
+    ) -> list[DataFile]:
+        """One sort; each hand of it is some keys whole."""
+        order = ", ".join(f"{one} NULLS FIRST" for one in dealing.order)
+        with database_in(self._memory, self.tasks) as (database, scratch):
+            every = database.sql(f"SELECT * FROM ({registered(database, warehouse, parts)}) ORDER BY {order}")
+            batches = every.to_arrow_reader(BATCH_ROWS)
+            hands = spooled(batches, dealing.key, scratch)
+            first = [*islice(hands, 2)]
+            alone = self.tasks < 2 or len(first) < 2
+            told = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
+            return [file for files in told for file in files]
+
+    def _in_order(self, work: Callable[[One], Answer], items: Iterable[One], *, alone: bool) -> list[Answer]:
+        """What ``work`` came to on each item; not more of them are begun than the pool can soon take."""
+        self._done = self._all = 0
+        if alone:
+            return [work(one) for one in items]
+        pool = self._started()
+        futures: list[Future[Answer]] = []
+        open_ones: set[Future[Answer]] = set()
+        try:
+            for one in items:
+                if len(open_ones) > 2 * self.tasks:
+                    open_ones = self._waited(open_ones)
+                futures.append(pool.submit(work, one))
+                open_ones.add(futures[-1])
+                self._all += 1
+            while open_ones:
+                open_ones = self._waited(open_ones)
+            return [future.result() for future in futures]
+        except BrokenProcessPool:
+            self.close()
+            raise JobError("a process of this run was killed, perhaps for want of memory: run it again") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _waited(self, open_ones: set[Future[Answer]]) -> set[Future[Answer]]:
+        """Those that go on, once one is done. Raises what it raised."""
+        done, going_on = wait(open_ones, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()
+        self._done += len(done)
+        return going_on
+
+    def _started(self) -> ProcessPoolExecutor:
+        """The pool. Its processes come from a server that has no threads: what is forked beside threads may hang."""
+        if self._pool is None:
+            context = multiprocessing.get_context("forkserver")
+            context.set_forkserver_preload([__name__, *self._preload])
+            self._pool = ProcessPoolExecutor(self.tasks, context, begin_process)
+        return self._pool
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def begin_process() -> None:
+    """Make a process of the pool ready: it ends with the one that it works for, and leaves Ctrl-C to that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepare_worker()
+    Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """End this process when its parent is gone, however that ended."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
+
+
+class Hand:
+    """``work`` on the record batches of a file, which is removed then."""
+
+    def __init__(self, work: Work, root: str) -> None:
+        self._work, self._root = work, root
+
+    def __call__(self, file: str) -> list[DataFile]:
+        """The data files of what it told."""
+        with pa.OSFile(file) as source, pa.ipc.open_stream(source) as batches:
+            written = write_data_files(self._work(iter(batches)), self._root)
+        Path(file).unlink()
+        return written
+
+
+def spooled(batches: pa.RecordBatchReader, key: Sequence[str], folder: Path) -> Iterator[str]:
+    """Sorted batches as files of at least :data:`HAND_ROWS` rows, those of one key in one file; none if no row is."""
+    file = _Spool(folder, batches.schema)
+    last: tuple[object, ...] = ()
+    for batch in batches:
+        begin = 0
+        for start in key_starts(batch, key, last):
+            if file.rows + start - begin >= HAND_ROWS:
+                yield file.finished(batch.slice(begin, start - begin))
+                file, begin = _Spool(folder, batches.schema), start
+        if batch.num_rows > begin:
+            file.add(batch.slice(begin))
+            last = key_at(batch, key, batch.num_rows - 1)
+    if file.rows:
+        yield file.finished()
+
+
+class _Spool:
+    """A file of record batches that is being written."""
+
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        self._path, self._schema = str(folder / f"{uuid4()}.arrows"), schema
+        self._writer: pa.RecordBatchStreamWriter | None = None
+        self.rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write one more batch."""
+        if self._writer is None:
+            self._writer = pa.ipc.new_stream(self._path, self._schema)
+        self._writer.write_batch(batch)
+        self.rows += batch.num_rows
+
+    def finished(self, *rest: pa.RecordBatch) -> str:
+        """Where the file stands, after the ``rest`` of its rows."""
+        for batch in rest:
+            if batch.num_rows:
+                self.add(batch)
+        if self._writer is not None:
+            self._writer.close()
+        return self._path
+
+
+def key_starts(batch: pa.RecordBatch, key: Sequence[str], last: tuple[object, ...]) -> list[int]:
+    """Where another key begins in a batch that follows a row of the key ``last``."""
+    if not batch.num_rows:
+        return []
+    columns = [batch.column(name) for name in key]
+    changed = reduce(pc.or_, (pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)) for column in columns))
+    later = [number + 1 for number in pc.indices_nonzero(changed).to_pylist()]
+    return later if key_at(batch, key, 0) == last else [0, *later]
+
+
+def key_at(batch: pa.RecordBatch, key: Sequence[str], row: int) -> tuple[object, ...]:
+    """The key of a row."""
+    return tuple(batch.column(name)[row].as_py() for name in key)

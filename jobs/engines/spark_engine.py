@@ -1,0 +1,139 @@
+"""Spark as an engine: over the executors of a cluster, or of this machine.
+
+The one place where Spark hands rows to Python. Spark carries record batches of a partition to a plain generator; what
+that tells goes from its executor into data files (:mod:`jobs.warehouse.data_files`), and only their names go on to the
+driver.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import reduce
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.engines.duckdb_rows import answer, are_few
+from jobs.engines.engine import After, AfterOwn, Among, Answer, Dealing, One, OneOf, Rows, Simple, UpTo, Work
+from jobs.engines.python_worker import prepare_worker
+from jobs.engines.spark_tables import read
+from jobs.warehouse.data_files import DataFile, write_data_files
+from jobs.warehouse.warehouse import Warehouse
+
+DATA_FILE = "`table` STRING, `partition` STRING, `path` STRING, `size` BIGINT, `rows` BIGINT"
+
+
+class SparkEngine:
+    """Moves batches by a Spark session."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+
+    @property
+    def title(self) -> str:
+        """Spark's version and master."""
+        return f"{self.session.version} on {self.session.sparkContext.master}"
+
+    @property
+    def tasks(self) -> int:
+        """The partitions of a shuffle."""
+        return int(self.session.conf.get("spark.sql.shuffle.partitions") or 1)
+
+    @property
+    def one_machine(self) -> bool:
+        """A cluster has more."""
+        return False
+
+    def cores_for(self, size: int) -> int:  # noqa: ARG002 - a cluster is there, however little there is to do
+        """All cores of the cluster."""
+        return self.session.sparkContext.defaultParallelism
+
+    def progress(self) -> tuple[int, int] | None:
+        """The tasks of the running stages."""
+        tracker = self.session.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        running = [one for one in stages if one is not None]
+        if not running:
+            return None
+        return sum(one.numCompletedTasks for one in running), sum(one.numTasks for one in running)
+
+    def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
+        """A task for each item."""
+        if not items:
+            return []
+
+        def on_executor(item: One) -> Answer:
+            prepare_worker()
+            return work(item)
+
+        return self.session.sparkContext.parallelize(items, len(items)).map(on_executor).collect()
+
+    def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
+        """By Spark SQL; what is so little that Spark would take longer to begin, by the driver itself."""
+        if are_few(warehouse, rows):
+            return answer(warehouse, sql, rows)
+        return self.session.sql(sql, rows=self.frame(warehouse, [rows])).toArrow()
+
+    def map_partitions(
+        self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
+    ) -> list[DataFile]:
+        """One shuffle, one sort within partitions."""
+        root, frame = warehouse.root, in_order(self.frame(warehouse, parts), dealing)
+
+        def on_executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            prepare_worker()
+            written = write_data_files(work(iter(batches)), root)
+            if written:
+                yield pa.RecordBatch.from_pylist([asdict(file) for file in written])
+
+        return [DataFile(**row) for row in frame.mapInArrow(on_executor, DATA_FILE).toArrow().to_pylist()]
+
+    def frame(self, warehouse: Warehouse, parts: Sequence[Rows]) -> DataFrame:
+        """The rows of all ``parts``."""
+        return reduce(DataFrame.unionByName, (self._part(warehouse, part) for part in parts))
+
+    def _part(self, warehouse: Warehouse, rows: Rows) -> DataFrame:
+        version = warehouse.version(rows.table) if rows.version is None else rows.version
+        frame = read(self.session, warehouse, rows.table, version)
+        for condition in rows.conditions:
+            frame = self._among(frame, condition) if isinstance(condition, Among) else frame.where(fits(condition))
+        also = [F.expr(sql).alias(name) for name, sql in rows.also.items()]
+        return frame.select(*(rows.columns or frame.columns), *also)
+
+    def _among(self, frame: DataFrame, condition: Among) -> DataFrame:
+        ddl = ", ".join(f"`{name}` STRING" for name in condition.columns)
+        keys = F.broadcast(self.session.createDataFrame(sorted(condition.keys), ddl))
+        return frame.join(keys, list(condition.columns), "left_semi" if condition.wanted else "left_anti")
+
+
+def in_order(frame: DataFrame, dealing: Dealing) -> DataFrame:
+    """Rows dealt to tasks, and sorted there."""
+    return frame.repartition(*dealt(dealing)).sortWithinPartitions(*(F.expr(one) for one in dealing.order))
+
+
+def fits(condition: Simple) -> Column:
+    """A condition as Spark's."""
+    match condition:
+        case OneOf(column, values):
+            return F.col(column).isin(list(values))
+        case After(column, number):
+            return F.col(column) > number
+        case UpTo(column, number):
+            return F.col(column) <= number
+        case AfterOwn(column, by, numbers):
+            chosen = F.lit(False)
+            for number in sorted({*numbers.values()}):
+                own = [text for text, its in numbers.items() if its == number]
+                chosen = chosen | ((F.col(column) > number) & F.col(by).isin(own))
+            return (F.col(column) > min(numbers.values(), default=0)) & chosen
+
+
+def dealt(dealing: Dealing) -> list[Column]:
+    """By what rows are dealt to tasks: those of one key come to one task."""
+    cluster, *rest = (F.col(name) for name in dealing.key)
+    if dealing.pieces is None or not rest:
+        return [cluster, *rest]
+    piece = F.lit(0)
+    for name, number in sorted(dealing.pieces.items()):
+        piece = F.when(cluster == name, F.pmod(F.hash(*rest), F.lit(number))).otherwise(piece)
+    return [cluster, piece]

@@ -1,0 +1,275 @@
+"""A folder of logs as somebody mailed it: which file is whose, by folder, by name or by nothing but its lines.
+
+A folder in the pipeline's own layout is taken as it is. Elsewhere a file counts if the landing knows its name, or, in
+a folder where no name is known, if it knows the first lines. The node is then the first folder that tells files apart;
+where that still leaves two files of one name with one node, the folder below is the node and this one the cluster.
+Files side by side are told apart by what stands in their names before or after the log's own. All of it is assumed,
+and said: what the logs themselves tell of their members is heard later, by the fold.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from election_core.dialects import STREAMS, dialect_for
+from election_core.dialects.streams import stream_of, unpacked
+from jobs import JobError
+from jobs.landing.archives import is_archive
+from jobs.landing.blocks import head
+from jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
+from jobs.landing.listing import LogFile, log_files
+from jobs.landing.plan import head_found
+from jobs.landing.recognising import looked_at
+from jobs.settings.config import Config
+
+PLACES = frozenset(
+    {
+        *("log", "logs", "rocketmqlogs", "otherdays", "nodes", "node", "hosts", "servers", "brokers", "pods"),
+        *("var", "opt", "usr", "home", "root", "data", "store", "tmp", "mnt", "srv", "app", "apps"),
+        *("rocketmq", "zookeeper", "etcd", "dledger", "output", "archive", "backup", "old"),
+    }
+)
+"""Folders that say what lies in them or where it came from, and not whose it is."""
+
+_DAY = re.compile(r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*")
+_PLAIN = sorted((name.removesuffix(".log") for name in STREAMS if not set(name) & set("*?[")), key=len, reverse=True)
+_NAMES = "|".join(map(re.escape, _PLAIN))
+_BEFORE = re.compile(
+    rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_NAMES}|etcd|zookeeper)\.(?:log|out)|zookeeper-.+-server-.+\.(?:log|out))"
+)
+_AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
+_SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")
+_SNAPSHOT = re.compile(r"(?P<node>.*?)/?metadata/(?P<below>\d{8}T\d{6}Z/.+)")
+
+OWN_WORDS = frozenset({"default", "traffic", "error", "errors", "out", "err", "gc", "stats", "old", "all", "full"})
+"""What systems and people write behind the name of a log, and that names no node."""
+
+ALONE = "nothing tells its files apart"
+"""By what files are one node's where no folder and no name says whose they are."""
+
+CONSOLE = ".out"
+"""How the name of a console ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What was assumed of a node: how many files are its own, and by what they were told to be."""
+
+    cluster: str
+    node: str
+    files: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """The logs of a folder. ``unknown`` are files that no dialect knows, by path, and why."""
+
+    root: str
+    files: list[LogFile]
+    assumed: list[Assumed]
+    unknown: list[Skipped] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A file that the landing understands: under which name, which folders may tell whose it is, and what its own name
+    says of that. ``log`` is which log it is, where the name of a node stands in its name; ``below`` as in ``LogFile``.
+    """
+
+    entry: Entry
+    known_as: str
+    folders: tuple[str, ...]
+    told: str
+    log: str = ""
+    below: str = ""
+
+
+def read_mail(root: str, cluster: str, config: Config) -> Mail:
+    """What lies in the folder ``root``, which is called ``cluster`` where no folder in it is one.
+
+    Raises :class:`~jobs.JobError` when the folder cannot be opened or holds nothing that is understood.
+    """
+    unknown: list[Skipped] = []
+    try:
+        files = log_files(root, config.layout, config.metadata_layout, unknown.append)
+    except JobError:
+        return by_signs(root, cluster, config, unknown)
+    nodes: dict[tuple[str, str], int] = defaultdict(int)
+    for file in files:
+        nodes[file.cluster, file.source_node] += 1
+    assumed = [Assumed(*node, count, f"folder {node[1]}") for node, count in sorted(nodes.items())]
+    return Mail(root, [replace(file, settled=True) for file in files], assumed, unknown)
+
+
+def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) -> Mail:
+    """The logs of a folder in any other layout."""
+    zone = open_landing(root)
+    entries = [entry for entry in zone.walk(unknown.append) if plain(entry, unknown)]
+    beside = defaultdict(list)
+    for entry in sorted(entries, key=lambda entry: entry.path):
+        beside[str(PurePosixPath(entry.path).parent)].append(entry)
+    found = [one for folder in beside.values() for one in understood(folder, zone, config, unknown)]
+    if not found:
+        raise JobError(f"no log of a system that is known lies in {root}: `election-replay inspect FILE` shows why")
+    return named(root, cluster, found, unknown)
+
+
+def plain(entry: Entry, unknown: list[Skipped]) -> bool:
+    """Whether an entry is a file to look into; what is passed over is told."""
+    if entry.link is not None:
+        unknown.append(Skipped(printable(entry.path), "a link, not followed"))
+    elif not is_text(entry.path):
+        unknown.append(Skipped(printable(entry.path), "its name is no UTF-8"))
+    return entry.link is None and is_text(entry.path) and entry.size > 0 and not is_archive(entry.path)
+
+
+def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unknown: list[Skipped]) -> list[_Found]:
+    """Those files of one folder that a dialect reads: those with names that it knows, or else by their first lines."""
+    found = [one for entry in folder if (one := known_by_name(entry)) is not None]
+    known = {one.entry.path for one in found}
+    rest = [entry for entry in folder if entry.path not in known]
+    if found:
+        reason = "not a log of a system that is known, by its name"
+        unknown += [Skipped(entry.path, reason, harmless=True) for entry in rest]
+        return found
+    return [one for entry in rest if (one := known_by_lines(entry, zone, config, unknown)) is not None]
+
+
+def known_by_name(entry: Entry) -> _Found | None:
+    """A file whose name says which log it is, and perhaps whose; or a metadata snapshot."""
+    path = PurePosixPath(entry.path)
+    if snapshot := _SNAPSHOT.fullmatch(entry.path):
+        return _Found(entry, "", telling(PurePosixPath(snapshot["node"]).parts), "", below=snapshot["below"])
+    stream = stream_of(path.name)
+    if stream in STREAMS:
+        return _Found(entry, path.name, telling(path.parent.parts), "")
+    folders = telling(path.parent.parts)
+    rolled = "" if path.name == stream else ".1"
+    for node, known_as, log in parted(stream):
+        if node.lower() not in OWN_WORDS and not _DAY.fullmatch(node):
+            return _Found(entry, known_as + rolled, folders, node, log)
+    return _Found(entry, path.name, folders, "") if dialect_for(stream) else None
+
+
+def parted(stream: str) -> Iterator[tuple[str, str, str]]:
+    """A node's name in that of a file, the name of the file without it, and which log it is."""
+    if found := _BEFORE.fullmatch(stream):
+        yield found["node"], found["log"], found["log"]
+    elif found := _SERVER.fullmatch(stream):
+        yield found["node"] or found["member"], stream, stream[:4]
+    elif found := _AFTER.fullmatch(stream):
+        yield found["node"], f"{found['log']}.log", found["log"]
+
+
+def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: list[Skipped]) -> _Found | None:
+    """A file whose lines say which system wrote it, by what the landing itself makes of its beginning."""
+    path = PurePosixPath(entry.path)
+    stream = stream_of(path.name)
+    data, problem = head(zone, entry.path, entry.size, looked_at(stream))
+    file = LogFile(entry.path, "", "", entry.size, entry.modified)
+    if problem or head_found(file, data, config).dialect is None:
+        harmless = problem is None and not stream.endswith((".log", CONSOLE))
+        reason = problem or "no line of a system that is known in its beginning"
+        unknown.append(Skipped(entry.path, reason, harmless=harmless))
+        return None
+    return _Found(entry, "", telling(path.parent.parts), stem(stream))
+
+
+def telling(folders: Iterable[str]) -> tuple[str, ...]:
+    """The folders that may be names of clusters or nodes."""
+    return tuple(one for one in folders if one.lower() not in PLACES and not _DAY.fullmatch(one))
+
+
+def stem(stream: str) -> str:
+    """A file's name up to its first dot."""
+    return stream.partition(".")[0] or stream
+
+
+def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skipped]) -> Mail:
+    """The files with the nodes and clusters that they are assumed to be of."""
+    shared = common([one.folders for one in found])
+    above = shared[-1] if shared else ""
+    found = [replace(one, folders=one.folders[len(shared) :]) for one in found]
+    split: dict[str, list[_Found]] = defaultdict(list)
+    if holds_clusters(found):
+        for one in found:
+            deep = len(one.folders) > 1
+            split[one.folders[0] if deep else cluster].append(replace(one, folders=one.folders[deep:]))
+    else:
+        split[cluster] = list(found)
+    mail = Mail(root, [], [], unknown)
+    for name, own in sorted(split.items()):
+        by_node = defaultdict(list)
+        for one in own:
+            by_node[one.folders[0] if one.folders else ""].append(one)
+        for folder, files in sorted(by_node.items()):
+            assign(mail, name, folder, above or cluster, files, f"folder {above}" if above else ALONE)
+    mail.files.sort(key=lambda file: file.path)
+    return mail
+
+
+def common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The beginning that all have in common."""
+    first, last = min(paths), max(paths)
+    length = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    return first[: min(length, len(last))]
+
+
+def holds_clusters(found: Iterable[_Found]) -> bool:
+    """Whether the first folders are clusters: one of them holds a log of one name in two folders."""
+    places: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in found:
+        if len(one.folders) > 1:
+            places[one.folders[0], f"{one.told} {stream_of(one.known_as)}"].add(one.folders[1])
+    return any(len(below) > 1 for below in places.values())
+
+
+def assign(mail: Mail, cluster: str, folder: str, otherwise: str, files: Collection[_Found], by: str) -> None:
+    """Take up the files of one folder: as one node's, or, where their names tell them apart, as those of several.
+
+    ``otherwise`` is the node where neither tells anything, ``by`` what that is taken from.
+    """
+    apart = told_apart(files) or (not folder and all(one.told for one in files))
+    by_node: dict[str, list[_Found]] = defaultdict(list)
+    for one in files:
+        own = one.told if apart else ""
+        by_node["-".join(filter(None, (folder, own))) if own or folder else otherwise].append(one)
+    for node, own_files in sorted(by_node.items()):
+        mail.assumed.append(Assumed(cluster, node, len(own_files), why(node, folder, own_files, by, apart=apart)))
+        for one in own_files:
+            entry = one.entry
+            mail.files.append(
+                LogFile(
+                    entry.path,
+                    cluster,
+                    node,
+                    entry.size,
+                    entry.modified,
+                    settled=True,
+                    below=one.below,
+                    known_as=one.known_as,
+                )
+            )
+
+
+def told_apart(files: Iterable[_Found]) -> bool:
+    """Whether files of one folder are of several nodes by their names: one log is there of several."""
+    told: dict[str, set[str]] = defaultdict(set)
+    for one in files:
+        if one.told:
+            told[one.log or one.entry.path].add(one.told)
+    return any(len(nodes) > 1 for nodes in told.values())
+
+
+def why(node: str, folder: str, files: Sequence[_Found], by: str, *, apart: bool) -> str:
+    """By what files were told to be a node's."""
+    if node == folder:
+        return f"folder {folder}"
+    if apart and any(one.told for one in files):
+        where = f" in folder {folder}" if folder else ""
+        name = PurePosixPath(files[0].entry.path).name
+        return f"the name of {unpacked(name)}{where}" if len(files) == 1 else f"names like {unpacked(name)}{where}"
+    return by

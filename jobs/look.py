@@ -1,0 +1,96 @@
+"""A look: a folder of logs, as somebody mailed it, landed and judged into a warehouse of its own.
+
+Nothing is configured and nothing remembered. What is assumed of the folder is in what comes back, and what could not
+be read or understood.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jobs import JobError
+from jobs.engines.engine import Engine
+from jobs.land import Landing, land
+from jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
+from jobs.landing.landing_zone import Skip, Skipped, open_landing
+from jobs.landing.mailed import Assumed, Mail, read_mail
+from jobs.replay import Replay, replay
+from jobs.settings.config import Config
+from jobs.warehouse.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look came to. ``skipped`` is what was not read or not understood; harmless where nothing is missed."""
+
+    assumed: list[Assumed]
+    landings: list[Landing]
+    replay: Replay
+    skipped: list[Skipped] = field(default_factory=list)
+
+    @property
+    def unread(self) -> tuple[tuple[str, str], ...]:
+        """The files that could not be read to their ends, and why."""
+        return tuple(one for landing in self.landings for one in landing.unread)
+
+
+def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scratch: Path) -> Looked:
+    """Land and judge what lies in ``folder``, or in an archive; archives are unpacked into ``scratch``.
+
+    Raises :class:`~jobs.JobError` when there is nothing that can be read or understood.
+    """
+    skipped: list[Skipped] = []
+    mails = list(mail_in(Path(folder), scratch / "unpacked", config, skipped))
+    landings = [land(engine, mail.files, mail.root, warehouse, config) for mail in mails]
+    done = replay(engine, warehouse, config.inventoried(), settings="the defaults")
+    skipped += [one for mail in mails for one in mail.unknown]
+    return Looked([one for mail in mails for one in mail.assumed], landings, done, skipped)
+
+
+def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[Mail]:
+    """What lies in a folder itself, and what lies in its archives."""
+    roots = [] if folder.is_file() else [folder]
+    if unpack_all(folder, unpacked, skipped.append):
+        roots.append(unpacked)
+    cluster = stem(folder.resolve().name) or "logs"
+    problems: list[JobError] = []
+    found = 0
+    for root in roots:
+        try:
+            mail = read_mail(str(root), cluster, config)
+        except JobError as error:
+            problems.append(error)
+            continue
+        found += 1
+        yield mail
+    if not found:
+        why = [f"{one.path}: {one.reason}" for one in skipped[:3]]
+        raise JobError(*(str(problems[0]).replace(str(unpacked), str(folder)) if problems else nothing(folder), *why))
+
+
+def nothing(folder: Path) -> str:
+    """What is said where there is nothing to look into."""
+    return f"{folder} is neither a folder nor an archive that can be unpacked ({', '.join(PACKED)})"
+
+
+def unpack_all(folder: Path, into: Path, skip: Skip) -> bool:
+    """Unpack the archives of a folder, or the archive that it is; whether there was any."""
+    bounds = Bounds()
+    if folder.is_file():
+        if is_archive(folder.name):
+            unpack(folder, folder.name, into / stem(folder.name), bounds, skip)
+        return is_archive(folder.name)
+    found = False
+    for entry in list(open_landing(str(folder)).walk(lambda _: None)):
+        if entry.link is None and is_archive(entry.path):
+            unpack(folder / entry.path, entry.path, into / stem(entry.path), bounds, skip)
+            found = True
+        elif entry.path.lower().endswith(NOT_UNPACKED):
+            skip(Skipped(entry.path, "an archive of a kind that is not unpacked here"))
+    return found
+
+
+def stem(name: str) -> str:
+    """The name of an archive without what says so."""
+    ending = max((one for one in PACKED if name.lower().endswith(one)), key=len, default="")
+    return name[: len(name) - len(ending)]

@@ -1,0 +1,273 @@
+"""The engine of one machine: what it reads, how it deals rows to processes, and what is left when it is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from jobs import JobError
+from jobs.engines import local_engine
+from jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
+from jobs.engines.local_engine import LocalEngine
+from jobs.engines.spark_engine import SparkEngine
+from jobs.warehouse.data_files import Row
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from tests.jobs.nights import ALL, content, night
+from tests.jobs.replaying.test_checkpoints import NIGHTS, RUNS, WORLDS, copy_nodes, deliver, write_world
+from tests.jobs.tables import put
+from tests.jobs.zone import Zone, leads, line, noise
+
+EVERY = (*ALL, "replay_states")
+
+
+@pytest.fixture
+def local() -> Iterator[LocalEngine]:
+    with closing(LocalEngine(cores=2, preload=["jobs.replaying.judging"])) as engine:
+        yield engine
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+PLACE = {"source_node": "n", "stream": "s", "fingerprint": "f", "path": "p"}
+CHOICES: tuple[Simple | Among, ...] = (
+    OneOf("cluster", ("c1", "it's", "no\\such")),
+    OneOf("cluster", ()),
+    OneOf("batch", (2, 3)),
+    After("batch", 1),
+    UpTo("line_no", 1),
+    AfterOwn("batch", "cluster", {"c1": 1, "it's": 2}),
+    AfterOwn("batch", "cluster", {}),
+    Among(("cluster", "reason"), frozenset({("c1", "a"), ("it's", "b")})),
+    Among(("cluster", "reason"), frozenset({("c1", "a")}), wanted=False),
+    Among(("cluster",), frozenset()),
+    Among(("cluster",), frozenset(), wanted=False),
+)
+
+
+def lines(tmp_path: Path) -> Warehouse:
+    """A table with rows of several clusters, landings and reasons."""
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    warehouse.create()
+    for batch in (1, 2, 3):
+        for cluster in ("c1", "it's"):
+            told = [PLACE | {"cluster": cluster, "batch": batch, "line_no": n, "reason": "ab"[n % 2]} for n in range(3)]
+            put(warehouse, "quarantine", *(row | {"text": "x", "text_length": 1} for row in told))
+    return warehouse
+
+
+def answers(engine: Engine, warehouse: Warehouse) -> list[list[tuple[object, ...]]]:
+    """What an engine reads under each condition."""
+    sql = "SELECT cluster, batch, line_no, reason, text, more FROM {rows} ORDER BY cluster, batch, line_no"
+    found = []
+    for condition in CHOICES:
+        rows = (
+            Rows("quarantine")
+            .where(condition)
+            .select(["cluster", "batch", "line_no", "reason", "text"], {"more": "CAST(NULL AS STRING)"})
+        )
+        found.append([tuple(row.values()) for row in engine.answer(warehouse, sql, rows).to_pylist()])
+    return found
+
+
+def test_conditions_mean_what_they_say(local: LocalEngine, tmp_path: Path) -> None:
+    counts = [len(rows) for rows in answers(local, lines(tmp_path))]
+    assert counts == [18, 0, 12, 12, 12, 9, 0, 9, 12, 0, 18]
+
+
+@pytest.mark.slow
+def test_both_engines_read_alike(spark: SparkEngine, local: LocalEngine, tmp_path: Path) -> None:
+    warehouse = lines(tmp_path)
+    assert answers(spark, warehouse) == answers(local, warehouse)
+
+
+# -- dealing -----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_one_key_come_to_one_hand_whatever_the_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_engine, "HAND_ROWS", 10)
+    chance = random.Random(5)
+    for _ in range(50):
+        keys = sorted((f"c{chance.randint(0, 4)}", f"n{chance.randint(0, 3)}") for _ in range(chance.randint(0, 90)))
+        table = pa.table(
+            {"cluster": [one for one, _ in keys], "node": [two for _, two in keys], "at": range(len(keys))}
+        )
+        table = table.cast(pa.schema({"cluster": pa.string(), "node": pa.string(), "at": pa.int64()}))
+        batches, begin = [], 0
+        while begin < len(table):
+            batches += table.slice(begin, size := chance.randint(1, 12)).combine_chunks().to_batches()
+            begin += size
+        reader = pa.RecordBatchReader.from_batches(table.schema, batches)
+        hands = [
+            pa.ipc.open_stream(file).read_all() for file in local_engine.spooled(reader, ["cluster", "node"], tmp_path)
+        ]
+        assert [row["at"] for hand in hands for row in hand.to_pylist()] == list(range(len(keys)))
+        own = [{(row["cluster"], row["node"]) for row in hand.to_pylist()} for hand in hands]
+        assert sum(map(len, own)) == len(set().union(*own)), "no key is in two hands"
+        assert all(len(hand) >= 10 for hand in hands[:-1])
+
+
+def tell_who(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
+    """Which process read which cluster's rows, as rows of quarantine."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            who = {
+                **dict.fromkeys(TABLES["quarantine"].names),
+                **PLACE,
+                "text": "x",
+                "text_length": 1,
+                **row,
+                "reason": str(os.getpid()),
+            }
+            yield "quarantine", tuple(who[name] for name in TABLES["quarantine"].names)
+
+
+def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
+    local: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse = lines(tmp_path)
+    parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
+    dealing = Dealing(("cluster", "line_no"), ("cluster", "line_no"))
+    for rows, other in ((100, False), (4, True)):
+        monkeypatch.setattr(local_engine, "HAND_ROWS", rows)
+        files = local.map_partitions(warehouse, parts, dealing, tell_who)
+        warehouse.replace(files, "quarantine", None, "test")
+        found = warehouse.rows("quarantine")
+        assert len(found) == 18
+        assert ({int(row["reason"]) for row in found} != {os.getpid()}) is other
+
+
+def die(_: object) -> None:
+    """End this process as the kernel does for want of memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_process_is_told_in_a_sentence_and_the_next_work_goes_on(local: LocalEngine) -> None:
+    with pytest.raises(JobError, match="process of this run was killed"):
+        local.each(die, [1, 2])
+    assert local.each(abs, [-1, -2]) == [1, 2]
+
+
+def fail(number: int) -> int:
+    """Refuse a number."""
+    if number == 3:
+        raise ValueError("three")
+    return number
+
+
+def test_what_goes_wrong_in_another_process_goes_wrong_here(local: LocalEngine) -> None:
+    with pytest.raises(ValueError, match="three"):
+        local.each(fail, [1, 2, 3, 4])
+
+
+# -- nights ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_engines_take_turns_night_by_night(
+    spark: SparkEngine, local: LocalEngine, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files grow, come late or at the end; the nights are written by one engine or the other."""
+    monkeypatch.setattr(local_engine, "HAND_ROWS", 2_000)
+    chance = random.Random(12)
+    runs = [*(corpora / run for run in RUNS), *(tmp_path / "worlds" / name for name in WORLDS)]
+    for run in runs[len(RUNS) :]:
+        write_world(run.name, 1, run)
+    zone = tmp_path / "landing"
+    by_turns, by_spark, by_local = (Warehouse(str(tmp_path / name)) for name in ("turns", "spark", "local"))
+    for number in range(NIGHTS):
+        for run in runs:
+            deliver(run, zone / run.name, number, chance)
+        night((local, spark)[number % 2], zone, by_turns)
+        night(local, zone, by_local)
+    night(spark, zone, by_spark)
+    wanted = content(by_spark, ALL)
+    assert sum(map(len, wanted.values())) > 1_000
+    for warehouse in (by_turns, by_local):
+        found = content(warehouse, ALL)
+        for table in ALL:
+            assert found[table] == wanted[table], table
+        assert warehouse.last_run()["held"] is None
+
+
+def test_a_source_that_is_read_anew_replaces_its_checkpoints_and_no_others(
+    local: LocalEngine, zone: Zone, tmp_path: Path
+) -> None:
+    """A late file shows that a process began before what is known of it: the other node's checkpoints stay."""
+    other = zone.root / "c1" / "nodes" / "n2" / "logs" / "broker_default.log"
+    other.parent.mkdir(parents=True)
+    start = "The broker[broker-a, 127.0.0.1:10911] boot success. serializeType=JSON"
+    zone.write("broker_default.log", leads(900) + noise(950))
+    other.write_text(leads(905, 2, "n2") + noise(930))
+    by_nights, once = Warehouse(str(tmp_path / "nights")), Warehouse(str(tmp_path / "once"))
+    night(local, zone.root, by_nights)
+    zone.write("broker.log", line(100, start, "main") + noise(130))
+    night(local, zone.root, by_nights)
+    other.write_text(leads(905, 2, "n2") + noise(930) + leads(1_000, 3, "n2"))
+    night(local, zone.root, by_nights)
+    night(local, zone.root, once)
+    assert content(by_nights, ALL) == content(once, ALL)
+
+
+# -- kills -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_may_be_killed_at_any_moment(local: LocalEngine, corpora: Path, zone: Zone, tmp_path: Path) -> None:
+    """The killed run leaves no process behind, and the next one makes its tables those of an undisturbed run."""
+    copy_nodes(corpora / "rocketmq-dledger/old-copy-497", zone.root / "c2")
+    killed, once, chance = Warehouse(str(tmp_path / "killed")), Warehouse(str(tmp_path / "once")), random.Random(3)
+    night(local, zone.root, once)
+    code = (
+        "import sys; import jobs.engines.local_engine as e; e.HAND_ROWS, e.POOL_BYTES = 100, 0\n"
+        "from jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "run",
+        "--engine",
+        "local",
+        "--landing",
+        zone.root,
+        "--warehouse",
+        killed.root,
+    ]
+    began = time.monotonic()
+    subprocess.run([*command[:-1], tmp_path / "undisturbed"], check=True, capture_output=True)
+    whole = time.monotonic() - began
+    for _ in range(6):
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(chance.uniform(0.2, 1) * whole)
+        child.kill()
+        child.wait()
+        assert gone(child.pid), "a process of the pool outlives the run"
+    night(local, zone.root, killed)
+    assert content(killed, ALL) == content(once, ALL)
+
+
+def gone(session: int, seconds: float = 20) -> bool:
+    """Whether the processes of a session end in this time (Linux)."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not any(session_of(one) == session for one in Path("/proc").glob("[0-9]*")):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def session_of(process: Path) -> int:
+    """The session of a process that lives; 0 for what is gone."""
+    try:
+        state, _, _, session = (process / "stat").read_text().rpartition(")")[2].split()[:4]
+    except OSError:
+        return 0
+    return 0 if state == "Z" else int(session)

@@ -1,0 +1,250 @@
+"""A folder of logs as somebody mailed it: whose files they are taken for, and the same verdict in any layout."""
+
+import gzip
+import io
+import json
+import os
+import re
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from jobs import JobError
+from jobs.cli.app import main
+from jobs.engines.local_engine import LocalEngine
+from jobs.landing.archives import Bounds, unpack
+from jobs.landing.landing_zone import Skipped
+from jobs.landing.mailed import read_mail
+from jobs.look import Looked, look
+from jobs.reading.published import Published
+from jobs.settings.config import Config
+from jobs.warehouse.warehouse import Warehouse
+from tests.jobs.zone import leads, noise
+
+RUNS = ("rocketmq-dledger/old-copy-497", "etcd/kill-leader-34", "zookeeper/kill-leader-384")
+
+
+@pytest.fixture
+def local() -> Iterator[LocalEngine]:
+    with closing(LocalEngine()) as engine:
+        yield engine
+
+
+def told(local: LocalEngine, folder: Path, scratch: Path) -> tuple[Looked, list[str]]:
+    """What a look came to, and what it says of roles and findings, whatever files and nodes are called."""
+    warehouse = Warehouse(str(scratch / "warehouse"))
+    done = look(local, str(folder), warehouse, Config(), scratch / "scratch")
+    published = Published(warehouse)
+    roles = published.rows(
+        "SELECT replica_group, node, role, term, start_time, end_time FROM role_intervals WHERE source_node IS NOT NULL"
+    )
+    findings = published.rows("SELECT replica_group, rule, severity, certainty, terms, start_time FROM findings")
+    return done, sorted(json.dumps(row, default=str) for row in [*roles, *findings])
+
+
+def logs_of(run: Path) -> list[tuple[str, Path]]:
+    """The logs of interest of a run, each with its node."""
+    nodes = sorted((run / "nodes").iterdir())
+    every = [(node.name, path) for node in nodes for path in sorted((node / "logs").rglob("*")) if path.is_file()]
+    return [(node, path) for node, path in every if path.name not in ("stdout.log", "stderr.log")]
+
+
+def as_laid_out(run: Path, to: Path) -> None:
+    """The layout of the pipeline: a cluster's folder with nodes and logs."""
+    shutil.copytree(run / "nodes", to / "nodes", ignore=shutil.ignore_patterns("metadata"))
+
+
+def folder_a_node(run: Path, to: Path) -> None:
+    """A folder a node, and all logs in it."""
+    for node, path in logs_of(run):
+        target = to / "incident" / node / path.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+
+
+def flat(run: Path, to: Path) -> None:
+    """All files side by side, the node in front of each name."""
+    to.mkdir()
+    for node, path in logs_of(run):
+        shutil.copy(path, to / f"{node}-{path.name}")
+
+
+def an_archive_a_node(run: Path, to: Path) -> None:
+    """An archive a node, of either kind."""
+    to.mkdir()
+    for number, node in enumerate(sorted(path.name for path in (run / "nodes").iterdir())):
+        own = [path for name, path in logs_of(run) if name == node]
+        if number % 2:
+            with zipfile.ZipFile(to / f"{node}.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+                for path in own:
+                    packed.writestr(f"var/log/{path.name}", path.read_bytes())
+        else:
+            with tarfile.open(to / f"{node}.tar.gz", "w:gz") as packed:
+                for path in own:
+                    packed.add(path, f"logs/{path.name}")
+
+
+LAYOUTS: tuple[Callable[[Path, Path], None], ...] = (folder_a_node, flat, an_archive_a_node)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_verdict_does_not_depend_on_the_layout(run: str, local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    as_laid_out(corpora / run, tmp_path / "laid-out" / "mailed")
+    done, wanted = told(local, tmp_path / "laid-out", tmp_path / "w0")
+    nodes = {one.node for one in done.assumed}
+    assert len(wanted) > 5
+    for layout in LAYOUTS:
+        folder = tmp_path / layout.__name__
+        layout(corpora / run, folder)
+        looked, found = told(local, folder, tmp_path / f"w-{layout.__name__}")
+        assert {one.node for one in looked.assumed} == nodes, layout.__name__
+        assert found == wanted, layout.__name__
+        assert not [one for one in looked.skipped if not one.harmless], layout.__name__
+
+
+def test_files_of_any_name_are_known_by_their_lines(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    """etcd's lines name their member; each file is taken for a node of its own."""
+    folder = tmp_path / "mailed"
+    folder.mkdir()
+    for number, (_, path) in enumerate(logs_of(corpora / "etcd/kill-leader-34")):
+        (folder / f"attachment {number}.txt").write_bytes(path.read_bytes())
+    (folder / "notes.txt").write_text("it broke at five\n")
+    looked, found = told(local, folder, tmp_path / "w")
+    as_laid_out(corpora / "etcd/kill-leader-34", tmp_path / "laid-out" / "c")
+    assert found == told(local, tmp_path / "laid-out", tmp_path / "w0")[1]
+    assert [one.by for one in looked.assumed] == [f"the name of attachment {n}.txt" for n in range(3)]
+    assert [(one.path, one.harmless) for one in looked.skipped] == [("notes.txt", True)]
+
+
+def assumed(tmp_path: Path, *names: str) -> set[tuple[str, str, int]]:
+    """The clusters, nodes and numbers of files that are assumed of files of these names."""
+    root = tmp_path / "mailed"
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = (leads(1) + noise(2)).encode()
+        path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    mail = read_mail(str(root), "mailed", Config())
+    assert len(mail.files) == sum(one.files for one in mail.assumed)
+    return {(one.cluster, one.node, one.files) for one in mail.assumed}
+
+
+CASES = {
+    "clusters in the layout": (
+        ["a/nodes/n0/logs/broker.log", "b/nodes/n0/logs/broker.log"],
+        {("a", "n0", 1), ("b", "n0", 1)},
+    ),
+    "clusters without it": (
+        ["a/n0/broker.log", "a/n1/broker.log", "b/n0/broker.log"],
+        {("a", "n0", 1), ("a", "n1", 1), ("b", "n0", 1)},
+    ),
+    "one node": (["broker.log", "broker_default.log", "store.log.1"], {("mailed", "mailed", 3)}),
+    "one node in a folder": (["x/n7/logs/broker.log", "x/n7/logs/store.log"], {("mailed", "n7", 2)}),
+    "places say nothing": (
+        ["var/log/host-1/rocketmqlogs/broker.log", "var/log/host-2/rocketmqlogs/broker.log"],
+        {("mailed", "host-1", 1), ("mailed", "host-2", 1)},
+    ),
+    "rolled by days": (
+        ["n0/otherdays/broker.1.log.gz", "n0/broker.log", "n0/2026-03-01/broker.log", "n1/broker.log"],
+        {("mailed", "n0", 3), ("mailed", "n1", 1)},
+    ),
+    "names behind": (
+        ["broker-a.log", "broker-b.log", "broker-a.log.1.gz", "broker_default.log"],
+        {("mailed", "a", 2), ("mailed", "b", 1), ("mailed", "mailed", 1)},
+    ),
+    "flat in one folder": (
+        ["logs/n0_broker_default.log", "logs/n1_broker_default.log"],
+        {("mailed", "n0", 1), ("mailed", "n1", 1)},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nodes_are_told_from_folders_and_names(case: str, tmp_path: Path) -> None:
+    names, wanted = CASES[case]
+    assert assumed(tmp_path, *names) == wanted
+
+
+def test_hostile_archives_write_nothing_outside_and_are_told(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.tar"
+    with tarfile.open(bad, "w") as packed:
+        for name in ("../escaped", "/absolute", "good/broker.log", "a\x00b"):
+            info = tarfile.TarInfo(name)
+            info.size = 4
+            packed.addfile(info, io.BytesIO(b"text"))
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        packed.addfile(link)
+    skipped: list[Skipped] = []
+    into = tmp_path / "into" / "deep"
+    unpack(bad, "bad.tar", into, Bounds(), skipped.append)
+    found = sorted(
+        str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file() or path.is_symlink()
+    )
+    assert [name for name in found if not name.startswith("into/deep/")] == ["bad.tar"]
+    assert "into/deep/good/broker.log" in found
+    assert {one.path for one in skipped} >= {"bad.tar/../escaped", "bad.tar/link"}
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("broker.log", bytes(5_000_000))
+    skipped: list[Skipped] = []
+    unpack(bomb, "bomb.zip", tmp_path / "into", Bounds(size=1_000_000), skipped.append)
+    assert [one.reason for one in skipped] == ["it holds more than is unpacked: unpack it and give the folder"]
+    assert sum(path.stat().st_size for path in (tmp_path / "into").rglob("*")) < 2_000_000
+
+
+def test_an_archive_in_archives_is_unpacked_but_not_without_end(tmp_path: Path) -> None:
+    data = b"text"
+    for depth in range(5):
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as packed:
+            packed.writestr("inner.zip" if depth else "broker.log", data)
+        data = made.getvalue()
+    (tmp_path / "outer.zip").write_bytes(data)
+    skipped: list[Skipped] = []
+    unpack(tmp_path / "outer.zip", "outer.zip", tmp_path / "into", Bounds(), skipped.append)
+    assert [one.reason for one in skipped] == ["an archive in 3 archives"]
+
+
+@pytest.mark.parametrize("name", ["broken.zip", "broken.tar.gz"])
+def test_what_is_no_archive_is_told_and_the_rest_is_read(name: str, local: LocalEngine, tmp_path: Path) -> None:
+    folder = tmp_path / "mailed"
+    (folder / "n1").mkdir(parents=True)
+    (folder / "n1" / "broker_default.log").write_text(leads(1) + noise(2))
+    (folder / name).write_bytes(os.urandom(300))
+    looked, _ = told(local, folder, tmp_path / "w")
+    assert [one.path for one in looked.skipped] == [name]
+    assert re.match("it cannot be unpacked", looked.skipped[0].reason)
+
+
+def test_nothing_to_look_into_is_one_line(local: LocalEngine, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "note.txt").write_text("hello\n")
+    for folder, said in (("empty", "no log of a system"), ("note.txt", "neither a folder nor"), ("gone", "no landing")):
+        with pytest.raises(JobError, match=said):
+            told(local, tmp_path / folder, tmp_path / f"w-{folder}")
+
+
+def test_the_command_keeps_only_what_it_is_asked_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, scratch = tmp_path / "mailed" / "n1", tmp_path / "tmp"
+    folder.mkdir(parents=True)
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    (folder / "broker_default.log").write_text(leads(1) + noise(2))
+    assert main(["look", str(folder.parent)]) == 0
+    assert "n1: 1 file, by folder n1" in capsys.readouterr().out
+    assert not list(scratch.iterdir())
+    assert main(["look", str(folder.parent), "--keep", str(tmp_path / "kept")]) == 0
+    assert main(["sql", "--warehouse", str(tmp_path / "kept"), "SELECT leader FROM terms"]) == 0
+    assert main(["look", str(folder.parent), "--keep", str(tmp_path / "kept")]) == 1
+    assert "give a new or an empty folder" in capsys.readouterr().err
