@@ -442,7 +442,8 @@ class Membership:
             and event.peer not in self._now.lost
             and not self._now.stopping
         ):
-            contact = Contact(event.peer, event)
+            before = next((one for one in reversed(self.contacts) if one.peer == event.peer), None)
+            contact = Contact(event.peer, event, heard=before.again if before else None)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 

@@ -429,7 +429,8 @@ class ZabLog:
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer not in self._now.lost:
-            contact = Contact(event.peer, event)
+            before = next((one for one in reversed(self.contacts) if one.peer == event.peer), None)
+            contact = Contact(event.peer, event, heard=before.again if before else None)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
