@@ -5,7 +5,7 @@ terms at once are normal behaviour (``DLedgerLeaderElector#sendHeartbeats``, max
 only when the older one commits. Two leaders of one term never are; one node leading one term twice always is fine.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -78,7 +78,10 @@ def raft_rows(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iter
 def terms(group: Group) -> Iterator[Term]:
     """One row for each leader of each term, and one for each term that had rounds but no leader."""
     led: dict[tuple[int, str], list[Tenure]] = {}
-    won = {(campaign.node, campaign.term): campaign.cause for campaign in group.of(Candidacy) if campaign.cause}
+    campaigns: dict[tuple[str | None, int | None], list[Candidacy]] = {}
+    for campaign in group.of(Candidacy):
+        if campaign.cause:
+            campaigns.setdefault((campaign.node, campaign.term), []).append(campaign)
     transfers = _transfers(group)
     for tenure in group.tenures:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
@@ -93,7 +96,7 @@ def terms(group: Group) -> Iterator[Term]:
             leader=leader,
             start_time=first.begin.at,
             end_time=None if last.open else last.end.at,
-            cause=_cause(group, first, transfers, won),
+            cause=_cause(group, first, transfers, campaigns.get((leader, term), [])),
             certainty=PROVEN,
             start_event_id=first.begin.event_id,
             end_event_id=last.end.event_id,
@@ -128,16 +131,18 @@ def _end(campaign: Candidacy) -> int:
     return campaign.since if campaign.until is None else campaign.until
 
 
-def _cause(
-    group: Group, tenure: Tenure, transfers: Set[str | None], won: Mapping[tuple[str | None, int | None], str | None]
-) -> str:
-    """Why the election of a tenure began; ``won`` are the causes of campaigns, by candidate and term."""
+def _cause(group: Group, tenure: Tenure, transfers: Set[str | None], campaigns: Sequence[Candidacy]) -> str:
+    """Why the election of a tenure began; ``campaigns`` are those of its leader in its term, with their causes.
+
+    One node may lead a term several times: what counts is the campaign in which the tenure begins.
+    """
     if not any(other.begin < tenure.begin for other in group.tenures):
         return "first_leader"
     if tenure.begin.event_id in transfers:
         last = next(other for other in reversed(group.tenures) if other.begin < tenure.begin)
         return PREFERRED if last.end_cause == PREFERRED else TRANSFER
-    if cause := won.get((tenure.node, tenure.term)):
+    begun = [campaign for campaign in campaigns if campaign.since <= tenure.begin.by]
+    if begun and (cause := max(begun, key=lambda campaign: campaign.since).cause):
         return cause
     own = group.roles_of(tenure.source, tenure.begin.at)
     before = next((role for role in reversed(own) if role.role == CANDIDATE), None)
@@ -487,12 +492,10 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
 
 
 def _coverage(group: Group) -> Iterator[RuleCoverage]:
-    by_term: dict[int, set[str]] = {}
-    for tenure in group.tenures:
-        by_term.setdefault(tenure.term, set()).add(tenure.source)
-    split = {term for term, sources in by_term.items() if len(sources) > 1}
-    split |= {split_brain.terms[0] for split_brain in _split_by_word_of_others(group)}
-    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(by_term.keys() - split), len(split))
+    led = {tenure.term for tenure in group.tenures}
+    found = [*same_term(group, "term"), *_split_by_word_of_others(group)]
+    split = {split_brain.terms[0] for split_brain in found}
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - split), len(split))
     yield from summed(group, [*tallies_of(group), *votes.compared(group)])
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}

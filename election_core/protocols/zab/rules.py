@@ -287,11 +287,9 @@ def _ids(*events: str | None) -> tuple[str, ...]:
 
 
 def _coverage(group: Group) -> Iterator[RuleCoverage]:
-    by_epoch: dict[int, set[str]] = {}
-    for tenure in group.tenures:
-        by_epoch.setdefault(tenure.term, set()).add(tenure.source)
-    double = sum(1 for sources in by_epoch.values() if len(sources) > 1)
-    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(by_epoch) - double, double)
+    led = {tenure.term for tenure in group.tenures}
+    double = {found.terms[0] for found in same_term(group, "epoch")}
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
     yield from summed(group, [*tallies_of(group), *(_told(_compared(group, win)) for win in group.of(Candidacy))])
     yield overlap_coverage(group, lambda _: False)
 
