@@ -10,7 +10,7 @@ from election_core.judge.limits import wrong_clocks
 from election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact, ReplayFailed
 from election_core.model.rows import Row, settled
-from election_core.protocols.log_quality import duplicate_logs
+from election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_core.protocols.log_quality import rules as log_quality
 from election_core.replay.registry import PROTOCOLS, Judge
 
@@ -70,7 +70,7 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     messages = [message for causal_pairs in _CAUSAL_PAIRS for message in causal_pairs(by_protocol)]
     clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
-    for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
+    for protocol, own in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
         yield from settled(_JUDGES[protocol](list(own), clocks))
     speaking = [replace(fact, protocol=log_quality.PROTOCOL) for fact in by_protocol if fact.protocol != FAULT]
     if speaking:
