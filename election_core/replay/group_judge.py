@@ -1,7 +1,6 @@
 """From the facts of one replica group to its rows, whichever protocols it speaks."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 
 from election_core.judge.clock import Clocks
@@ -72,6 +71,6 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
     for protocol, own in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
         yield from settled(_JUDGES[protocol](list(own), clocks))
-    speaking = [replace(fact, protocol=log_quality.PROTOCOL) for fact in by_protocol if fact.protocol != FAULT]
+    speaking = [fact for fact in by_protocol if fact.protocol != FAULT]
     if speaking:
-        yield from settled(wrong_clocks(speaking, clocks))
+        yield from settled(wrong_clocks(speaking, clocks, log_quality.PROTOCOL))
