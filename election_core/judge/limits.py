@@ -8,9 +8,9 @@ n1     ....reads(12:00:01)...............  read before it was sent, by more than
 from collections.abc import Iterator, Mapping, Sequence
 
 from election_core.fold.process_runs import SECOND
-from election_core.judge.clock import Clocks, Offset, WrongClock
+from election_core.judge.clock import Clocks, Moment, Offset, WrongClock
 from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of
+from election_core.judge.group import Group
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
@@ -46,9 +46,11 @@ def starting(group: Group, hole: Silence) -> bool:
     return not own or own[-1].cause == "start"
 
 
-def wrong_clocks(facts: Sequence[Fact], clocks: Clocks) -> Iterator[Finding | RuleCoverage]:
+def wrong_clocks(facts: Sequence[Fact], clocks: Clocks, protocol: str) -> Iterator[Finding | RuleCoverage]:
     """``CLOCK_SKEW``: each clock of a group's machines that was set, or is further off than its bound allows, once."""
-    group = group_of(facts, clocks)
+    any_fact = facts[0]
+    nowhere = Moment(0, 0, any_fact.source_node)
+    group = Group(any_fact.cluster, any_fact.replica_group, protocol, list(facts), clocks, nowhere)
     by_source: dict[str, list[Fact]] = {}
     for fact in group.facts:
         if not isinstance(fact, TimeoutConfigured):

@@ -1,7 +1,6 @@
 """From the facts of one replica group to its rows, whichever protocols it speaks."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 
 from election_core.judge.clock import Clocks
@@ -10,7 +9,7 @@ from election_core.judge.limits import wrong_clocks
 from election_core.model.catalogue import PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact, ReplayFailed
 from election_core.model.rows import Row, settled
-from election_core.protocols.log_quality import duplicate_logs
+from election_core.protocols.log_quality import duplicate_logs, mixed_logs
 from election_core.protocols.log_quality import rules as log_quality
 from election_core.replay.registry import PROTOCOLS, Judge
 
@@ -70,8 +69,8 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     messages = [message for causal_pairs in _CAUSAL_PAIRS for message in causal_pairs(by_protocol)]
     clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
-    for protocol, own in groupby(by_protocol, key=lambda fact: fact.protocol):
+    for protocol, own in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
         yield from settled(_JUDGES[protocol](list(own), clocks))
-    speaking = [replace(fact, protocol=log_quality.PROTOCOL) for fact in by_protocol if fact.protocol != FAULT]
+    speaking = [fact for fact in by_protocol if fact.protocol != FAULT]
     if speaking:
-        yield from settled(wrong_clocks(speaking, clocks))
+        yield from settled(wrong_clocks(speaking, clocks, log_quality.PROTOCOL))
