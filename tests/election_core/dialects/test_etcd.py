@@ -145,6 +145,7 @@ QUOTED = {
     "elected leader": "RAFT_LEADER_KNOWN",
     "became inactive": "ETCD_PEER_INACTIVE",
     "became active": "ETCD_PEER_ACTIVE",
+    "lost the TCP streaming": "ETCD_PEER_LOST",
     "new election": "RAFT_ELECTION",
     "higher term": "RAFT_TERM_HIGHER",
     "lower term": "RAFT_TERM_LOWER",
