@@ -114,9 +114,9 @@ class Majorities:
                 for lost in self._lost.get((source, tenure.node), [])
                 if role.since <= lost.since_by and lost.since <= end.by and lost.until is None
             ]
-            if ended or not heard:
+            if ended or not heard:  # one that followed until it learned of another may have heard of it no more before
                 at = Moment(max(end.at, role.since), end.by, source, end.event_id)
-                yield Left(name, at, at, ended)
+                yield Left(name, at if ended else Moment(role.since, at.by, source, end.event_id), at, ended)
             else:
                 last = max(heard, key=lambda one: (one.since_by, one.since))
                 at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
