@@ -38,6 +38,7 @@ RULES_OF = {
     "metadata_rollbacks": ("METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC"),
     "unclean_elections": ("UNCLEAN_ELECTION", "MASTER_NOT_IN_SYNC_STATE_SET"),
     "leaderless": ("LEADERLESS", "SPECIAL_SERVICE_GAP"),
+    "clocks": ("CLOCK_SKEW",),
 }
 """Views that hold the findings of some rules."""
 
@@ -345,6 +346,7 @@ MEASURES = {
     "metadata_rollbacks": ("offset_before", "offset_after", "messages_repeated"),
     "unclean_elections": ("messages_lost", "bytes_lost"),
     "leaderless": ("duration_min_ms", "duration_max_ms", "rounds"),
+    "clocks": ("clock_least_ms", "clock_most_ms", "clock_set_by_ms"),
 }
 COMMENTS = {
     "split_brains": "Two leaders at once: who, how long, and what was lost by it.",
@@ -352,6 +354,7 @@ COMMENTS = {
     "metadata_rollbacks": "Offsets, topics or groups that went back: what is consumed or delivered again.",
     "unclean_elections": "Masters that were elected outside of the SyncStateSet, and what was lost by it.",
     "leaderless": "Times in which members were up and nobody led, or nobody served.",
+    "clocks": "Clocks that were wrong: by how much, by how much they were set, and what proves it.",
 }
 
 

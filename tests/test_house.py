@@ -94,7 +94,6 @@ LONG_FILES = {
     "election_core/dialects/zookeeper/texts.py": TEXTS,
     "election_core/protocols/acting_master/log.py": LOG,
     "election_core/protocols/acting_master/rules.py": RULES,
-    "election_core/protocols/controller/rules.py": RULES,
     "election_core/protocols/dledger/log.py": LOG,
     "election_core/protocols/metadata/rules.py": RULES,
     "election_core/protocols/order_lock/rules.py": RULES,

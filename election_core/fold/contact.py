@@ -10,14 +10,19 @@ from election_core.model.fold_event import FoldEvent
 
 @dataclass(slots=True)
 class Contact:
-    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, or the speaker ended then."""
+    """A connection to ``peer`` that broke at ``lost``, and came back at ``again``, or the speaker ended then.
+
+    ``heard`` is when it had come back after it broke before.
+    """
 
     peer: str
     lost: FoldEvent
     again: int | None = None
+    heard: int | None = None
 
     def fact(self, emit: FactWriter, before_us: int, *, closed: bool) -> ContactLost:
-        """The peer was heard of at most ``before_us`` microseconds before; ``closed``: by its end."""
+        """The peer was heard of at most ``before_us`` microseconds before it was lost; ``closed``: by its end."""
         again = (None, None) if self.again is None else (self.again, self.again + SECOND)
-        since, lost = self.lost.at - before_us, self.lost
+        lost = self.lost
+        since = lost.at - before_us if self.heard is None else max(lost.at - before_us, min(self.heard, lost.at))
         return ContactLost(*emit.during(self.peer, since, lost.by, lost.event_id, *again), closed=closed)

@@ -260,7 +260,7 @@ class Clocks:
 
     def _doubted(self) -> list[int]:
         """The segments whose configured bound does not hold."""
-        doubted = _least_trustworthy([(a, b) for a, b, _, _ in self._contradictions()])
+        doubted = list(self._segments.out_of_bounds())
         for before, after in self._segments.sides_of_steps():
             if before not in doubted and after not in doubted:
                 doubted += [before, after]
@@ -273,21 +273,3 @@ class Clocks:
             if number not in doubted and self._segments.known(number):
                 edges[_TRUE_TIME, number] = edges[number, _TRUE_TIME] = Edge(self._segments.bound(number), ())
         return shortest_paths([_TRUE_TIME, *self._segments.numbers], edges)
-
-
-def _least_trustworthy(pairs: list[tuple[int, int]]) -> list[int]:
-    """The fewest segments without which no contradiction is left: always the one in most of them first."""
-    left = [pair for pair in pairs if pair[0] != pair[1]]
-    dropped: list[int] = []
-    while left:
-        counts: dict[int, int] = {}
-        for pair in left:
-            for number in pair:
-                counts[number] = counts.get(number, 0) + 1
-        most = max(counts.values())
-        worst = [number for number, count in sorted(counts.items()) if count == most]
-        # Two machines that contradict each other and nobody else: either may be wrong, so trust neither.
-        gone = worst if len(counts) == 2 else worst[:1]
-        dropped += gone
-        left = [pair for pair in left if not set(pair) & set(gone)]
-    return dropped

@@ -201,6 +201,13 @@ class Segments:
         """The tightest of what the messages prove between two segments."""
         return _tightest(self._placed)
 
+    def out_of_bounds(self) -> list[int]:
+        """The segments that messages prove to be outside of their configured bounds."""
+        proven = shortest_paths(self.numbers, self.edges())
+        return _least_trustworthy(
+            [(a, b) for (a, b), most in proven.items() if most < -(self.bound(a) + self.bound(b))]
+        )
+
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
         """The segments before and after each step that is larger than the bounds allow."""
         for step in self.steps:
@@ -310,12 +317,12 @@ class Segments:
             if sides is None or step.size <= 2 * self._bounds[step.source] + _SLACK_US:
                 continue
             before, after = sides
-            edges = self.edges() | {(before, after): Edge(-step.size, step.evidence)}
-            edges |= self._bounded(set(self.numbers) - {before})
+            within = set(self.numbers) - {before, *self.out_of_bounds()}
+            edges = self.edges() | self._bounded(within)
             own = self._of_segment(before)
             rest = _without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
             if _contradict(rest):
-                continue  # other clocks are wrong as well: which of both sides is right is not known
+                continue
             free = _to_end(own, rest)
             if free < len(own):
                 since = own[len(own) - free - 1].moment(before).at
@@ -443,3 +450,21 @@ def shortest_paths(numbers: Iterable[int], edges: Edges) -> dict[tuple[int, int]
                 if first + second < distance.get((a, b), UNBOUNDED):
                     distance[a, b] = first + second
     return distance
+
+
+def _least_trustworthy(pairs: list[tuple[int, int]]) -> list[int]:
+    """The fewest segments without which no contradiction is left: always the one in most of them first."""
+    left = [pair for pair in pairs if pair[0] != pair[1]]
+    dropped: list[int] = []
+    while left:
+        counts: dict[int, int] = {}
+        for pair in left:
+            for number in pair:
+                counts[number] = counts.get(number, 0) + 1
+        most = max(counts.values())
+        worst = [number for number, count in sorted(counts.items()) if count == most]
+        # Two machines that contradict each other and nobody else: either may be wrong, so trust neither.
+        gone = worst if len(counts) == 2 else worst[:1]
+        dropped += gone
+        left = [pair for pair in left if not set(pair) & set(gone)]
+    return dropped

@@ -4,7 +4,7 @@ Everything here is derived from a set of facts; the order in which they came doe
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -73,9 +73,12 @@ class Tenure:
         return tuple(e for e in (self.begin.event_id, self.end.event_id) if e)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Group:
-    """The facts of one group and protocol, indexed; build it with :func:`group_of`."""
+    """The facts of one group and protocol, indexed; build it with :func:`group_of`.
+
+    Nobody changes one: a rule that orders the tenures in its own way makes a group :meth:`with_tenures`.
+    """
 
     cluster: str
     replica_group: str
@@ -84,10 +87,14 @@ class Group:
     clocks: Clocks
     end: Moment
     timing: Timing = DEFAULTS
-    roles: list[Role] = field(default_factory=list)
-    tenures: list[Tenure] = field(default_factory=list)
-    _of_kind: dict[type[Fact], list[Fact]] = field(default_factory=dict)
-    _roles_of: dict[str, list[Role]] = field(default_factory=dict)
+    roles: Sequence[Role] = ()
+    tenures: Sequence[Tenure] = ()
+    _of_kind: dict[type[Fact], list[Fact]] = field(default_factory=dict, init=False)
+    _roles_of: dict[str, list[Role]] = field(default_factory=dict, init=False)
+
+    def with_tenures(self, tenures: Iterable[Tenure]) -> "Group":
+        """The same group with these tenures, in this order."""
+        return replace(self, tenures=tuple(tenures))
 
     def of(self, kind: type[F]) -> Iterator[F]:
         """All facts of one kind, in the order of presentation."""
@@ -103,6 +110,10 @@ class Group:
                 self._roles_of.setdefault(role.source_node, []).append(role)
         own = self._roles_of.get(source, [])
         return own[: bisect_right(own, until_us, key=attrgetter("since"))]
+
+    def time(self, moment: Moment) -> int:
+        """When a moment begins, for a row: where the offset of its clock is proven, on a clock within its bounds."""
+        return self.clocks.adjusted(moment).at
 
     def finding(
         self,
@@ -168,9 +179,8 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
     group = Group(
         first.cluster, first.replica_group, first.protocol, ordered, clocks, _end_of(ordered), timing_of(ordered)
     )
-    group.roles = [_closed(role, group) for role in group.of(Role)]
-    group.tenures = sorted(_tenures(group), key=lambda t: (t.term, t.begin, t.source))
-    return group
+    group = replace(group, roles=tuple(_closed(role, group) for role in group.of(Role)))
+    return group.with_tenures(sorted(_tenures(group), key=lambda tenure: (tenure.term, tenure.begin, tenure.source)))
 
 
 def _end_of(ordered: list[Fact]) -> Moment:

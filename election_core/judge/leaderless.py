@@ -68,7 +68,8 @@ def gaps(
     ends, led_unseen, lives = _Ends(group, heard, majorities), _led_unseen(group), _Lives(group)
     for number, before in enumerate(ordered, 1):
         after = ordered[number] if number < len(ordered) else None
-        gap = _gap(group, ends, before, after, led_unseen, lives)
+        target = ends.target
+        gap = _gap(group, ends.so_far(before), (after, target), led_unseen, lives)
         if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
             yield gap
 
@@ -214,10 +215,14 @@ class _Lives:
 
 
 def _gap(
-    group: Group, all_ends: _Ends, last: Tenure, after: Tenure | None, led_unseen: Sequence[Role], lives: _Lives
+    group: Group,
+    ends: Sequence[_End],
+    following: tuple[Tenure | None, Moment],
+    led_unseen: Sequence[Role],
+    lives: _Lives,
 ) -> Gap | None:
-    target = all_ends.target
-    ends = all_ends.so_far(last)
+    """The gap between these ends and what follows: the next tenure and when it served, or the end of the logs."""
+    after, target = following
     if after is None and any(tenure.open for tenure in group.tenures):
         return None
     # A tenure that outlasts the target leaves no gap; only what every earlier tenure leaves open is one.
@@ -339,8 +344,8 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
             certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
-            start_time=gap.begin.at,
-            end_time=gap.end.at if gap.after else None,
+            start_time=group.time(gap.begin),
+            end_time=group.time(gap.end) if gap.after else None,
             summary=f"No {what} for {lasted}: {who} {how}, {then}.",
             evidence=gap.evidence,
             duration_min_ms=max(gap.least, 0) // 1000,

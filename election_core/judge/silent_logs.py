@@ -88,25 +88,43 @@ def _last_sign(
 ) -> LastSign | None:
     """When the others lost contact with a process after its last line, or the last time if it came back.
 
-    Contact that was lost and found again before the next start was no death. A connection that the other side closed
-    (``closed``), and that never came back, was closed by its death.
+    Contact that was lost and found again before the next start was no death; what is lost after it was found again
+    later is the next life. A connection that the other side closed (``closed``), and that never came back, was closed
+    by its death: whoever seems to have heard of it later did not run meanwhile, since it counts the time without a
+    leader by its own ticks.
     """
-    last_of: dict[str, tuple[int, int, bool]] = {}
-    for fact in losses:
+    last_of: dict[str, tuple[int, int]] = {}
+    closed: list[int] = []
+    for fact in _of_this_life(losses, following):
         earliest, latest = _on_clock_of(source, fact, clocks)
-        if earliest is None or latest is None or latest <= last_line:
+        if (
+            earliest is None
+            or latest is None
+            or latest <= last_line
+            or (following is not None and earliest >= following)
+        ):
             continue
-        before_next = following is None or earliest < following
-        if before_next and (fact.until is None or (following is not None and fact.until >= following)):
-            loss = (earliest, latest, isinstance(fact, ContactLost) and fact.closed)
-            last_of[fact.source_node] = max(last_of.get(fact.source_node, loss), loss)
+        last_of[fact.source_node] = max(last_of.get(fact.source_node, (earliest, latest)), (earliest, latest))
+        if isinstance(fact, ContactLost) and fact.closed:
+            closed.append(latest)
     if not last_of:
         return None
-    at = max(earliest for earliest, _, _ in last_of.values())  # who lost it before was only cut off
+    begins = [earliest for earliest, _ in last_of.values()]
     if following is None:
-        return LastSign(at)
-    by = min((latest for _, latest, closed in last_of.values() if closed), default=following)
-    return LastSign(min(at, by, following), min(by, following))
+        return LastSign(max(begins))  # who lost it before was only cut off
+    by = min(*closed, following) if closed else following
+    return LastSign(max((earliest for earliest in begins if earliest <= by), default=by), by)
+
+
+def _of_this_life(losses: Sequence[Loss], following: int | None) -> Iterator[Loss]:
+    """The losses after which a process was not heard of again before its next start, and that are not of that one."""
+    found_again: dict[str, int] = {}
+    for fact in sorted(losses, key=lambda one: (one.source_node, one.since, one.since_by)):
+        lasting = fact.until is None or (following is not None and fact.until >= following)
+        if lasting and fact.since < found_again.get(fact.source_node, UNBOUNDED):
+            if fact.until is not None:
+                found_again[fact.source_node] = fact.until
+            yield fact
 
 
 def _replaced(every: Sequence[Fact], source: str, last_line: int, clocks: Clocks) -> int | None:

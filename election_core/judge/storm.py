@@ -25,7 +25,7 @@ ONE_DISTURBANCE = Timeout.ONE_DISTURBANCE.us
 def storm(group: Group, elections: Iterable[Moment]) -> Iterator[Finding]:
     """``ELECTION_STORM``: the longest chains of unplanned elections, each within the window of the one before."""
     disturbances: list[list[Moment]] = []
-    for moment in sorted(elections):
+    for moment in sorted(map(group.clocks.adjusted, elections)):
         if disturbances and moment.at - disturbances[-1][0].at < ONE_DISTURBANCE:
             disturbances[-1].append(moment)
         else:

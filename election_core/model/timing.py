@@ -282,6 +282,12 @@ class Timeout(Enum):
         "cause any more.",
         "ControllerConfig.electMasterMaxRetryCount",
     )
+    CONTROLLER_PRODUCERS_COME = Entry(
+        30_000,
+        "Producers ask the name servers who is master, and tell the master that they are there, at least so often; one "
+        "that comes later had nothing to do with the change of the master.",
+        "ClientConfig.pollNameServerInterval, heartbeatBrokerInterval",
+    )
     CONTROLLER_SAME_MOMENT = Entry(2_000, "Ends of roles at two brokers that are this close are one change.")
     CONTROLLER_ONE_CHECK = Entry(1_000, "Lines of one check of a SyncStateSet, on one thread, are this close together.")
     IDENTITY_FOR_GOOD = Entry(

@@ -20,6 +20,8 @@ from election_core.protocols.broker_identity import log as broker_identity_log
 from election_core.protocols.broker_identity import rules as broker_identity
 from election_core.protocols.bully import log as bully_log
 from election_core.protocols.bully import rules as bully
+from election_core.protocols.controller import causality as controller_causality
+from election_core.protocols.controller import controller_log as controllers_log
 from election_core.protocols.controller import facts as controller_facts
 from election_core.protocols.controller import jraft_log
 from election_core.protocols.controller import log as controller_log
@@ -44,6 +46,7 @@ from election_core.protocols.raft import log as raft_log
 from election_core.protocols.raft import rules as raft
 from election_core.protocols.token_ring import log as token_ring_log
 from election_core.protocols.token_ring import rules as token_ring
+from election_core.protocols.zab import causality as zab_causality
 from election_core.protocols.zab import facts as zab_facts
 from election_core.protocols.zab import log as zab_log
 from election_core.protocols.zab import rules as zab
@@ -114,7 +117,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream),),
         facts=zab_facts.KINDS,
         judge=zab.judge,
-        causal_pairs=zab.messages,
+        causal_pairs=zab_causality.messages,
     ),
     Protocol(
         name=bully.PROTOCOL,
@@ -132,11 +135,11 @@ PROTOCOLS: tuple[Protocol, ...] = (
         name=controller.PROTOCOL,
         folds=(
             Fold(controller_log.BrokerLog, controller_log.BROKER_KINDS, whole_broker),
-            Fold(controller_log.ControllerLog, controller_log.CONTROLLER_KINDS, each_stream),
+            Fold(controllers_log.ControllerLog, controllers_log.CONTROLLER_KINDS, each_stream),
         ),
         facts=controller_facts.KINDS,
         judge=controller.judge,
-        causal_pairs=controller.messages,
+        causal_pairs=controller_causality.messages,
     ),
     Protocol(
         name=metadata.PROTOCOL,

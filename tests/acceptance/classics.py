@@ -159,7 +159,12 @@ ZOOKEEPER: dict[str, tuple[Sentence, ...]] = {
     "isolate-leader-380": (
         (
             "The cut-off leader shuts down by itself",
-            (only_leaders({("2", 1), ("3", 2)}), no_finding(*BOTH_SPLITS), no_finding(above="info")),
+            (
+                only_leaders({("2", 1), ("3", 2)}),
+                no_finding(*BOTH_SPLITS),
+                no_finding(above="warning"),
+                finding("LEADERLESS", severity="warning", terms={1, 2}),
+            ),
         ),
     ),
     "kill-leader-384": (("The killed leader's log just stops.", (only_leaders({("2", 1), ("3", 2)}),)),),

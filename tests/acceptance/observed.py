@@ -23,10 +23,15 @@ PASSIVE = {
     "quiet",
     "note",
     "incident",
+    "mark",
 }
 """Rows of ``truth.jsonl`` that tell what was waited for or seen, not what was done."""
 
 GONE = {"kill -9", "stop"}
+
+NEVER_TOLD = -1
+"""Slaves in sync of a broker that no controller has told a role yet: it has no SyncStateSet, and its HA service answers
+"master" for want of another role."""
 
 Json = dict[str, Any]
 
@@ -118,6 +123,8 @@ class Observed:
         host = _host(row["addr"])
         state = self._set_state_of(host, row["t"])
         ids = dict(state.id_of) if state else {}
+        if row.get("in_sync_slaves") == NEVER_TOLD:
+            return Sample(row["t"], row["node"], "broker", "unsaid")
         is_master = row.get("role") == "master"
         master_address = row.get("ha_client", {}).get("masterAddr")
         leader = ids.get(host if is_master else _host(master_address) if master_address else "")

@@ -64,7 +64,7 @@ def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Ga
         after = group.tenures[number] if number < len(group.tenures) else None
         target = after.begin if after else group.end
         ends = [leaderless._effective_end(group, one, target, known) for one in group.tenures[:number]]
-        gap = leaderless._gap(group, ends, after, unseen, lives)
+        gap = leaderless._gap(group, ends, (after, target), unseen, lives)
         if gap is not None:
             yield gap
 

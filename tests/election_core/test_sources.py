@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from election_core.fold.process_runs import SECOND
-from election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment
+from election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment, Step
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding
 from election_core.protocols.log_quality.log import ClockStep, FileClock
@@ -98,12 +98,18 @@ def moment(at: int, source: str) -> Moment:
     return Moment(at * SECOND, at * SECOND, source)
 
 
-def test_a_clock_that_was_put_back_proves_nothing_and_blames_nobody() -> None:
+def test_a_clock_that_was_put_back_blames_nobody_else() -> None:
+    """Without the lines that show the step, one of two clocks is wrong; with them it is known which, and where."""
     bounds = {"a": SECOND, "b": SECOND, "c": SECOND}
     messages = [Message(moment(100, "a"), moment(50, "b")), Message(moment(50, "b"), moment(51, "c"))]
-    assert Clocks(bounds, messages).skews
-    clocks = Clocks(bounds, messages, {"a": 60 * SECOND})
-    assert not clocks.skews
+    assert {wrong.source for wrong in Clocks(bounds, messages).wrong} == {"a"}
+    clocks = Clocks(bounds, messages, [Step("a", 110 * SECOND, 50 * SECOND)])
+    assert [(wrong.source, wrong.set_by) for wrong in clocks.wrong] == [("a", (-60 * SECOND,))]
     assert clocks.most_ahead("a", "b") == UNBOUNDED
     assert clocks.most_ahead("b", "c") <= 2 * SECOND
-    assert clocks.elapsed(moment(100, "a"), moment(50, "a")) == (-110 * SECOND, 10 * SECOND)
+    least, most = clocks.elapsed(moment(100, "a"), moment(60, "a"))
+    assert least <= -40 * SECOND
+    assert most >= 20 * SECOND, "the one may lie before the step, and the other behind it"
+    assert clocks.elapsed(moment(10, "a"), moment(20, "a")) == (10 * SECOND, 10 * SECOND)
+    assert clocks.elapsed(moment(200, "a"), moment(210, "a")) == (10 * SECOND, 10 * SECOND)
+    assert clocks.elapsed(moment(200, "a"), moment(10, "a"))[1] <= 0, "what lies before the step came first"

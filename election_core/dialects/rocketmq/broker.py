@@ -103,6 +103,11 @@ CONTROLLER_MODE = (
         "the role changed, the name servers were not told",
     ),
     Text(
+        "BRK_PRODUCER_NEW",
+        "new producer connected, group: {value} channel: {:text}",
+        "the first heartbeat of a producer, or of a client's own one (CLIENT_INNER_PRODUCER), on a connection",
+    ),
+    Text(
         "BRK_SSS_CHANGED",
         "SyncStateSet changed from {members_before:ids} to {members:ids}",
         "the broker learned a newer SyncStateSet",

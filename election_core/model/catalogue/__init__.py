@@ -10,6 +10,7 @@ from election_core.model.catalogue.elections import ELECTIONS
 from election_core.model.catalogue.identity import IDENTITY
 from election_core.model.catalogue.limits import LIMITS
 from election_core.model.catalogue.locks import LOCKS
+from election_core.model.catalogue.losses import LOSSES
 from election_core.model.catalogue.rule import (
     CRITICAL,
     DEFINITE,
@@ -36,7 +37,7 @@ __all__ = [
     "finding_id",
 ]
 
-_ENTRIES = (*ELECTIONS, *AVAILABILITY, *CONTROLLER, *IDENTITY, *ACTING_MASTER, *LOCKS, *LIMITS)
+_ENTRIES = (*ELECTIONS, *LOSSES, *AVAILABILITY, *CONTROLLER, *IDENTITY, *ACTING_MASTER, *LOCKS, *LIMITS)
 
 RULES: dict[str, Rule] = {entry.rule: entry for entry in _ENTRIES}
 """The entries by their ids."""

@@ -6,16 +6,23 @@ AVAILABILITY: tuple[Rule, ...] = (
     Rule(
         id=RuleId.LEADERLESS,
         severity="warning; info if planned or if a node went on serving",
-        meaning="Members were up, a leader had existed before, and nobody led.",
+        meaning=(
+            "Members were up, a leader had existed before, and nobody led who could write: from the loss of the leader "
+            "or of its majority where a majority commits, until the next leader served."
+        ),
         source="DLedger DLedgerLeaderElector#maintainAsFollower; RocketMQ ReplicasInfoManager#electMaster",
-        needs="the end of one leader and the begin of the next; for a killed one, who heard of it last",
+        needs=(
+            "the end of one leader and the begin of the next; for a killed one, who heard of it last; for a lost "
+            "majority, the leader's rounds without one or who of its followers heard of it last"
+        ),
         proven_by="the controllers recorded {terms} without a master",
         refuted_by="A member whose logs are missing here and that led in this time, or successful writes in it.",
         judged_by=(
             "judge.availability",
             "judge.leaderless",
             "protocols.acting_master.rules",
-            "protocols.controller.rules",
+            "protocols.controller.outages",
+            "protocols.controller.unrecorded",
             "protocols.raft.rules",
             "protocols.zab.rules",
         ),

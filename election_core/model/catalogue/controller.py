@@ -13,7 +13,7 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by=(
             "A SyncStateSet with the winner in it that was decided before the election and whose line was lost."
         ),
-        judged_by=("protocols.controller.rules",),
+        judged_by=("protocols.controller.losses",),
     ),
     Rule(
         id=RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
@@ -23,7 +23,7 @@ CONTROLLER: tuple[Rule, ...] = (
         needs="the set and every one since the last election",
         proven_by="the controllers recorded the set without its master",
         refuted_by="An election between the two lines that made another broker the master.",
-        judged_by=("protocols.controller.rules",),
+        judged_by=("protocols.controller.sets",),
     ),
     Rule(
         id=RuleId.EPOCH_REGRESSION,
@@ -38,7 +38,7 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by="A restart, or a new store of the controllers, between the two lines.",
         judged_by=(
             "protocols.controller.decision_rules",
-            "protocols.controller.rules",
+            "protocols.controller.epochs",
         ),
     ),
     Rule(
@@ -92,7 +92,7 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by="A version whose decision compares other numbers than those that its line prints.",
         judged_by=(
             "protocols.controller.checks",
-            "protocols.controller.rules",
+            "protocols.controller.losses",
         ),
     ),
     Rule(
@@ -104,7 +104,7 @@ CONTROLLER: tuple[Rule, ...] = (
         refuted_by="A reload of the configuration between its dump and the message.",
         judged_by=(
             "protocols.controller.checks",
-            "protocols.controller.rules",
+            "protocols.controller.losses",
         ),
     ),
     Rule(
@@ -117,7 +117,7 @@ CONTROLLER: tuple[Rule, ...] = (
         needs="the master's failed reports (ERROR lines, which are never dropped)",
         proven_by="the master's own log says each refusal",
         refuted_by="A successful report of the master in between.",
-        judged_by=("protocols.controller.rules",),
+        judged_by=("protocols.controller.sets",),
     ),
     Rule(
         id=RuleId.POSSIBLE_DATA_LOSS,
@@ -132,6 +132,19 @@ CONTROLLER: tuple[Rule, ...] = (
             "The new master's log holding the same messages, or the producers' own records: if nobody got an "
             "acknowledgement for what was cut off, nothing that counted was lost."
         ),
-        judged_by=("protocols.controller.rules",),
+        judged_by=("protocols.controller.losses",),
+    ),
+    Rule(
+        id=RuleId.REPLICATION_STUCK,
+        severity="warning",
+        meaning=(
+            "A slave could not go on with its master's log, since both have no point in common or its own could not be "
+            "cut: it copies nothing and does not follow."
+        ),
+        source="RocketMQ AutoSwitchHAClient#doTruncate, EpochFileCache#findConsistentPoint",
+        needs="the slave's failed tries (ERROR lines, which are never dropped)",
+        proven_by="the slave's own log says each failed try",
+        refuted_by="A successful cut, or another master, between two of the tries, whose line was lost.",
+        judged_by=("protocols.controller.stuck",),
     ),
 )

@@ -19,7 +19,7 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         judged_by=(
             "judge.same_term",
-            "protocols.controller.rules",
+            "protocols.controller.epochs",
             "protocols.dledger.rules",
             "protocols.highest_id.rules",
             "protocols.zab.rules",
@@ -40,7 +40,7 @@ ELECTIONS: tuple[Rule, ...] = (
         ),
         judged_by=(
             "judge.overlap",
-            "protocols.controller.rules",
+            "protocols.controller.losses",
             "protocols.dledger.rules",
             "protocols.highest_id.rules",
         ),

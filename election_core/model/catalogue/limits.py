@@ -35,9 +35,11 @@ LIMITS: tuple[Rule, ...] = (
         id=RuleId.CLOCK_SKEW,
         severity="warning; info for a step inside the configured bound",
         meaning=(
-            "Messages between two machines prove that their clocks differ by more than their configured bounds, or "
-            "that a clock stepped. Verdicts about these machines rest on messages only. Or the lines of one file "
-            "show that its clock was put back: they are judged in the order of the file."
+            "A clock was further from true time than its configured bound, as messages prove, or it was set: its own "
+            "lines go back, or no constant offset explains its messages. One finding names each wrong clock, with how "
+            "far it was ahead or behind where that is proven. What it logged is compared with what others logged as "
+            "far as messages prove, and not around a step; terms, the order of its file and all other clocks stay "
+            "what they are."
         ),
         source="Difference constraints between clock offsets; the order of lines in a file",
         needs="a message between the two machines that both logged; lines on both sides of a step in one file",
@@ -49,7 +51,6 @@ LIMITS: tuple[Rule, ...] = (
             "judge.availability",
             "judge.limits",
             "protocols.acting_master.rules",
-            "protocols.log_quality.rules",
         ),
     ),
     Rule(

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from election_core.fold.identity import BROKER, CONTROLLER
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
@@ -26,6 +25,7 @@ from election_core.judge.wording import seconds
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.model.timing import Timeout
 from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
 from election_core.protocols.broker_identity.log import (
     ADDRESS_CHANGED,
@@ -42,9 +42,6 @@ from election_core.protocols.broker_identity.log import (
 )
 
 __all__ = ["PROTOCOL", "judge"]
-
-_FOR_GOOD = 10 * SECOND
-"""Five tries take some seconds and are made again every 5 s: refusals for this long are not the start of a set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +209,7 @@ def _forgotten(group: Group) -> Iterator[Finding]:
         for refused in refusals:
             end = refused.since if refused.until is None else refused.until
             later = any(fact.since >= refused.since for fact in registered.get(source, []))
-            if later or end - refused.since < _FOR_GOOD:
+            if later or end - refused.since < group.timing.us(Timeout.IDENTITY_FOR_GOOD):
                 continue
             node = _id_at(group, source, refused.since) or source
             yield _finding(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from election_core.fold.checks import CONFORMS, Verdict, either, undecidable
 from election_core.model.catalogue import RuleId
 from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import Timeout
 from election_core.protocols.controller.tables import (
     ALL,
     EpochEntries,
@@ -78,7 +79,7 @@ def caught_up(event: FoldEvent) -> Verdict | None:
 
 def set_wanted(event: FoldEvent, caught: FoldEvent) -> Verdict | None:
     """The set that a master wants once a slave has caught up contains that slave; written by the same thread."""
-    if caught.thread != event.thread or event.members is None or event.at - caught.at > 1_000_000:
+    if caught.thread != event.thread or event.members is None or event.at - caught.at > Timeout.CONTROLLER_ONE_CHECK.us:
         return None
     return either(RuleId.REPLICATION_RULE, caught.peer in event.members)
 

@@ -14,9 +14,10 @@ from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
 from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding
+from election_core.model.timing import Timeout
 from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_core.protocols.controller.controller_log import IDS_CLEANED, SET_CHANGED
 from election_core.protocols.controller.facts import ControllerRuleBroken, Decision, EpochAhead, SetRefused
-from election_core.protocols.controller.log import IDS_CLEANED, POLL, SET_CHANGED
 from election_core.protocols.controller.tables import (
     ALTER_FAILED,
     FENCED_MASTER_EPOCH,
@@ -274,11 +275,12 @@ def _record_around(group: Group, sets: list[SetVersion], refused: SetRefused) ->
     The refusal's line says the epoch of the moment in which it is written, which may be later than the request: the
     master must have led it for longer than a request lasts.
     """
+    poll = group.timing.us(Timeout.CONTROLLER_POLL, refused.source_node)
     led = [t for t in group.tenures if t.source == refused.source_node and t.term == refused.term]
-    if not any(group.clocks.elapsed(tenure.begin, since(refused))[0] > POLL for tenure in led):
+    if not any(group.clocks.elapsed(tenure.begin, since(refused))[0] > poll for tenure in led):
         return None
     own = [version.decision for version in sets if version.master_epoch == refused.term]
-    before = [fact for fact in own if group.clocks.elapsed(since(fact), since(refused))[0] > POLL]
+    before = [fact for fact in own if group.clocks.elapsed(since(fact), since(refused))[0] > poll]
     after = [fact for fact in own if group.clocks.elapsed(since(refused), since(fact))[0] > 0]
     return (before[-1], after[0]) if before and after else None
 

@@ -66,6 +66,62 @@ class RegisterCode(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class MasterReady(Fact):
+    """The broker had finished its change to master of the epoch ``term``; ``registered``: no name server refused it or
+    was missing."""
+
+    kind: ClassVar[str] = "MASTER_READY"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "registered")
+
+    term: int
+    registered: bool
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ProducerCame(Fact):
+    """The first producer sent a heartbeat to the broker as master of the epoch ``term``."""
+
+    kind: ClassVar[str] = "PRODUCER_CAME"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class ControllerLed(Fact):
+    """The controller that speaks led the controllers; without an end: until its log ends."""
+
+    kind: ClassVar[str] = "CONTROLLER_LED"
+
+    end_cause: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SlaveStuck(Fact):
+    """A slave tried ``count`` times to go on with its master's log and could not, for the last time at ``last_at``
+    (microseconds UTC): they have ``nothing_in_common``, or its own log could not be cut. Without an end it never
+    could."""
+
+    kind: ClassVar[str] = "SLAVE_STUCK"
+
+    nothing_in_common: bool
+    count: int
+    last_at: int
+    evidence: tuple[str, ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class AckSetting(Fact):
+    """The broker's configuration dump says ``setting_value`` for the setting ``name``, which rules acknowledgements."""
+
+    kind: ClassVar[str] = "ACK_SETTING"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("name", "setting_value")
+
+    name: str
+    setting_value: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class AllAck(Fact):
     """Whether the broker was configured with allAckInSyncStateSet, by its settings or by what it waited for."""
 
@@ -94,5 +150,17 @@ class ControllerRuleBroken(LineBrokeRule):
     line: str
 
 
-KINDS: tuple[type[Fact], ...] = (Decision, SetRefused, EpochAhead, RegisterCode, AllAck, ControllerRuleBroken)
+KINDS: tuple[type[Fact], ...] = (
+    Decision,
+    SetRefused,
+    EpochAhead,
+    RegisterCode,
+    MasterReady,
+    ProducerCame,
+    ControllerLed,
+    SlaveStuck,
+    AckSetting,
+    AllAck,
+    ControllerRuleBroken,
+)
 """All of them."""

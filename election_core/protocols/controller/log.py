@@ -8,55 +8,42 @@ later, when a name server cannot be reached. A controller's "Elect new master" i
 it is replicated; a JRaft controller prints after the commit, on every node, and again when it re-reads its log.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from election_core.fold.checks import Checked, Verdict
+from election_core.fold.checks import Checked
 from election_core.fold.fact_writer import FactWriter, Noted, Speaker
 from election_core.fold.identity import BROKER
-from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
+from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
-from election_core.model.facts import Fact, LastHeard, LogCut, MemberAddress, TermWentBack
+from election_core.model.facts import Fact, LogCut, MemberAddress, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.controller.checks import (
-    ELECTED,
-    NOBODY_ELECTED,
-    SET_REFUSALS,
     acknowledgements,
     caught_up,
     cut_point,
     epoch_ahead,
     epoch_refused,
     first_set,
-    requested_election,
-    set_refused,
     set_wanted,
 )
 from election_core.protocols.controller.facts import (
+    AckSetting,
     AllAck,
     ControllerRuleBroken,
-    Decision,
     EpochAhead,
     RegisterCode,
     SetRefused,
 )
+from election_core.protocols.controller.replication import Replication
+from election_core.protocols.controller.service import Service
 from election_core.protocols.controller.tables import ALL, EpochEntries
 
 PROTOCOL = "controller"
 
-SET_CHANGED = "SET_CHANGED"
-ID_APPLIED = "ID_APPLIED"
-ADDRESS_CHANGED = "ADDRESS_CHANGED"
-IDS_CLEANED = "IDS_CLEANED"
-MASTER_STILL_EXISTS = "MASTER_STILL_EXISTS"
-
-DECISIONS = frozenset({ELECTED, NOBODY_ELECTED, SET_CHANGED, ID_APPLIED, ADDRESS_CHANGED, IDS_CLEANED})
-"""Decisions that change the controllers' state; all others are answers."""
-
-POLL = 5 * SECOND
-"""How long a connected broker may take to hear of a new master (``syncBrokerMetadataPeriod``), and how often the
-controllers look for silent brokers (``scanNotActiveBrokerInterval``)."""
+ACKNOWLEDGING = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas", "asyncLearner")
+"""What says how many replicas must have a message before it is acknowledged (``CommitLog#needHandleHA``)."""
 
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
 
@@ -98,6 +85,8 @@ class BrokerLog:
     began: list[Step] = field(default_factory=list)
     timeouts: list[FoldEvent] = field(default_factory=list)
     first_sets: list[FoldEvent] = field(default_factory=list)
+    service: Service = field(default_factory=Service)
+    following: Replication = field(default_factory=Replication)
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
     _master_epochs: EpochEntries | None = None
@@ -134,7 +123,7 @@ class BrokerLog:
                 evidence=cut.evidence,
             )
         for code, event in sorted(self.codes.items()):
-            yield from _code_fact(emit, code, event, accepted=False)
+            yield from code_fact(emit, code, event, accepted=False)
         for before, after, step in self._epochs_back(emit.incarnations):
             speaking = step.node or emit.node_at(step.at)
             yield TermWentBack(*emit.during(speaking, step.at, step.by, step.event_id), before=before, after=after)
@@ -146,7 +135,10 @@ class BrokerLog:
                 set_epoch=refused.sync_state_set_epoch,
                 code=refused.code,
             )
+        yield from self.service.facts(emit)
+        yield from self.following.facts(emit)
         yield from self._checks(emit, identity.settings.get("allAckInSyncStateSet"))
+        yield from _acknowledging(emit, identity.settings)
 
     def _checks(self, emit: FactWriter, all_ack: FoldEvent | None) -> Iterator[Fact]:
         for event in self.ahead:
@@ -156,7 +148,7 @@ class BrokerLog:
         for event in self.first_sets:
             self.checked.note(first_set(event, emit.node_at(event.at)), event)
         yield from self.checked.tallied(emit, None)
-        yield from _broken_rules(emit, self.checked)
+        yield from broken_rules(emit, self.checked)
         shown = all_ack or next((event for event in self.timeouts if event.count == ALL), None)
         if shown is not None:
             yield AllAck(*emit.at(shown), configured=shown is not all_ack or shown.value == "true")
@@ -164,6 +156,7 @@ class BrokerLog:
     def role_spans(self, emit: FactWriter) -> Iterator[Span]:
         """Role spans; a broker has no role until the controllers' word reaches it."""
         named = sorted(self._with_ids(self._all_steps(emit.incarnations), emit), key=lambda step: step.at)
+        named = self.following.without_following(named, emit.incarnations)
         return spans(merged_in_lives(named, emit.incarnations), emit.incarnations, UNKNOWN)
 
     def _epochs_back(self, incarnations: list[Incarnation]) -> Iterator[tuple[int, int, Step]]:
@@ -204,6 +197,7 @@ class BrokerLog:
 
     def _on_master_begin(self, event: FoldEvent) -> None:
         self._new_master = True
+        self.service.begin(event)
         self.steps.append(
             Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected", address=event.address)
         )
@@ -216,6 +210,7 @@ class BrokerLog:
         )
         self.began.append(self.steps[-1])
         self._new_master = False
+        self.service.end()
 
     def _on_role_done(self, event: FoldEvent) -> None:
         """The end of a role change; its values are those of the moment of printing, so it only fills a gap."""
@@ -223,6 +218,8 @@ class BrokerLog:
         role = LEADER if event.role in _MASTER_ROLES else FOLLOWER
         if (role == LEADER) != (event.peer == event.node) and event.peer is not None:
             return
+        if role == LEADER:
+            self.service.role_changed(event)
         if any((step.role, step.term) == (role, event.term) for step in self.steps[-4:]):
             return
         leader = event.node if role == LEADER else event.peer
@@ -240,10 +237,18 @@ class BrokerLog:
             )
         )
 
+    def _on_not_registered(self, event: FoldEvent) -> None:
+        self.service.not_registered(event)
+
+    def _on_producer(self, event: FoldEvent) -> None:
+        self.service.producer(event)
+
     def _on_ha_master(self, event: FoldEvent) -> None:
+        self.following.ended(event)
         self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
 
     def _on_ha_slave(self, event: FoldEvent) -> None:
+        self.following.ended(event)
         self.replication.append(Step(event.at, event.by, FOLLOWER, event.term, None, event.event_id, "told"))
 
     def _on_set_refused(self, event: FoldEvent) -> None:
@@ -297,10 +302,15 @@ class BrokerLog:
     def _on_ack_timeout(self, event: FoldEvent) -> None:
         self.timeouts.append(event)
 
+    def _on_no_point(self, event: FoldEvent) -> None:
+        self.following.failed(event)
+
     def _on_cut(self, event: FoldEvent) -> None:
+        self.following.ended(event)
         self._compare(event, done=True)
 
     def _on_cut_failed(self, event: FoldEvent) -> None:
+        self.following.failed(event)
         self._compare(event, done=False)
 
     def _compare(self, event: FoldEvent, *, done: bool) -> None:
@@ -320,6 +330,8 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "BRK_MASTER_BEGIN": BrokerLog._on_master_begin,
     "BRK_SLAVE_BEGIN": BrokerLog._on_slave_begin,
     "BRK_ROLE_DONE": BrokerLog._on_role_done,
+    "BRK_ROLE_REG_ERR": BrokerLog._on_not_registered,
+    "BRK_PRODUCER_NEW": BrokerLog._on_producer,
     "BRK_REG_TEMP": BrokerLog._on_identity,
     "BRK_SSS_ALTER_ERR": BrokerLog._on_set_refused,
     "BRK_REG_APPLIED": BrokerLog._on_identity,
@@ -337,6 +349,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "HA_CLIENT_EPOCHS_MASTER": BrokerLog._on_master_epochs,
     "HA_CLIENT_EPOCHS_LOCAL": BrokerLog._on_local_epochs,
     "HA_CLIENT_CUT_AT": BrokerLog._on_common_point,
+    "HA_CLIENT_NO_POINT": BrokerLog._on_no_point,
     "HA_CLIENT_CUT": BrokerLog._on_cut,
     "HA_CLIENT_CUT_ERR": BrokerLog._on_cut_failed,
 }
@@ -353,186 +366,8 @@ def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[
     return kept
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """One decision of the controllers about a broker set.
-
-    ``committed`` is true when this log shows that it was applied, false when it shows that no confirmation came
-    in time (it may still have been committed later), ``None`` when it shows neither.
-    """
-
-    group: str
-    decision: str
-    at: int
-    by: int
-    event_id: str
-    node: str | None
-    term: int | None
-    set_epoch: int | None
-    members: tuple[str, ...] | None
-    address: str | None
-    register_code: str | None
-    raft_index: int | None
-    committed: bool | None
-    leading: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LostBroker:
-    """A controller heard a broker for the last time in ``[at, by]``."""
-
-    group: str
-    node: str
-    at: int
-    by: int
-    event_id: str
-
-
-@dataclass(slots=True)
-class ControllerLog:
-    """The state machine of one controller's decisions (``controller.log`` or ``namesrv.log``)."""
-
-    decisions: list[Made] = field(default_factory=list)
-    members: dict[tuple[str, str, str], FoldEvent] = field(default_factory=dict)
-    lost: list[LostBroker] = field(default_factory=list)
-    checked: dict[str, Checked] = field(default_factory=dict)
-    refusals: list[FoldEvent] = field(default_factory=list)
-    _epochs: dict[str, int] = field(default_factory=dict)
-    _waiting: int | None = None
-    _leading: bool = False
-
-    def on(self, event: FoldEvent) -> None:
-        """Take the next line of this controller's log."""
-        _CONTROLLER_HANDLERS[event.kind](self, event)
-
-    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
-        """What this controller proves about broker sets."""
-        for ordinal, made in enumerate(self.decisions):
-            emit = self._about(made.group, speaker, stream)
-            yield Decision(
-                *emit.about(made.node, made, ordinal=ordinal),
-                term=made.term,
-                address=made.address,
-                decision=made.decision,
-                members=made.members,
-                set_epoch=made.set_epoch,
-                raft_index=made.raft_index,
-                committed=made.committed,
-                leading=made.leading,
-            )
-            if made.register_code is not None:
-                yield from _code_fact(emit, made.register_code, made, accepted=True)
-        for lost in self.lost:
-            yield LastHeard(*self._about(lost.group, speaker, stream).about(lost.node, lost))
-        for (group, node, address), event in sorted(self.members.items()):
-            yield MemberAddress(*self._about(group, speaker, stream).about(node, event), address=address)
-        self._attribute_refusals()
-        for group, checked in sorted(self.checked.items()):
-            emit = self._about(group, speaker, stream)
-            yield from checked.tallied(emit, None)
-            yield from _broken_rules(emit, checked)
-
-    def _attribute_refusals(self) -> None:
-        """The lines of refusals do not name the broker set: they are its own where the log knows no other one."""
-        groups = {made.group for made in self.decisions}
-        if len(groups) == 1:
-            for event in self.refusals:
-                self._check(next(iter(groups)), set_refused(event), event)
-
-    def _check(self, group: str, verdict: Verdict | None, event: FoldEvent) -> None:
-        self.checked.setdefault(group, Checked()).note(verdict, event)
-
-    def _about(self, group: str, speaker: Speaker, stream: str) -> FactWriter:
-        return speaker.about(group, PROTOCOL, stream, lambda _: None)
-
-    def _on_event(self, event: FoldEvent) -> None:
-        self._decide(event, committed=None)
-
-    def _on_applied_event(self, event: FoldEvent) -> None:
-        """A JRaft controller prints its decision after the commit."""
-        self._decide(event, committed=True)
-
-    def _decide(self, event: FoldEvent, *, committed: bool | None) -> None:
-        self._waiting = None
-        group = event.replica_group
-        if group is None or event.decision is None:
-            return
-        if event.decision == MASTER_STILL_EXISTS and event.term is not None:
-            self._epochs[group] = event.term
-        if event.decision not in DECISIONS:
-            return
-        term = self._epoch(group, event)
-        node = event.node or event.broker_id
-        if node is not None and event.address:
-            self.members.setdefault((group, node, event.address), event)
-        self._waiting = len(self.decisions) if committed is None else None
-        self.decisions.append(
-            Made(
-                group,
-                event.decision,
-                event.at,
-                event.by,
-                event.event_id,
-                node,
-                term,
-                event.sync_state_set_epoch,
-                tuple(sorted(event.members)) if event.members is not None else None,
-                event.address,
-                event.register_code,
-                event.raft_index if event.kind == "JR_EVENT" else None,
-                committed,
-                self._leading or event.kind == "CTL_EVENT",
-            )
-        )
-
-    def _epoch(self, group: str, event: FoldEvent) -> int | None:
-        """The masterEpoch of an election; one without a winner does not print the epoch that it used up."""
-        if event.decision == ELECTED:
-            if event.term is not None:
-                self._epochs[group] = event.term
-            return event.term
-        if event.decision == NOBODY_ELECTED and group in self._epochs:
-            self._epochs[group] += 1
-            return self._epochs[group]
-        return None
-
-    def _on_elect(self, event: FoldEvent) -> None:
-        """A JRaft controller prints the request with what came of it."""
-        if event.replica_group is not None:
-            self._check(event.replica_group, requested_election(event), event)
-
-    def _on_refusal(self, event: FoldEvent) -> None:
-        self.refusals.append(event)
-
-    def _on_applied(self, event: FoldEvent) -> None:
-        self._confirm(True)
-
-    def _on_leader(self, event: FoldEvent) -> None:
-        self._leading = True
-
-    def _on_leader_end(self, event: FoldEvent) -> None:
-        self._leading = False
-
-    def _on_lost(self, event: FoldEvent) -> None:
-        """A broker's heartbeats ran out (the scan comes every 5 s, heartbeats every second), or its channel closed."""
-        if event.replica_group is None or event.broker_id is None:
-            return
-        timeout_us = (event.duration_ms or 0) * 1000
-        early, late = (timeout_us + POLL, timeout_us - SECOND) if timeout_us else (0, 0)
-        self.lost.append(
-            LostBroker(event.replica_group, event.broker_id, event.at - early, event.by - late, event.event_id)
-        )
-
-    def _on_not_committed(self, event: FoldEvent) -> None:
-        self._confirm(False)
-
-    def _confirm(self, committed: bool) -> None:
-        if self._waiting is not None:
-            self.decisions[self._waiting] = replace(self.decisions[self._waiting], committed=committed)
-            self._waiting = None
-
-
-def _broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
+def broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
+    """The lines that break a rule."""
     for verdict, event in checked.violations:
         yield ControllerRuleBroken(
             *emit.at(event),
@@ -548,28 +383,16 @@ def _broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
         )
 
 
-def _code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
+def code_fact(emit: FactWriter, code: str, noted: Noted, *, accepted: bool) -> Iterator[Fact]:
     """``registerCheckCode`` is ``address;epoch ms`` (RocketMQ ReplicasManager#createTempMetadataFile)."""
     made_at = code.rpartition(";")[2]
     if made_at.isdigit() and len(made_at) <= 15:
         yield RegisterCode(*emit.about(None, noted), register_code=code, made_ms=int(made_at), accepted=accepted)
 
 
-_CONTROLLER_HANDLERS: dict[str, Callable[[ControllerLog, FoldEvent], None]] = {
-    "CTL_EVENT": ControllerLog._on_event,
-    "JR_EVENT": ControllerLog._on_applied_event,
-    "JR_ELECT": ControllerLog._on_elect,
-    **dict.fromkeys(sorted(SET_REFUSALS), ControllerLog._on_refusal),
-    "JR_NODE_LEADER": ControllerLog._on_leader,
-    "JR_NODE_LEADER_END": ControllerLog._on_leader_end,
-    "JR_STARTED": ControllerLog._on_leader_end,
-    "CTL_APPLIED": ControllerLog._on_applied,
-    "CTL_EVENT_NOT_COMMITTED": ControllerLog._on_not_committed,
-    "CTL_BROKER_EXPIRED": ControllerLog._on_lost,
-    "CTL_BROKER_CHANNEL_CLOSED": ControllerLog._on_lost,
-    "JR_BROKER_EXPIRED": ControllerLog._on_lost,
-    "JR_BROKER_REMOVED": ControllerLog._on_lost,
-}
-
-CONTROLLER_KINDS = frozenset(_CONTROLLER_HANDLERS)
-"""The events that the fold of a controller's decisions reads."""
+def _acknowledging(emit: FactWriter, settings: Mapping[str, FoldEvent]) -> Iterator[Fact]:
+    """The settings by which the broker acknowledges messages, as far as its log prints them."""
+    for name in ACKNOWLEDGING:
+        event = settings.get(name)
+        if event is not None and event.value is not None:
+            yield AckSetting(*emit.at(event), name=name, setting_value=event.value)

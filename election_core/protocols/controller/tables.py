@@ -8,25 +8,27 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from election_core.model.timing import Timeout
+
 SUCCESS = 0
 FENCED_MASTER_EPOCH, FENCED_SET_EPOCH, INVALID_MASTER, INVALID_REPLICAS = 2000, 2001, 2002, 2003
 MASTER_NOT_AVAILABLE, BROKER_NOT_ALIVE, SET_NOT_KNOWN, NOT_REGISTERED = 2004, 2006, 2008, 2010
 MASTER_STILL_EXISTS, ELECT_FAILED, ALTER_FAILED, ID_INVALID = 2011, 2012, 2013, 2014
 
-HEARTBEAT_MS = 1000
-HEARTBEAT_TIMEOUT_MS = 10_000
+HEARTBEAT_MS = Timeout.CONTROLLER_HEARTBEAT.value.ms
+HEARTBEAT_TIMEOUT_MS = Timeout.CONTROLLER_BROKER_SILENT.value.ms
 """``controllerHeartBeatTimeoutMills``: a broker that is silent for longer is inactive."""
-SCAN_MS = 5000
+SCAN_MS = Timeout.CONTROLLER_SCAN.value.ms
 """``scanNotActiveBrokerInterval``: how often the controllers look for silent brokers."""
-POLL_MS = 5000
+POLL_MS = Timeout.CONTROLLER_POLL.value.ms
 """``syncBrokerMetadataPeriod``: how often a broker asks who is master."""
-CHECK_SET_MS = 5000
+CHECK_SET_MS = Timeout.CONTROLLER_CHECK_SET.value.ms
 """``checkSyncStateSetPeriod``: how often a master looks for members of its set that are behind."""
-NOT_CAUGHT_UP_MS = 15_000
+NOT_CAUGHT_UP_MS = Timeout.CONTROLLER_NOT_CAUGHT_UP.value.ms
 """``haMaxTimeSlaveNotCatchup``: who is behind for longer leaves the SyncStateSet."""
 ELECTION_TRIES = 3
 """``electMasterMaxRetryCount``."""
-ACK_TIMEOUT_MS = 3000
+ACK_TIMEOUT_MS = Timeout.CONTROLLER_ACK.value.ms
 """``slaveTimeout``: how long a producer waits for the acknowledgements of the slaves."""
 ALL = -1
 """``MixAll.ALL_ACK_IN_SYNC_STATE_SET``."""

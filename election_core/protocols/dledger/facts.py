@@ -77,5 +77,50 @@ class TwoLeaders(Fact):
     known: str | None
 
 
-KINDS: tuple[type[Fact], ...] = (VoteRefused, StrangerMet, VotingRuleBroken, LeaderKeptRole, TwoLeaders)
+@dataclass(slots=True, unsafe_hash=True)
+class CommittedCut(Fact):
+    """``node`` knew the entries up to index ``to_index`` to be committed, and cut its log in this process after
+    ``from_index``, as its leader ``peer`` wanted."""
+
+    kind: ClassVar[str] = "COMMITTED_CUT"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+
+    from_index: int
+    to_index: int
+    peer: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LeaderLog(Fact):
+    """The log of ``node`` ended at ``to_index`` when it was first seen as leader of ``term`` (index of an entry)."""
+
+    kind: ClassVar[str] = "LEADER_LOG"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    to_index: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class QueuesCut(Fact):
+    """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``; its log
+    ends at byte ``log_end`` (null: not printed)."""
+
+    kind: ClassVar[str] = "QUEUES_CUT"
+
+    queue_end: int
+    cut_to: int | None
+    log_end: int | None
+
+
+KINDS: tuple[type[Fact], ...] = (
+    VoteRefused,
+    StrangerMet,
+    VotingRuleBroken,
+    LeaderKeptRole,
+    TwoLeaders,
+    CommittedCut,
+    LeaderLog,
+    QueuesCut,
+)
 """All of them."""

@@ -57,7 +57,10 @@ from election_core.protocols.dledger.checks import (
     vote_reply,
 )
 from election_core.protocols.dledger.facts import (
+    CommittedCut,
     LeaderKeptRole,
+    LeaderLog,
+    QueuesCut,
     StrangerMet,
     TwoLeaders,
     VoteRefused,
@@ -81,6 +84,9 @@ PREFERRED = "preferred_leader"
 """How the role of a leader ends that hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
 TRANSFER_LASTS = 10 * SECOND
 """A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
+
+ONE_RECOVERY = 60 * SECOND
+"""The end of the log that a starting broker prints so long before it cuts its queues is that of the same start."""
 
 HEARD_LASTS = 5 * SECOND
 """A larger term is taken at once, or after the round of votes that is open; later lines may be of another life."""
@@ -185,6 +191,48 @@ class WithoutQuorum:
     regained: bool = False
 
 
+@dataclass(slots=True)
+class AsLeader:
+    """What a node's own lines say of its majority while it led."""
+
+    progress: list[Progress] = field(default_factory=list)
+    without_quorum: list[WithoutQuorum] = field(default_factory=list)
+    kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class LedgerLines:
+    """What a node's own lines say of its log and of the queues that its broker keeps of it."""
+
+    truncated: list[FoldEvent] = field(default_factory=list)
+    committed_cut: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    led_with: list[FoldEvent] = field(default_factory=list)
+    recovered: list[FoldEvent] = field(default_factory=list)
+    queues_cut: list[FoldEvent] = field(default_factory=list)
+
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
+        """What the lines prove."""
+        for cut in self.truncated:
+            during, evidence = emit.at(cut), (cut.event_id,)
+            yield LogCut(
+                *during,
+                term=None,
+                peer=cut.peer,
+                cut_to=cut.start_offset,
+                log_end=cut.max_offset,
+                done=True,
+                evidence=evidence,
+            )
+        for last, committed, cut in self.committed_cut:
+            yield CommittedCut(*emit.at(cut), from_index=last, to_index=committed, peer=cut.peer)
+        for status in self.led_with:
+            yield LeaderLog(*emit.at(status), term=status.term or 0, to_index=status.ledger_end or 0)
+        for cut in self.queues_cut:
+            ends = [one.max_offset for one in self.recovered if 0 <= cut.at - one.at <= ONE_RECOVERY]
+            log_end = ends[-1] if ends else None
+            yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset or 0, cut_to=cut.max_offset, log_end=log_end)
+
+
 def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
     """Votes and campaigns as one node's log tells them."""
     for grant in grants:
@@ -226,6 +274,7 @@ class Running:
     preferred_at: int | None = None
     last_status: tuple[int, int, int] | None = None
     last_at: int | None = None
+    committed: int = -1
 
 
 @dataclass(slots=True)
@@ -242,23 +291,23 @@ class DledgerLog:
     strangers: dict[tuple[str, str | None], FoldEvent] = field(default_factory=dict)
     raised: list[tuple[int, FoldEvent]] = field(default_factory=list)
     two_leaders: list[tuple[int, str | None, str | None, FoldEvent]] = field(default_factory=list)
-    truncated: list[FoldEvent] = field(default_factory=list)
+    ledger: LedgerLines = field(default_factory=LedgerLines)
     heard: list[HeardLast] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    kept: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    without_quorum: list[WithoutQuorum] = field(default_factory=list)
-    serving: list[FoldEvent] = field(default_factory=list)
+    as_leader: AsLeader = field(default_factory=AsLeader)
     _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
     _interval_ms: int = HEARTBEAT_INTERVAL_MS
-    progress: list[Progress] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this node's DLedger log, or of the broker on top of it."""
         if event.kind in BROKER_KINDS:
             self._of_broker.append(event)
+            return
+        if event.kind in STORE_KINDS:
+            (self.ledger.queues_cut if event.kind == "STORE_QUEUES_CUT" else self.ledger.recovered).append(event)
             return
         if event.node is not None and event.kind in _NAMES_SELF:
             self.node = event.node
@@ -287,8 +336,7 @@ class DledgerLog:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
-            if event.kind == "DLB_ROLE_END" and event.role == "LEADER" and event.flag and event.value_before != "SLAVE":
-                self.serving.append(event)
+        serving = [event for event in self._of_broker if _begins_to_serve(event)]
         self._of_broker.clear()
         incarnations = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(
@@ -303,7 +351,7 @@ class DledgerLog:
         yield from self._vote_facts(emit)
         for term, known, other, event in self.two_leaders:
             yield TwoLeaders(*emit.at(event), term=term, other=other, known=known)
-        for progress in self.progress:
+        for progress in self.as_leader.progress:
             yield Committed(
                 *emit.during(self.node, progress.after, progress.by, progress.event_id),
                 term=progress.term,
@@ -311,28 +359,18 @@ class DledgerLog:
                 to_index=progress.to_index,
             )
         yield from self._quorum_facts(emit)
+        for event in serving:
+            yield Serving(*emit.at(event), term=event.term or 0)
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
-        for cut in self.truncated:
-            yield LogCut(
-                *emit.at(cut),
-                term=None,
-                peer=cut.peer,
-                cut_to=cut.start_offset,
-                log_end=cut.max_offset,
-                done=True,
-                evidence=(cut.event_id,),
-            )
+        yield from self.ledger.facts(emit)
 
     def _quorum_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for lost in self.without_quorum:
+        for lost in self.as_leader.without_quorum:
             end = (lost.last.at, lost.last.by, lost.last.event_id)
             during = emit.during(self.node, lost.at, lost.by, lost.event_id, *end)
             yield QuorumLost(*during, term=lost.term, rounds=lost.rounds, regained=lost.regained)
-        for event in self.serving:
-            if event.term is not None:
-                yield Serving(*emit.at(event), term=event.term)
 
     def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
@@ -366,7 +404,7 @@ class DledgerLog:
             yield StrangerMet(*emit.at(event), peer=stranger, why=why)
         for before, after, event in self.went_back:
             yield TermWentBack(*emit.at(event), before=before, after=after)
-        for rounds, without_ms, event in self.kept:
+        for rounds, without_ms, event in self.as_leader.kept:
             yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
     def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
@@ -475,11 +513,11 @@ class DledgerLog:
         without_us = event.at - last
         self._now.failed_rounds = self._now.failed_rounds + 1 if without_us > KEEPS_ROLE else 0
         if self._now.failed_rounds >= 3 and without_us > MUST_BE_GONE:
-            self.kept.append((self._now.failed_rounds, without_us // 1000, event))
+            self.as_leader.kept.append((self._now.failed_rounds, without_us // 1000, event))
 
     def _note_without_quorum(self, event: FoldEvent, last: int) -> None:
         """The majority answered for the last time at ``last``, and not when the first round after it was held."""
-        before = self.without_quorum[-1] if self.without_quorum else None
+        before = self.as_leader.without_quorum[-1] if self.as_leader.without_quorum else None
         if event.term is None:
             return
         if before is not None and before.term == event.term and last <= before.at:
@@ -488,7 +526,7 @@ class DledgerLog:
         if before is not None and before.term == event.term:
             before.regained = True
         by = max(last, event.by - (event.duration_ms or 0) * 1000)
-        self.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
+        self.as_leader.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
         if event.term is not None:
@@ -524,6 +562,9 @@ class DledgerLog:
         if role is None:
             return
         self._note_progress(event, role)
+        self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
+        if role == LEADER and event.ledger_end is not None and not self._led_before(event.term):
+            self.ledger.led_with.append(event)
         known = self.steps[-1] if self.steps else None
         if known is not None and (known.role, known.term) == (role, event.term):
             self._now.role_seen_at = event.at
@@ -537,6 +578,10 @@ class DledgerLog:
         self._step(seen, role, event.term, leader, "status")
         self._now.role_seen_at = event.at
 
+    def _led_before(self, term: int | None) -> bool:
+        """Whether a line has already said how far the log of this node as leader of a term goes."""
+        return bool(self.ledger.led_with) and self.ledger.led_with[-1].term == term
+
     def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
         before = self._now.last_status
@@ -547,10 +592,10 @@ class DledgerLog:
         if before is None or before[0] != event.term or before[1] is None or event.committed <= before[1]:
             return
         grown = Progress(event.term, before[2], event.by, before[1], event.committed, event.event_id)
-        if self.progress and self.progress[-1].term == event.term:
-            self.progress[-1] = grown
+        if self.as_leader.progress and self.as_leader.progress[-1].term == event.term:
+            self.as_leader.progress[-1] = grown
         else:
-            self.progress.append(grown)
+            self.as_leader.progress.append(grown)
 
     # -- votes ------------------------------------------------------------------------------------------
 
@@ -669,7 +714,9 @@ class DledgerLog:
         self.checked.note(take_over(event), event)
 
     def _on_store_truncate(self, event: FoldEvent) -> None:
-        self.truncated.append(event)
+        self.ledger.truncated.append(event)
+        if event.ledger_end is not None and self._now.committed > event.ledger_end:
+            self.ledger.committed_cut.append((event.ledger_end, self._now.committed, event))
 
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
@@ -705,6 +752,13 @@ _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
     "DL_VOTE_SELF": DledgerLog._on_stranger,
 }
 
+
+def _begins_to_serve(event: FoldEvent) -> bool:
+    """Whether the broker on top of a leader has become master: from here on it takes messages."""
+    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.term is not None
+    return changed and event.role == "LEADER" and event.value_before != "SLAVE"
+
+
 _OWN_ID_KINDS = frozenset({"DL_HB_SELF", "DL_VOTE_SELF"})
 
 _NAMES_GROUP = frozenset(
@@ -714,7 +768,10 @@ _NAMES_GROUP = frozenset(
 BROKER_KINDS = frozenset({"DLB_ROLE_END", "DLB_SLAVE_BEGIN"})
 """Lines of the broker on top of its DLedger member, in the broker's own log."""
 
-KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS
+STORE_KINDS = frozenset({"DL_STORE_RECOVERED_TO", "STORE_QUEUES_CUT"})
+"""Lines of a broker that starts, about its log and the queues that it keeps of it; they come in a log of their own."""
+
+KINDS = frozenset(_HANDLERS) | ROLE_CHANGES | _NAMES_GROUP | BROKER_KINDS | STORE_KINDS
 """The events that the fold of a DLedger log reads; some only name the group."""
 
 _STATUS = frozenset({"DL_STATUS", "DL_STATUS_FSM"})

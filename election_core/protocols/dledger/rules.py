@@ -44,6 +44,7 @@ from election_core.protocols.dledger.log import (
     TRANSFER,
     UNKNOWN_TO_A_MEMBER,
 )
+from election_core.protocols.dledger.losses import losses
 
 __all__ = ["PROTOCOL", "judge", "last_heard", "overlap_findings", "raft_rows"]
 
@@ -52,6 +53,7 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one DLedger group."""
     group = group_of(own, clocks)
     yield from raft_rows(group, voting_rules_broken(group))
+    yield from losses(group)
     yield from _strangers(group)
     yield _members_coverage(group)
 
@@ -316,8 +318,8 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
         certainty=DEFINITE,
         nodes=(stale.node, newer.node),
         terms=(stale.term, newer.term),
-        start_time=newer.begin.at,
-        end_time=stale.end.at,
+        start_time=group.time(newer.begin),
+        end_time=group.time(stale.end),
         summary=f"{old} and {new} both called themselves leader for {between(overlap.least, overlap.most)}; {why}.",
         evidence=tuple(dict.fromkeys(e for e in evidence if e)),
         overlap_min_ms=overlap.least // 1000,
@@ -432,7 +434,7 @@ def _broken(fact: VotingRuleBroken) -> str:
     )
 
 
-_CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE})
+_CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE, RuleId.COMMITTED_ENTRY_LOST})
 """Rules whose breach makes two leaders, or loses what was committed."""
 
 

@@ -1,4 +1,4 @@
-"""The facts that only the nodes of Bully groups and rings tell."""
+"""The facts of messages between members, and those that only the nodes of Bully groups and rings tell."""
 
 from dataclasses import dataclass
 from typing import ClassVar

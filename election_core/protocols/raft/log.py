@@ -291,6 +291,14 @@ class Membership:
         self._now.cause = "quorum_lost"
         self._now.led_until = None
 
+    def _on_log_lost(self, event: FoldEvent) -> None:
+        """The member ends itself: its log has lost, or differs in, what was committed (``log.go``)."""
+        if event.kind == "RAFT_LOG_LOST":
+            what = f"its log ends at entry {event.ledger_end}, and the commit index is {event.committed}"
+        else:
+            what = f"the leader's log differs from entry {event.raft_index} on, and {event.committed} is committed"
+        self._check(Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, what), event)
+
     def _on_leader_changed(self, event: FoldEvent) -> None:
         self._now.led_until = None
         self._on_leader_known(event)
@@ -434,7 +442,8 @@ class Membership:
             and event.peer not in self._now.lost
             and not self._now.stopping
         ):
-            contact = Contact(event.peer, event)
+            before = next((one for one in reversed(self.contacts) if one.peer == event.peer), None)
+            contact = Contact(event.peer, event, heard=before.again if before else None)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
@@ -456,6 +465,8 @@ class Membership:
 
 
 _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
+    "RAFT_LOG_LOST": Membership._on_log_lost,
+    "RAFT_COMMITTED_CONFLICT": Membership._on_log_lost,
     "RAFT_START": Membership._on_start,
     "RAFT_ELECTION": Membership._on_election,
     "RAFT_TO_PRE_CANDIDATE": Membership._on_pre_candidate,

@@ -24,6 +24,7 @@ __all__ = ["PROTOCOL", "judge", "messages"]
 _BROKEN = {
     RuleId.LEADER_WITHOUT_QUORUM: "became leader of term {term} although {refusals} of {voters_in_force} voters "
     "had refused",
+    RuleId.COMMITTED_ENTRY_LOST: "lost committed entries: {why}",
     RuleId.STALE_LOG_VOTE: "voted for {peer} in term {term} although {why}",
 }
 

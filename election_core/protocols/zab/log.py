@@ -35,6 +35,7 @@ from election_core.model.facts import (
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
+from election_core.protocols.zab.passed_votes import PassedVotes
 from election_core.protocols.zab.tables import Vote, is_better, zxid_of
 
 PROTOCOL = "zab"
@@ -121,6 +122,7 @@ class ZabLog:
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
+    passed: PassedVotes = field(default_factory=PassedVotes)
     without_quorum: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
@@ -154,6 +156,7 @@ class ZabLog:
         yield from (hole for hole in emit.silences() if _in_leadership(hole, roles))
         yield from self._election_facts(emit)
         yield from self._contact_facts(emit)
+        yield from self.passed.facts(emit)
         yield from self._rule_facts(emit)
 
     def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
@@ -213,6 +216,7 @@ class ZabLog:
         for contact in self._now.lost.values():
             contact.again = event.at
         self._now = Running(started=True)
+        self.passed.election(None)
 
     def _on_setting(self, event: FoldEvent) -> None:
         if event.setting is not None and (event.value or "").isdigit():
@@ -232,6 +236,7 @@ class ZabLog:
     def _on_election(self, event: FoldEvent) -> None:
         self._now.election = Election()
         self._now.election.began = event
+        self.passed.election(event)
         term, index = event.ledger_end_term, event.ledger_end
         if term is not None and index is not None and term >= 0 and self.node is not None:
             self._now.election.initial = Vote(-1, zxid_of(term, index), int(self.node))
@@ -354,6 +359,7 @@ class ZabLog:
 
     def _on_vote(self, event: FoldEvent) -> None:
         self._on_heard(event)
+        self.passed.vote(event, self.node)
         vote = vote_of(event)
         if vote is None or event.peer is None:
             return
@@ -423,7 +429,8 @@ class ZabLog:
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer not in self._now.lost:
-            contact = Contact(event.peer, event)
+            before = next((one for one in reversed(self.contacts) if one.peer == event.peer), None)
+            contact = Contact(event.peer, event, heard=before.again if before else None)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 

@@ -6,7 +6,7 @@ are, and so is a leader whose log is behind the logs of those that it needed for
 is cut off.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -14,7 +14,7 @@ from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
 from election_core.judge.availability import availability
-from election_core.judge.clock import Clocks, Message, Moment
+from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import RuleTally, coverage, summed, tallies_of
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.judge.leaderless import GROUP_SHUTDOWN
@@ -23,14 +23,14 @@ from election_core.judge.quorum_contact import Majorities
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
 from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import Alive, Candidacy, Fact, Role, TermRaised, TermWentBack
+from election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
 from election_core.model.quorum import is_majority
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.protocols.dledger import rules as raft_like
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.log import PROTOCOL
 
-__all__ = ["PROTOCOL", "judge", "messages"]
+__all__ = ["PROTOCOL", "judge"]
 
 ROLLING_RESTART = 600 * SECOND
 """Servers that were restarted within this time of the leader may have been restarted in turn."""
@@ -54,18 +54,6 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     for row in availability(group, heard, elections, "leader", "epoch", _led_unseen, Majorities(group)):
         yield _no_incident(row, planned)
     yield from _coverage(group)
-
-
-def messages(own: Iterable[Fact]) -> Iterator[Message]:
-    """Causal pairs: a follower sees a proposal of an epoch only after its leader was established."""
-    own = [fact for fact in own if fact.protocol == PROTOCOL]
-    established: dict[int, Moment] = {}
-    for fact in own:
-        if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.cause == "elected":
-            established[fact.term] = min(established.get(fact.term, since(fact)), since(fact))
-    for fact in own:
-        if isinstance(fact, TermRaised) and fact.term in established:
-            yield Message(established[fact.term], since(fact))
 
 
 def _with_epochs(own: list[Fact], clocks: Clocks) -> list[Fact]:

@@ -17,6 +17,19 @@ _NOT_PRINTED = "a heartbeat that changes nothing prints nothing, at neither end"
 _LINES_DROP = "appenders drop INFO lines: that nothing followed proves nothing"
 
 DLEDGER = (
+    # logs and queues
+    Decision(
+        "committed-entries",
+        "a later leader has every entry that was committed; what it cuts and has, it sends again",
+        "Raft section 5.4; DLedgerEntryPusher",
+        "COMMITTED_ENTRY_LOST",
+    ),
+    Decision(
+        "queues-cut",
+        "a broker that starts cuts its queues where its log ends, and not before",
+        "RocketMQ DLedgerCommitLog#recover",
+        "QUEUES_CUT_AT_START",
+    ),
     # state and roles
     Decision(
         "quorum",

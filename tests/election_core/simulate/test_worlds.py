@@ -104,7 +104,10 @@ def test_every_rule_is_broken_by_a_world(protocol: str) -> None:
 WITHOUT_A_WORLD = {
     "BROKER_ROLE_RULE": "the broker above a DLedger member is written by its voice, which has no rules to bend",
     "CONTROLLERS_DISAGREE": "only JRaft controllers print the entries that are compared, and they have no machine",
+    "COMMITTED_ENTRY_LOST": "the rules that a world's members follow lose nothing that was committed",
     "MEMBERS_DISAGREE": "members of a world are given one list of members",
+    "QUEUES_CUT_AT_START": "brokers of a world keep no queues",
+    "REPLICATION_STUCK": "the logs of a world's brokers begin together and always have a point in common",
     "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/test_faults.py",
 }
 """Findings that no world shows, and why not."""

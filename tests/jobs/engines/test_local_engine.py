@@ -14,7 +14,10 @@ import pyarrow as pa
 import pytest
 
 from jobs import JobError
+from jobs.cli.log import log_as
+from jobs.cli.stages import advise
 from jobs.engines import local_engine
+from jobs.engines.duckdb_rows import are_few
 from jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
 from jobs.engines.local_engine import LocalEngine
 from jobs.engines.spark_engine import SparkEngine
@@ -84,9 +87,32 @@ def test_conditions_mean_what_they_say(local: LocalEngine, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_both_engines_read_alike(spark: SparkEngine, local: LocalEngine, tmp_path: Path) -> None:
+def test_both_engines_read_alike(
+    spark: SparkEngine, local: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark itself, and the driver in its place."""
     warehouse = lines(tmp_path)
-    assert answers(spark, warehouse) == answers(local, warehouse)
+    wanted = answers(local, warehouse)
+    assert answers(spark, warehouse) == wanted
+    monkeypatch.setattr("jobs.engines.spark_engine.are_few", lambda *_: False)
+    assert answers(spark, warehouse) == wanted
+
+
+def test_the_driver_answers_only_what_is_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows("quarantine")
+    warehouse = lines(tmp_path)
+    assert are_few(warehouse, rows)
+    monkeypatch.setattr("jobs.engines.duckdb_rows.FEW", 6)
+    assert not are_few(warehouse, rows)
+    assert are_few(warehouse, rows.where(After("batch", 2)))
+
+
+def test_above_a_size_the_local_engine_advises_spark(local: LocalEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    log_as("text")
+    advise(local, 4 << 30)
+    assert not capsys.readouterr().out
+    advise(local, 9_900_000_000)
+    assert "9.9 GB of new logs are more than the 4.3 GB" in capsys.readouterr().out
 
 
 # -- dealing -----------------------------------------------------------------------------------------------------------
@@ -177,6 +203,7 @@ def test_engines_take_turns_night_by_night(
 ) -> None:
     """Files grow, come late or at the end; the nights are written by one engine or the other."""
     monkeypatch.setattr(local_engine, "HAND_ROWS", 2_000)
+    monkeypatch.setattr("jobs.engines.spark_engine.are_few", lambda *_: False)
     chance = random.Random(12)
     runs = [*(corpora / run for run in RUNS), *(tmp_path / "worlds" / name for name in WORLDS)]
     for run in runs[len(RUNS) :]:

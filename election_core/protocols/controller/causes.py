@@ -1,0 +1,67 @@
+"""Why a master was replaced: what the controllers last heard of it, and how its role ended."""
+
+from collections.abc import Iterator
+
+from election_core.fold.roles import DIED, STOPPED
+from election_core.judge.clock import Moment
+from election_core.judge.group import SILENT, Group, Tenure, since
+from election_core.model.facts import ContactLost, LastHeard
+from election_core.model.timing import Timeout
+from election_core.protocols.controller.facts import Decision
+from election_core.protocols.controller.record import elections_of
+
+_LOSS_IS_CAUSE = (Timeout.CONTROLLER_BROKER_SILENT, Timeout.CONTROLLER_SCAN, Timeout.CONTROLLER_LOSS_IS_CAUSE)
+
+
+def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When controllers heard of a broker for the last time."""
+    for fact in (*group.of(LastHeard), *group.of(ContactLost)):
+        if fact.node is not None:
+            yield fact.node, since(fact)
+
+
+def cause(group: Group, epoch: int, decision: Decision | None) -> str:
+    """Why an election began, from how the master before it ended."""
+    earlier = [tenure for tenure in group.tenures if tenure.term < epoch]
+    if not earlier:
+        return "first_master"
+    before = earlier[-1]
+    if decision is not None and before.node == decision.node:
+        return "elected_again"
+    ended_first = decision is None or group.clocks.elapsed(since(decision), before.end)[0] <= 0
+    if ended_first and before.end_cause == STOPPED:
+        return "master_stopped"
+    if ended_first and before.end_cause in (DIED, SILENT):
+        return "master_lost"
+    if decision is not None and _silent_at(group, before, since(decision)):
+        return "master_silent"
+    if decision is not None and _given_up(group, before, since(decision)):
+        return "master_inactive"
+    return "requested"
+
+
+def _given_up(group: Group, tenure: Tenure, decision: Moment) -> bool:
+    """Whether the controllers lost the master shortly before they decided."""
+    cause_for = sum(map(group.timing.us, _LOSS_IS_CAUSE))
+    return any(
+        node == tenure.node
+        and group.clocks.elapsed(moment, decision)[1] > 0
+        and group.clocks.elapsed(moment, decision)[0] <= cause_for
+        for node, moment in last_heard(group)
+    )
+
+
+def _silent_at(group: Group, tenure: Tenure, moment: Moment) -> bool:
+    return any(
+        group.clocks.elapsed(hole.begin, moment)[1] > 0 and group.clocks.elapsed(moment, hole.end)[1] > 0
+        for hole in tenure.silences
+    )
+
+
+def unplanned(group: Group, decided: list[Decision]) -> list[Moment]:
+    """Elections after the first that did not follow a clean stop of the master."""
+    return [
+        since(fact)
+        for fact in elections_of(decided)[1:]
+        if cause(group, fact.term or 0, fact) not in ("first_master", "master_stopped")
+    ]

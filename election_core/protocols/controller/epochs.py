@@ -1,0 +1,138 @@
+"""Master epochs that went back, or that two masters had."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cmp_to_key, partial
+from itertools import pairwise
+
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, Tenure, since
+from election_core.judge.same_term import same_term
+from election_core.model.catalogue import CRITICAL, PROVEN, RuleId
+from election_core.model.facts import Fact, TermWentBack
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.protocols.controller import decision_rules
+from election_core.protocols.controller.checks import ELECTED
+from election_core.protocols.controller.decision_rules import cleaned
+from election_core.protocols.controller.facts import Decision
+from election_core.protocols.controller.record import decisions, elections_of
+
+
+def in_order(group: Group) -> tuple[Group, bool]:
+    """The group with its tenures in the order of time, and whether that order is known.
+
+    Epochs order them, unless epochs went back; what comes after an operator removed the set begins anew with epoch 1.
+    Then the clocks must tell it for sure.
+    """
+    decided = decisions(group)
+    if not (cleaned(group) or _went_back(group, decided)):
+        return group, True
+    in_time = sorted(group.tenures, key=cmp_to_key(partial(_by_begin, group)))
+    if all(group.clocks.elapsed(one.begin, other.begin)[0] > 0 for one, other in pairwise(in_time)):
+        return replace(group, tenures=in_time), True
+    return group, False
+
+
+def _by_begin(group: Group, one: Tenure, other: Tenure) -> int:
+    """Which of two tenures surely began first: negative, positive, or 0 where the clocks do not tell."""
+    if group.clocks.elapsed(one.begin, other.begin)[0] > 0:
+        return -1
+    return 1 if group.clocks.elapsed(other.begin, one.begin)[0] > 0 else 0
+
+
+def _went_back(group: Group, decided: list[Decision]) -> bool:
+    """Whether epochs went back, so that they do not tell which of two masters was the earlier one."""
+    controllers = decision_rules.record_lost(decided) or any(controllers_back(group, decided))
+    return controllers or any(True for _ in group.of(TermWentBack))
+
+
+def same_epoch(group: Group) -> list[Finding]:
+    """``SPLIT_BRAIN_SAME_TERM``: two masters of one epoch, unless an operator let the epochs begin anew in between."""
+    return [found for found in same_term(group, "epoch") if not _begun_anew(group, found)]
+
+
+def _begun_anew(group: Group, found: Finding) -> bool:
+    """Whether an operator removed the broker set between two masters of one epoch, so that its epochs began anew."""
+    tenures = [t for t in group.tenures if t.term in found.terms]
+    return any(
+        any(group.clocks.elapsed(tenure.begin, since(fact))[0] > 0 for tenure in tenures)
+        and any(group.clocks.elapsed(since(fact), tenure.begin)[0] > 0 for tenure in tenures)
+        for fact in cleaned(group)
+    )
+
+
+def epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> Iterator[Finding]:
+    """``EPOCH_REGRESSION``: a broker took a smaller epoch in one life, or the controllers' masterEpoch went back.
+
+    Controllers lose an epoch only with their state. JRaft controllers print old decisions again when they read their
+    log, so theirs are not compared.
+    """
+    first: Finding | None = None
+    for found in controllers_back(group, decided):
+        first = first or found
+        yield found
+    cause = first.finding_id if first else None
+    for fact in group.of(TermWentBack):
+        name = fact.node or fact.source_node
+        twice = next((found.finding_id for found in split if fact.after in found.terms), None)
+        implied = twice if fact.after == fact.before else cause
+        yield _epoch_back(group, fact, f"Broker {name}", (fact.before, fact.after), name, implied)
+    yield from decision_rules.epochs_ahead(group, cause)
+
+
+def controllers_back(group: Group, decided: list[Decision]) -> Iterator[Finding]:
+    """Epochs in the order in which each controller printed them.
+
+    The epoch that an election without winner uses up is not printed: it is counted, and may be counted wrongly.
+    """
+    printed = [fact for fact in decided if fact.decision == ELECTED and fact.raft_index is None]
+    for source, own in decision_rules.by_source(printed).items():
+        numbered = [(fact, fact.term) for fact in own if fact.term is not None]
+        for (before, earlier), (fact, later) in pairwise(numbered):
+            if later < earlier and not _anew_between(group, before, fact):
+                yield _epoch_back(group, fact, f"The controllers (on {source})", (earlier, later), "")
+
+
+def _anew_between(group: Group, before: Decision, after: Decision) -> bool:
+    """Whether an operator may have removed the broker set between two decisions of one controller."""
+    return any(
+        before.ordinal < fact.ordinal < after.ordinal
+        if fact.source_node == after.source_node
+        else group.clocks.elapsed(since(before), since(fact))[1] > 0
+        and group.clocks.elapsed(since(fact), since(after))[1] > 0
+        for fact in cleaned(group)
+    )
+
+
+def _epoch_back(
+    group: Group, fact: Fact, who: str, epochs: tuple[int, int], name: str, implied_by: str | None = None
+) -> Finding:
+    before, after = epochs
+    return group.finding(
+        RuleId.EPOCH_REGRESSION,
+        (who, before, after),
+        severity=CRITICAL,
+        certainty=PROVEN,
+        nodes=(name,) if name else (),
+        terms=(before, after),
+        start_time=fact.since,
+        end_time=fact.since,
+        summary=f"{who} went back from master epoch {before} to {after}."
+        if before != after
+        else f"{who} took two roles of master epoch {before} in one life.",
+        evidence=(fact.since_event,) if fact.since_event else (),
+        implied_by=implied_by,
+    )
+
+
+def epochs_coverage(group: Group, decided: list[Decision], found: Iterable[Finding]) -> Iterator[RuleCoverage]:
+    """How many epochs had one master, and how many changes of the epoch went forward."""
+    double, back = set[int](), 0
+    for finding in found:
+        if finding.rule == RuleId.SPLIT_BRAIN_SAME_TERM:
+            double.update(finding.terms)
+        back += finding.rule == RuleId.EPOCH_REGRESSION
+    led = {tenure.term for tenure in group.tenures}
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
+    roles_taken = sum(1 for role in group.roles if role.term is not None)
+    yield coverage(group, RuleId.EPOCH_REGRESSION, max(roles_taken + len(elections_of(decided)) - back, 0), back)

@@ -1,0 +1,295 @@
+"""Messages that one master took and another never had: overlaps of masters, unclean elections, logs that were cut."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from election_core.judge.clock import Moment
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, since
+from election_core.judge.overlap import Overlap, overlap_coverage
+from election_core.judge.wording import between, seconds
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_core.model.facts import LogCut
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
+from election_core.protocols.controller import decision_rules
+from election_core.protocols.controller.checks import ELECTED
+from election_core.protocols.controller.decision_rules import SetVersion
+from election_core.protocols.controller.epochs import controllers_back
+from election_core.protocols.controller.facts import AckSetting, AllAck, ControllerRuleBroken, Decision
+from election_core.protocols.controller.record import elections_of
+
+
+def cuts_of(group: Group, source: str, after: Moment) -> list[LogCut]:
+    """How much a broker cut off its log (or failed to) after a moment; empty cuts are left out."""
+    return [
+        cut
+        for cut in group.of(LogCut)
+        if cut.source_node == source and _cut_off(cut) > 0 and group.clocks.elapsed(after, since(cut))[1] > 0
+    ]
+
+
+def _cut_off(cut: LogCut) -> int:
+    """By how many bytes a log was cut, as far as both ends are known."""
+    return 0 if cut.log_end is None or cut.cut_to is None else cut.log_end - cut.cut_to
+
+
+def _lost(cuts: list[LogCut]) -> int:
+    return max((_cut_off(cut) for cut in cuts), default=0)
+
+
+def without_alone(group: Group, decided: list[Decision], sets: list[SetVersion]) -> frozenset[str]:
+    """The brokers that cannot acknowledge alone what another master lacks: their log shows allAckInSyncStateSet=true.
+
+    That holds where every master came from the set of the one before, and holds what that one had acknowledged: not
+    after an unclean election, when the controllers lost a part of their record, or where replication broke a rule.
+    """
+    broken = any(fact.rule in (RuleId.REPLICATION_RULE, RuleId.ACK_RULE) for fact in group.of(ControllerRuleBroken))
+    lost = any(controllers_back(group, decided)) or decision_rules.sets_twice(group, decided)
+    if broken or lost or unclean_elections(decided, sets):
+        return frozenset()
+    return frozenset(fact.source_node for fact in group.of(AllAck) if fact.configured)
+
+
+def overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Finding | None:
+    """``SPLIT_BRAIN_OVERLAP``: a definite overlap of two masters of different epochs."""
+    stale, newer = overlap.stale, overlap.newer
+    if overlap.least <= 0 or stale.term == newer.term:
+        return None
+    cuts = cuts_of(group, stale.source, newer.begin)
+    severity, why = _consequence(group, overlap, cuts, bound)
+    old = stale.with_detail(f"epoch {stale.term}, stale")
+    new = newer.with_detail(f"epoch {newer.term}")
+    cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
+    return group.finding(
+        RuleId.SPLIT_BRAIN_OVERLAP,
+        (stale.node, stale.term, newer.term, stale.source),
+        severity=severity,
+        certainty=DEFINITE,
+        nodes=(stale.node, newer.node),
+        terms=(stale.term, newer.term),
+        start_time=newer.begin.at,
+        end_time=stale.end.at,
+        summary=f"{old} and {new} were both master for {between(overlap.least, overlap.most)}; {why}.",
+        evidence=tuple(dict.fromkeys((*stale.evidence, *newer.evidence, *cut_evidence))),
+        overlap_min_ms=overlap.least // 1000,
+        overlap_max_ms=overlap.most // 1000,
+        bytes_lost=_lost(cuts) or None,
+        offset_before=cuts[0].log_end if cuts else None,
+        offset_after=cuts[0].cut_to if cuts else None,
+    )
+
+
+def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: frozenset[str]) -> tuple[str, str]:
+    """Severity of an overlap and the words for it: what did the stale master do meanwhile?
+
+    ``bound`` are the brokers that cannot acknowledge alone.
+    """
+    name, poll = overlap.stale.name, group.timing.us(Timeout.CONTROLLER_POLL, overlap.stale.source)
+    failed = [cut for cut in cuts if not cut.done]
+    if failed and not overlap.frozen:
+        return CRITICAL, (
+            f"{name} took writes that the other never had and could not cut them off its log, which ended at "
+            f"{failed[0].log_end}: the logs of both differ"
+        )
+    wrote = f"{name} took {_lost(cuts)} bytes of messages that were cut off when it rejoined"
+    if overlap.stale.source in bound and not failed:
+        if cuts:
+            return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
+        return INFO, "with allAckInSyncStateSet the stale one could not acknowledge writes alone"
+    if cuts and not overlap.frozen:
+        if overlap.least <= poll:
+            return WARNING, f"{wrote}; the overlap is no longer than the notice of a change may take"
+        return CRITICAL, wrote
+    if overlap.frozen and overlap.awake_least <= 0:
+        after = f"; {wrote}, whether before it froze or after it woke up the logs do not say" if cuts else ""
+        return INFO, f"its log is silent for {seconds(overlap.asleep)} of it, so it was frozen{after}"
+    if overlap.frozen:
+        more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else ""
+        return WARNING, f"it was frozen for {seconds(overlap.asleep)} of it and awake for the rest{more}"
+    if overlap.most <= poll + group.timing.us(Timeout.CONTROLLER_LEARNS):
+        return INFO, "no longer than the notice of the change may take"
+    if _never_compared(group, overlap):
+        return WARNING, f"the log of {name} never met the other's again: what it took meanwhile exists only there"
+    return WARNING, "whether the stale one took writes meanwhile the logs do not say"
+
+
+def _never_compared(group: Group, overlap: Overlap) -> bool:
+    """Whether the logs do not show that a stale master compared its log with another's after the change."""
+    return not any(
+        cut.source_node == overlap.stale.source and group.clocks.elapsed(overlap.newer.begin, since(cut))[1] > 0
+        for cut in group.of(LogCut)
+    )
+
+
+def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[tuple[Decision, SetVersion]]:
+    """Elections whose winner was not in the SyncStateSet before; the set's epoch proves the order."""
+    before = decision_rules.sets_before(decided, sets)
+    return [
+        (fact, before[fact])
+        for fact in elections_of(decided)
+        if fact.decision == ELECTED and fact in before and fact.node not in before[fact].members
+    ]
+
+
+def cuts_after(group: Group, unclean: tuple[Decision, SetVersion]) -> list[LogCut]:
+    """What members of the set before cut off their logs after an unclean election."""
+    fact, before = unclean
+    sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
+    return [cut for source in sorted(sources) for cut in cuts_of(group, source, since(fact))]
+
+
+def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion]) -> Finding:
+    """``UNCLEAN_ELECTION``: with what the members of the set before lost by it."""
+    fact, before = unclean
+    cuts = cuts_after(group, unclean)
+    lost = _lost(cuts)
+    if lost:
+        severity = CRITICAL
+        why = (
+            f"the log of the former master ended at {cuts[0].log_end} and was cut back to "
+            f"{cuts[0].cut_to}: {lost} bytes of messages are gone"
+        )
+    elif _nothing_to_lose(group, fact, before):
+        severity, why = WARNING, "nothing was lost: the former master's log held nothing more"
+    else:
+        severity, why = WARNING, "whether anything was lost the logs do not show"
+    return group.finding(
+        RuleId.UNCLEAN_ELECTION,
+        (fact.term, fact.node),
+        severity=severity,
+        certainty=PROVEN,
+        nodes=(fact.node or "?",),
+        terms=(fact.term,) if fact.term is not None else (),
+        start_time=fact.since,
+        end_time=fact.since,
+        summary=f"{_name_of(group, fact.node)} was elected master of epoch {fact.term} although the SyncStateSet was "
+        f"{{{', '.join(before.members)}}}; {why}.",
+        evidence=tuple(
+            dict.fromkeys(
+                e
+                for e in (
+                    before.decision.since_event,
+                    fact.since_event,
+                    *(x for c in cuts for x in c.evidence),
+                )
+                if e
+            )
+        ),
+        bytes_lost=lost or None,
+        offset_before=cuts[0].log_end if cuts else None,
+        offset_after=cuts[0].cut_to if cuts else None,
+    )
+
+
+def _name_of(group: Group, node: str | None) -> str:
+    """A broker as a person finds it: its id and the folder whose logs say it."""
+    found = next((tenure.name for tenure in group.tenures if tenure.node == node), None)
+    return found or node or "?"
+
+
+def _nothing_to_lose(group: Group, fact: Decision, before: SetVersion) -> bool:
+    """Whether every former member compared its log with the new master's and had nothing to cut."""
+    sources = {tenure.source for tenure in group.tenures if tenure.node in before.members}
+    compared = [
+        cut
+        for cut in group.of(LogCut)
+        if cut.source_node in sources and cut.done and group.clocks.elapsed(since(fact), since(cut))[1] > 0
+    ]
+    return bool(compared) and all(cut.log_end == cut.cut_to for cut in compared)
+
+
+def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound: frozenset[str]) -> Iterator[Finding]:
+    """``POSSIBLE_DATA_LOSS`` for each former master that cut messages off its log."""
+    for cut in group.of(LogCut):
+        lost = _cut_off(cut)
+        led = [t for t in group.tenures if t.source == cut.source_node and t.begin.at <= cut.since]
+        if lost <= 0 or not led:
+            continue
+        implied = causes.get((cut.since_event, cut.source_node))
+        severity, whether = _whether_acknowledged(
+            _acknowledging(group, cut.source_node), alone=cut.source_node not in bound
+        )
+        if implied is not None and implied.severity == INFO and severity != INFO:
+            implied = None  # what is an alarm itself does not hide behind what is none
+        done = "cut them off" if cut.done else "could not cut them off"
+        yield group.finding(
+            RuleId.POSSIBLE_DATA_LOSS,
+            (cut.source_node, cut.since_event),
+            severity=severity,
+            certainty=POSSIBLE,
+            nodes=(cut.node or cut.source_node,),
+            terms=(led[-1].term,),
+            start_time=cut.since,
+            end_time=cut.since,
+            summary=f"{led[-1].name}, master of epoch {led[-1].term} before, held {lost} bytes of "
+            f"messages ({cut.cut_to} to {cut.log_end}) that the new master never had, and {done}. {whether}",
+            evidence=cut.evidence,
+            implied_by=implied.finding_id if implied else None,
+            bytes_lost=lost,
+            offset_before=cut.log_end,
+            offset_after=cut.cut_to,
+        )
+
+
+def _whether_acknowledged(said: Mapping[str, str], *, alone: bool) -> tuple[str, str]:
+    """What follows from the settings that a master's log prints for the messages that it lost.
+
+    With allAckInSyncStateSet a message that the next master does not hold was not acknowledged. Without it one that a
+    frozen master took when it woke up may have been. A number of replicas counts any that are connected, whether they
+    are in the SyncStateSet or not (``GroupTransferService``).
+    """
+    if not alone:
+        return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
+    needed = said.get("inSyncReplicas", "")
+    if said.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
+        return WARNING, "Whether they had been acknowledged is not in the logs."
+    settings = f"With allAckInSyncStateSet=false and inSyncReplicas={needed}"
+    if int(needed) <= 1:
+        return WARNING, (
+            f"{settings} it acknowledged messages without waiting for another replica: who had its answers in time "
+            "had acknowledgements of them."
+        )
+    return WARNING, (
+        f"{settings} it waited for {int(needed) - 1} of the connected replicas, whichever: whether they had been "
+        "acknowledged is not in the logs."
+    )
+
+
+def _acknowledging(group: Group, source: str) -> dict[str, str]:
+    """The settings of a broker for acknowledgements, as its configuration dump prints them."""
+    return {fact.name: fact.setting_value for fact in group.of(AckSetting) if fact.source_node == source}
+
+
+def losses_coverage(
+    group: Group, decided: list[Decision], sets: list[SetVersion], found: Iterable[Finding]
+) -> Iterator[RuleCoverage]:
+    """How many changes of the master came from the set before it, without two masters and without a cut."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    alarms = {
+        (finding.nodes, finding.terms)
+        for finding in by_rule.get(RuleId.SPLIT_BRAIN_OVERLAP, [])
+        if finding.severity != INFO
+    }
+    yield overlap_coverage(group, lambda overlap: _who(overlap) in alarms)
+    later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and (fact.set_epoch or 0) > 1]
+    before = decision_rules.sets_before(decided, sets)
+    decidable = [fact for fact in later if fact in before]
+    unclean = len(by_rule.get(RuleId.UNCLEAN_ELECTION, []))
+    yield coverage(
+        group,
+        RuleId.UNCLEAN_ELECTION,
+        len(decidable) - unclean,
+        unclean,
+        len(later) - len(decidable),
+        "the SyncStateSet before the election is not in the logs",
+    )
+    lost = len(by_rule.get(RuleId.POSSIBLE_DATA_LOSS, []))
+    yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, sum(1 for _ in group.of(LogCut)) - lost, lost)
+
+
+def _who(overlap: Overlap) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The masters and epochs of an overlap, as its finding names them."""
+    stale, newer = overlap.stale, overlap.newer
+    return (stale.node, newer.node), (stale.term, newer.term)

@@ -1,0 +1,319 @@
+"""``LEADERLESS`` of a broker set: from the moment in which its master was gone to that in which the next one serves.
+
+    master of epoch 1  [=========|  it dies, and its connections to the controllers close
+    controllers                       elect, if one of them leads and a member of the SyncStateSet is alive
+    master of epoch 2                   [begins ...... role changed, registered][first producer comes ======
+    nobody can write             |<-------------- least --------------->|
+                                 |<---------------------- most --------------------->|
+
+A master that stops leaves the name servers first and serves nobody from then on. The connections of one that was
+killed close at once, though a busy machine may say so seconds later. The next one serves when its change of role is
+done, which includes its registration at the name servers; producers learn of it when they next ask those, so that the
+arrival of the first one is the latest moment.
+
+Sources: RocketMQ ``BrokerController#shutdown``, ``DefaultBrokerHeartbeatManager#onBrokerChannelClose``,
+``ReplicasManager#changeToMaster``; ``ClientConfig`` (``pollNameServerInterval``, ``heartbeatBrokerInterval``).
+"""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
+
+from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import DIED, LEADER, STOPPED
+from election_core.judge.availability import common_coverage
+from election_core.judge.clock import Moment
+from election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_core.judge.leaderless import BRIEF, Gap, gaps
+from election_core.judge.limits import log_gaps
+from election_core.judge.storm import storm
+from election_core.judge.wording import between, seconds
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_core.model.facts import Alive, ContactLost, Role
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
+from election_core.protocols.controller.causes import cause, last_heard, unplanned
+from election_core.protocols.controller.checks import NOBODY_ELECTED
+from election_core.protocols.controller.decision_rules import SetVersion
+from election_core.protocols.controller.facts import ControllerLed, Decision, MasterReady, ProducerCame
+from election_core.protocols.controller.record import elections_of
+
+OfMaster = TypeVar("OfMaster", MasterReady, ProducerCame)
+"""What a master's log says of its own tenure."""
+
+
+def availability(
+    group: Group, decided: list[Decision], sets: list[SetVersion], *, sure: bool
+) -> Iterator[Finding | RuleCoverage]:
+    """Times without a master, elections that came too often, and what limits these verdicts.
+
+    ``sure``: the order of the masters is known; if not, somebody may have led at any time.
+    """
+    served = _as_served(group)
+    found = list(gaps(served, last_heard(group))) if sure else []
+    found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
+    storms = list(storm(group, unplanned(group, decided)))
+    for gap in found:
+        yield _without_master(served, gap, decided, sets)
+    yield from storms
+    yield from log_gaps(group)
+    yield from common_coverage(served, found, len(storms))
+
+
+# -- masters as those who write see them -----------------------------------------------------------------------
+
+
+def _as_served(group: Group) -> Group:
+    """The group with the tenures in which its masters served, as far as the logs tell."""
+    begins = {(tenure.source, tenure.begin) for tenure in group.tenures if _goes_on(group, tenure)}
+    return replace(group, tenures=[_served(group, tenure, begins) for tenure in group.tenures])
+
+
+def _served(group: Group, tenure: Tenure, goes_on: Set[tuple[str, Moment]]) -> Tenure:
+    ready = None if (tenure.source, tenure.begin) in goes_on else _of_tenure(group, MasterReady, tenure)
+    return replace(tenure, begin=tenure.begin if ready is None else since(ready), end=_gone(group, tenure))
+
+
+def _goes_on(group: Group, tenure: Tenure) -> bool:
+    """Whether a master was elected again: it took the new epoch and went on."""
+    return any(
+        other.source == tenure.source and other.end.event_id == tenure.begin.event_id is not None
+        for other in group.tenures
+    )
+
+
+def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster | None:
+    """The first of its kind that the master's own log says of a tenure."""
+    own = (
+        fact
+        for fact in group.of(kind)
+        if (fact.source_node, fact.term) == (tenure.source, tenure.term)
+        and tenure.begin.at <= fact.since
+        and (fact.since <= tenure.end.by or tenure.end.source != tenure.source)
+    )
+    return min(own, key=lambda fact: (fact.since, fact.since_by), default=None)
+
+
+def _gone(group: Group, tenure: Tenure) -> Moment:
+    """When a master ceased to serve: with the beginning of its stop, or when its death closed its connections."""
+    if tenure.end_cause == STOPPED:
+        return replace(tenure.end, by=min(tenure.end.by, tenure.end.at + SECOND))
+    closed = _closed_by_death(group, tenure) if tenure.end_cause == DIED else None
+    if closed is None:
+        return tenure.end
+    died = replace(closed, at=closed.at - group.timing.us(Timeout.ON_ITS_WAY))
+    last_line = Moment(tenure.end.at, tenure.end.at, tenure.end.source)
+    return died if group.clocks.elapsed(last_line, died)[0] > 0 else tenure.end
+
+
+def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
+    """The closing of the last of its connections between its last line and its next start.
+
+    Who saw one close before that may only have been cut off.
+    """
+    clocks, last_line = group.clocks, Moment(tenure.end.at, tenure.end.at, tenure.end.source)
+    closed = [
+        since(fact)
+        for fact in group.of(ContactLost)
+        if fact.node == tenure.node
+        and fact.closed
+        and clocks.elapsed(last_line, since(fact))[0] > -SECOND
+        and clocks.elapsed(since(fact), tenure.end)[1] > 0
+    ]
+    last = [one for one in closed if not any(clocks.elapsed(one, other)[0] > 0 for other in closed)]
+    return min(last, default=None)
+
+
+def _brief(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[Gap]:
+    """Deaths of a master that was replaced at once, while producers took a second or more to come to the new one."""
+    for before, after in pairwise(served.tenures):
+        came = None if (before, after) in found else _first_producer(served, after)
+        least, most = served.clocks.elapsed(before.end, after.begin)
+        if before.end_cause != DIED or came is None or least >= SECOND or most <= 0:
+            continue
+        if came.at - after.begin.at >= SECOND:
+            evidence = (*before.evidence, *after.evidence[:1])
+            yield Gap(before, after, before.end, after.begin, least, most, False, evidence)
+
+
+def _first_producer(group: Group, tenure: Tenure) -> Moment | None:
+    """When the first producer came to a new master, if the change of the master can have been its reason to come."""
+    came = _of_tenure(group, ProducerCame, tenure)
+    return (
+        since(came)
+        if came is not None and came.since - tenure.begin.at <= group.timing.us(Timeout.CONTROLLER_PRODUCERS_COME)
+        else None
+    )
+
+
+# -- what a finding says ---------------------------------------------------------------------------------------
+
+
+def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVersion]) -> Finding:
+    """``LEADERLESS`` for one time without a master."""
+    who = gap.before.with_detail(f"epoch {gap.before.term}")
+    producer = None if gap.after is None else _first_producer(group, gap.after)
+    most = gap.most if producer is None else group.clocks.elapsed(gap.begin, producer)[1]
+    lasted = between(gap.least, most) if gap.least >= SECOND else f"at most {seconds(most)}"
+    reasons = list(_reasons(group, gap, decided, sets))
+    why = "".join(f" {reason.text}" for reason in reasons)
+    planned = gap.planned or _asked_for(group, gap, decided)
+    return group.finding(
+        RuleId.LEADERLESS,
+        (gap.before.term, gap.begin.at // SECOND),
+        severity=INFO if planned or gap.least < BRIEF else WARNING,
+        certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
+        nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
+        terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
+        start_time=gap.begin.at,
+        end_time=None if gap.after is None else gap.end.at if producer is None else producer.by,
+        summary=f"No master for {lasted}: {who} {_how_ended(gap)}, {_until(gap, producer)}.{why}",
+        evidence=(
+            *gap.evidence,
+            producer.event_id if producer else None,
+            *(event for reason in reasons for event in reason.evidence),
+        ),
+        duration_min_ms=max(gap.least, 0) // 1000,
+        duration_max_ms=most // 1000,
+    )
+
+
+def _asked_for(group: Group, gap: Gap, decided: list[Decision]) -> bool:
+    """Whether an operator asked for the election that ended the tenure of a master that was there."""
+    after = gap.after
+    elected = next((fact for fact in elections_of(decided) if after is not None and fact.term == after.term), None)
+    return elected is not None and elected.term is not None and cause(group, elected.term, elected) == "requested"
+
+
+def _until(gap: Gap, producer: Moment | None) -> str:
+    if gap.after is None:
+        return "to the end of the logs"
+    then = f"until {gap.after.name} served as master of epoch {gap.after.term}"
+    return then if producer is None else f"{then} and the first producer came to it"
+
+
+def _how_ended(gap: Gap) -> str:
+    if gap.begin.at < gap.before.end.at - SECOND:
+        return "fell silent"
+    if gap.before.open:
+        return "was heard of no more"
+    words = {DIED: "died", STOPPED: "was stopped", SILENT: "fell silent"}
+    return words.get(gap.before.end_cause or "", "stepped down")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A sentence about why a time without a master lasted, with the lines that say it."""
+
+    text: str
+    evidence: tuple[str | None, ...]
+
+
+def _reasons(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVersion]) -> Iterator[Reason]:
+    if gap.least < SECOND:
+        return
+    yield from _slow_change(group, gap)
+    yield from _no_controller(group, gap)
+    nobody = [
+        fact
+        for fact in elections_of(decided)
+        if fact.decision == NOBODY_ELECTED
+        and group.clocks.elapsed(gap.begin, since(fact))[1] > 0
+        and group.clocks.elapsed(since(fact), gap.end)[1] > 0
+    ]
+    yield from _candidates(group, gap, nobody, sets)
+
+
+def _slow_change(group: Group, gap: Gap) -> Iterator[Reason]:
+    """The new master needed a second or more to change its role."""
+    after = gap.after
+    begun = next((r for r in group.roles if after is not None and _is_of(r, after)), None)
+    if begun is not None and gap.end.at - begun.since >= BRIEF:
+        yield Reason(f"Its change of role took {seconds(gap.end.at - begun.since)} of that.", (begun.since_event,))
+
+
+def _is_of(role: Role, tenure: Tenure) -> bool:
+    """Whether a tenure is of this role."""
+    return (role.source_node, role.term, role.role) == (tenure.source, tenure.term, LEADER)
+
+
+def _no_controller(group: Group, gap: Gap) -> Iterator[Reason]:
+    """None of the controllers led in it, so that nobody could be elected."""
+    led = list(group.of(ControllerLed))
+    for hole in _holes(group, led):
+        after_it = max(group.clocks.elapsed(hole.end, gap.end)[1], 0)
+        least = min(
+            group.clocks.elapsed(hole.begin, gap.end)[0],
+            group.clocks.elapsed(hole.begin, hole.end)[0],
+            gap.least - after_it,
+        )
+        if least >= SECOND:
+            text = f"The controllers had no leader for at least {seconds(least)} of it: nobody could be elected."
+            yield Reason(text, (hole.begin.event_id, hole.end.event_id))
+
+
+@dataclass(frozen=True, slots=True)
+class _NoLeader:
+    """A time in which no controller led; ``end`` is the end of the logs where none led after it."""
+
+    begin: Moment
+    end: Moment
+
+
+def _holes(group: Group, led: Sequence[ControllerLed]) -> Iterator[_NoLeader]:
+    """The times between the end of one leadership of the controllers and the next one, where none else lasted."""
+    for one in led:
+        end = until(one)
+        if end is None:
+            continue
+        later = [other for other in led if other is not one and not _over_by(group, other, end)]
+        nearest = min((since(other) for other in later), default=group.end)
+        if all(group.clocks.elapsed(end, since(other))[0] > 0 for other in later):
+            yield _NoLeader(end, nearest)
+
+
+def _over_by(group: Group, led: ControllerLed, moment: Moment) -> bool:
+    """Whether a leadership was over when another one ended."""
+    end = until(led)
+    return end is not None and group.clocks.elapsed(end, moment)[0] > 0
+
+
+def _candidates(group: Group, gap: Gap, nobody: Sequence[Decision], sets: list[SetVersion]) -> Iterator[Reason]:
+    """Who could have been elected: the members of the SyncStateSet that were alive all the time; or why nobody."""
+    of_master = [version for version in sets if version.master_epoch == gap.before.term]
+    if not of_master:
+        return
+    last = of_master[-1]
+    alive = {name for name in _alive_through(group, gap) if name != gap.before.node}
+    inside, outside = sorted(alive & set(last.members)), sorted(alive - set(last.members))
+    shown = f"{{{', '.join(last.members)}}}"
+    if nobody:
+        times = "once" if len(nobody) == 1 else f"{len(nobody)} times"
+        text = f"The controllers found nobody to elect {times}"
+        if not inside:
+            text += f": no other member of the SyncStateSet {shown} was alive"
+            text += f"; {_names(outside)} {_were(outside)}, outside of it" if outside else ""
+        yield Reason(f"{text}.", (last.decision.since_event, *(fact.since_event for fact in nobody)))
+    elif inside and gap.after is None:
+        text = f"{_names(inside)} of the SyncStateSet {shown} {_were(inside)} alive, and nobody was elected."
+        yield Reason(text, (last.decision.since_event,))
+
+
+def _names(some: Sequence[str]) -> str:
+    return some[0] if len(some) == 1 else f"{', '.join(some[:-1])} and {some[-1]}"
+
+
+def _were(some: Sequence[str]) -> str:
+    return "was" if len(some) == 1 else "were"
+
+
+def _alive_through(group: Group, gap: Gap) -> Iterator[str]:
+    """The members that one life of theirs shows alive from before a time to after it."""
+    for life in group.of(Alive):
+        end = until(life)
+        if life.node is None or end is None:
+            continue
+        begun = group.clocks.elapsed(since(life), gap.begin)[0] > 0
+        if begun and group.clocks.elapsed(Moment(gap.end.at, gap.end.at, gap.end.source), end)[1] > 0:
+            yield life.node

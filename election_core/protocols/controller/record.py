@@ -1,0 +1,107 @@
+"""What the controllers have on record of a broker set, from all their logs: its elections and its SyncStateSets."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from election_core.fold.roles import LEADER
+from election_core.judge.group import Group
+from election_core.model.facts import Fact, MemberAddress, Role
+from election_core.protocols.controller import decision_rules
+from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_core.protocols.controller.controller_log import SET_CHANGED
+from election_core.protocols.controller.decision_rules import SetVersion
+from election_core.protocols.controller.facts import Decision, RegisterCode
+
+
+def named(own: list[Fact]) -> list[Fact]:
+    """Facts of a broker whose own log does not say its id get it from whoever knows its address."""
+    ids: dict[str, set[str]] = {}
+    for fact in own:
+        if isinstance(fact, MemberAddress) and fact.node is not None:
+            ids.setdefault(fact.address, set()).add(fact.node)
+    known: dict[str, str] = {}
+    for fact in own:
+        if isinstance(fact, Role) and fact.node is None and fact.address is not None:
+            candidates = ids.get(fact.address, set())
+            if len(candidates) == 1:
+                known[fact.source_node] = next(iter(candidates))
+    return [_with_name(fact, known) for fact in own]
+
+
+def _with_name(fact: Fact, known: Mapping[str, str]) -> Fact:
+    name = known.get(fact.source_node) if fact.node is None else None
+    if name is None or isinstance(fact, Decision | RegisterCode):
+        return fact
+    if isinstance(fact, Role) and fact.role == LEADER:
+        return replace(fact, node=name, leader=name)
+    return replace(fact, node=name)
+
+
+def decisions(group: Group) -> list[Decision]:
+    """Elections and set changes that took effect, each once, in the order in which the controllers made them.
+
+    JRaft controllers print each decision on every node, and again when they re-read their log: the index in the
+    Raft log tells them apart. A decision that was not confirmed counts when a broker acted on it.
+    """
+    adopted = {tenure.term for tenure in group.tenures}
+    once: dict[object, Decision] = {}
+    for fact in group.of(Decision):
+        if fact.decision not in (ELECTED, NOBODY_ELECTED, SET_CHANGED):
+            continue
+        if fact.committed is False and fact.term not in adopted:
+            continue
+        key: object = (
+            fact.since_event if fact.raft_index is None else (fact.raft_index, *decision_rules.decision_key(fact))
+        )
+        once.setdefault(key, fact)
+    return list(once.values())
+
+
+def elections_of(decided: Iterable[Decision]) -> list[Decision]:
+    """The elections among the decisions, with or without a winner."""
+    return [fact for fact in decided if fact.decision in (ELECTED, NOBODY_ELECTED)]
+
+
+def set_versions(decided: list[Decision]) -> list[SetVersion]:
+    """The SyncStateSets by their epoch; an election makes the winner the only member."""
+    versions: dict[int, SetVersion] = {}
+    master: Decision | None = None
+    last = 0
+    lost = decision_rules.record_lost(decided)
+    for epoch, fact in _numbered(decided, lost=lost):
+        if fact.decision == ELECTED:
+            master = fact
+        elif epoch != last + 1 and (lost or epoch != last):
+            # What is missing in between may have been an election.
+            master = None
+        last = epoch
+        members = (fact.node,) if fact.decision == ELECTED and fact.node else fact.members
+        if members is None or epoch in versions:
+            continue
+        versions[epoch] = SetVersion(
+            epoch,
+            master.term if master else None,
+            master.node if master else None,
+            tuple(sorted(members)),
+            fact,
+        )
+    return [versions[epoch] for epoch in sorted(versions)]
+
+
+def _numbered(decided: list[Decision], *, lost: bool) -> list[tuple[int, Decision]]:
+    """Set changes with their epochs, which order them; after a lost record only each controller's own order does."""
+    numbered = [(fact.set_epoch, fact) for fact in decided if fact.set_epoch is not None]
+    if not lost:
+        return sorted(numbered, key=_by_set_epoch)
+    return [
+        (fact.set_epoch or 0, fact) for own in decision_rules.by_source(f for _, f in numbered).values() for fact in own
+    ]
+
+
+def _by_set_epoch(numbered: tuple[int, Decision]) -> tuple[int, bool, str]:
+    """By epoch; of two decisions with one epoch the confirmed one is the fact, the other a lost proposal.
+
+    Two confirmed ones break a rule; which of them stands here must not depend on clocks.
+    """
+    epoch, fact = numbered
+    return (epoch, fact.committed is not True, repr(decision_rules.decision_key(fact)))

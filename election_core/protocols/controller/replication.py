@@ -1,0 +1,89 @@
+"""Whether a slave finds the point from which it can go on with its master's log.
+
+A slave compares its epochs with its master's when it connects, and cuts its log where both part; where they have
+nothing in common, or the cut fails, it tries again at the next connection and copies nothing meanwhile.
+
+Source: RocketMQ ``AutoSwitchHAClient#doTruncate``.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from election_core.fold.fact_writer import FactWriter
+from election_core.fold.process_runs import Incarnation, incarnation_at
+from election_core.fold.roles import FOLLOWER, UNKNOWN, Step
+from election_core.model.facts import Fact
+from election_core.model.fold_event import FoldEvent
+from election_core.protocols.controller.facts import SlaveStuck
+
+STUCK = "replication_stuck"
+"""Why a slave is no follower."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """Tries of one life that found no way to go on; ``until`` is the line that ended them, if one did."""
+
+    failed: tuple[FoldEvent, ...]
+    until: FoldEvent | None
+
+
+@dataclass(slots=True)
+class Replication:
+    """What ``store.log`` says of a slave's tries to follow its masters, one after the other."""
+
+    _done: list[Tries] = field(default_factory=list)
+    _failed: list[FoldEvent] = field(default_factory=list)
+
+    def failed(self, event: FoldEvent) -> None:
+        """No point in common, or a cut that did not work."""
+        self._failed.append(event)
+
+    def ended(self, event: FoldEvent) -> None:
+        """The log was cut and copying goes on, or there is another master."""
+        if self._failed:
+            self._done.append(Tries(tuple(self._failed), event))
+            self._failed = []
+
+    def stuck(self, incarnations: Sequence[Incarnation]) -> Iterator[Tries]:
+        """The tries in a row, those of each life apart."""
+        for tries in (*self._done, Tries(tuple(self._failed), None)):
+            by_life: dict[int, list[FoldEvent]] = {}
+            for event in tries.failed:
+                by_life.setdefault(incarnation_at(incarnations, event.at), []).append(event)
+            for life, own in by_life.items():
+                until = tries.until
+                over = until is not None and incarnation_at(incarnations, until.at) == life
+                yield Tries(tuple(own), until if over else None)
+
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
+        """The tries that found no way to go on."""
+        for tries in self.stuck(emit.incarnations):
+            first = tries.failed[0]
+            nothing_in_common = any(event.kind == "HA_CLIENT_NO_POINT" for event in tries.failed)
+            last = tries.failed[-1]
+            yield SlaveStuck(
+                *emit.at(first, tries.until),
+                nothing_in_common=nothing_in_common,
+                count=len(tries.failed),
+                last_at=last.at,
+                evidence=tuple(dict.fromkeys((first.event_id, last.event_id))),
+            )
+
+    def without_following(self, steps: Sequence[Step], incarnations: Sequence[Incarnation]) -> list[Step]:
+        """The role steps of a broker, in order of time: who has nothing in common with its master is no follower."""
+        apart = list(steps)
+        for tries in self.stuck(incarnations):
+            begin = next((event for event in tries.failed if event.kind == "HA_CLIENT_NO_POINT"), None)
+            if begin is None:
+                continue
+            before = [step for step in steps if step.at <= begin.at]
+            if not before or before[-1].role != FOLLOWER:
+                continue
+            follows = before[-1]
+            lost = replace(follows, at=begin.at, by=begin.by, role=UNKNOWN, leader=None)
+            apart.append(replace(lost, event_id=begin.event_id, cause=STUCK))
+            until = tries.until
+            if until is not None and until.kind == "HA_CLIENT_CUT":
+                apart.append(replace(follows, at=until.at, by=until.by, event_id=until.event_id, cause="told"))
+        return sorted(apart, key=lambda step: step.at)

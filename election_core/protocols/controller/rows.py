@@ -1,0 +1,112 @@
+"""The elections, the master epochs and the SyncStateSets of a broker set, as rows."""
+
+from collections.abc import Iterator
+
+from election_core.judge.group import Group, Tenure
+from election_core.judge.role_rows import terms_by_hearsay
+from election_core.model.catalogue import POSSIBLE, PROVEN
+from election_core.model.rows import Election, SyncStateSet, Term
+from election_core.protocols.controller.causes import cause
+from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_core.protocols.controller.decision_rules import SetVersion
+from election_core.protocols.controller.facts import Decision
+from election_core.protocols.controller.record import elections_of
+
+
+def terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
+    """One row for each master epoch: from the brokers' own word, else from the decision."""
+    held: dict[tuple[int, str], list[Tenure]] = {}
+    for tenure in group.tenures:
+        held.setdefault((tenure.term, tenure.node), []).append(tenure)
+    elected = elections_of(decided)
+    for (epoch, master), tenures in held.items():
+        yield _term_held(group, epoch, master, tenures, elected)
+    seen = {epoch for epoch, _ in held}
+    for number, fact in enumerate(elected):
+        if fact.term is None or fact.term in seen:
+            continue
+        seen.add(fact.term)
+        after = elected[number + 1].since if number + 1 < len(elected) else None
+        yield Term(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=fact.term,
+            leader=fact.node if fact.decision == ELECTED else None,
+            start_time=fact.since,
+            end_time=after,
+            cause=cause(group, fact.term, fact),
+            certainty=PROVEN if fact.committed else POSSIBLE,
+            start_event_id=fact.since_event,
+            end_event_id=None,
+        )
+    yield from terms_by_hearsay(group, seen)
+
+
+def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Decision]) -> Term:
+    first = min(tenures, key=lambda t: t.begin)
+    last = max(tenures, key=lambda t: (t.open, t.end))
+    decision = next((fact for fact in elected if fact.term == epoch), None)
+    return Term(
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        term=epoch,
+        leader=master,
+        start_time=first.begin.at,
+        end_time=None if last.open else last.end.at,
+        cause=cause(group, epoch, decision),
+        certainty=PROVEN,
+        start_event_id=first.begin.event_id,
+        end_event_id=last.end.event_id,
+    )
+
+
+def elections(decided: list[Decision], group: Group, sets: list[SetVersion]) -> Iterator[Election]:
+    """One row for each election by the controllers, with or without a winner."""
+    by_epoch = {version.epoch: version for version in sets}
+    for fact in elections_of(decided):
+        before = by_epoch.get((fact.set_epoch or 0) - 1)
+        yield Election(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=fact.term or 0,
+            candidate=fact.node,
+            start_time=fact.since,
+            end_time=fact.since,
+            outcome=_outcome(fact, before),
+            rounds=1,
+            votes_granted=None,
+            votes_needed=None,
+            voters=before.members if before else (),
+            decided_by=fact.source_node,
+            start_event_id=fact.since_event,
+            end_event_id=fact.since_event,
+        )
+
+
+def _outcome(fact: Decision, before: SetVersion | None) -> str:
+    if fact.decision == NOBODY_ELECTED:
+        return "no_candidate"
+    if before is not None and fact.node not in before.members:
+        return "won_unclean"
+    return "won"
+
+
+def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateSet]:
+    """One row for each value of the SyncStateSet."""
+    for number, version in enumerate(sets):
+        after = sets[number + 1].decision.since if number + 1 < len(sets) else None
+        yield SyncStateSet(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            master_epoch=version.master_epoch or 0,
+            sync_state_set_epoch=version.epoch,
+            master=version.master,
+            members=version.members,
+            start_time=version.decision.since,
+            end_time=after,
+            start_event_id=version.decision.since_event,
+        )

@@ -1,0 +1,107 @@
+"""SyncStateSets that break a rule, or that a master could not change."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from election_core.fold.process_runs import SECOND
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, since
+from election_core.judge.wording import between
+from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
+from election_core.protocols.controller.decision_rules import SetVersion
+from election_core.protocols.controller.facts import SetRefused
+from election_core.protocols.controller.tables import ALTER_FAILED
+
+
+def set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
+    """``MASTER_NOT_IN_SYNC_STATE_SET``: the controllers refuse such a set (2013), so one recorded breaks a rule."""
+    for version in sets:
+        if version.master is None or version.master in version.members:
+            continue
+        fact = version.decision
+        yield group.finding(
+            RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
+            (version.epoch,),
+            severity=WARNING,
+            certainty=PROVEN,
+            nodes=(version.master,),
+            terms=(version.master_epoch,) if version.master_epoch is not None else (),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"SyncStateSet {version.epoch} is {{{', '.join(version.members)}}} without the master "
+            f"{version.master} of epoch {version.master_epoch}.",
+            evidence=(fact.since_event,) if fact.since_event else (),
+        )
+
+
+def stale_sets(group: Group) -> Iterator[Finding]:
+    """``SYNC_STATE_SET_STALE``: a master could not change its SyncStateSet for longer than a poll.
+
+    Until it can, the recorded set names members that do not follow: with allAckInSyncStateSet it cannot acknowledge,
+    and without it an election may choose a member that lacks messages.
+    """
+    for tries in refused_in_a_row(group):
+        first, last = tries[0], tries[-1]
+        source, term = first.source_node, first.term
+        least, most = group.clocks.elapsed(since(first), since(last))
+        if least <= group.timing.us(Timeout.CONTROLLER_POLL, source):
+            continue
+        codes = sorted({str(fact.code) for fact in tries if fact.code is not None})
+        answers = f"refused with code {', '.join(codes)}" if codes else "not answered"
+        name = first.node or source
+        yield group.finding(
+            RuleId.SYNC_STATE_SET_STALE,
+            (source, term, first.since // SECOND),
+            severity=INFO,
+            certainty=PROVEN,
+            nodes=(name,),
+            terms=(term,) if term is not None else (),
+            start_time=first.since,
+            end_time=last.since,
+            summary=f"Master {name} ({source}, epoch {term}) could not change its SyncStateSet for "
+            f"{between(least, most)}: {len(tries)} reports, {answers}.",
+            evidence=tuple(fact.since_event for fact in tries if fact.since_event),
+            duration_min_ms=least // 1000,
+            duration_max_ms=most // 1000,
+            rounds=len(tries),
+        )
+
+
+def refused_in_a_row(group: Group) -> list[list[SetRefused]]:
+    """Reports of one master in one epoch that failed one after the other.
+
+    Code 2013 is left out: it mostly says that the set is the recorded one already.
+    """
+    rows: list[list[SetRefused]] = []
+    failed = [fact for fact in group.of(SetRefused) if fact.code != ALTER_FAILED]
+    for fact in sorted(failed, key=lambda f: (f.source_node, f.term or 0, f.since)):
+        last = rows[-1][-1] if rows else None
+        together = last is not None and (last.source_node, last.term) == (fact.source_node, fact.term)
+        if last is not None and together and fact.since - last.since <= _one_attempt(group, fact.source_node):
+            rows[-1].append(fact)
+        else:
+            rows.append([fact])
+    return rows
+
+
+def sets_coverage(group: Group, sets: list[SetVersion], found: Iterable[Finding]) -> Iterator[RuleCoverage]:
+    """How many sets contain their master, and how many attempts to change one did not last."""
+    rules = Counter(finding.rule for finding in found)
+    stale, without = rules[RuleId.SYNC_STATE_SET_STALE], rules[RuleId.MASTER_NOT_IN_SYNC_STATE_SET]
+    yield coverage(group, RuleId.SYNC_STATE_SET_STALE, len(refused_in_a_row(group)) - stale, stale)
+    judged = sum(1 for version in sets if version.master is not None)
+    yield coverage(
+        group,
+        RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
+        judged - without,
+        without,
+        len(sets) - judged,
+        "the election before this set is not in the logs",
+    )
+
+
+def _one_attempt(group: Group, source: str) -> int:
+    """Refusals of one master that are no further apart are one attempt."""
+    return group.timing.us(Timeout.CONTROLLER_POLL, source) + group.timing.us(Timeout.CONTROLLER_IN_A_ROW)

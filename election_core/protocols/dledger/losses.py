@@ -1,0 +1,156 @@
+"""What members lost of what had been committed, and what brokers lost of their queues.
+
+    committed by leader, term 1   |1 2 3 4 5 6 7|         a majority had them
+    leader's log, term 2          |1 2 3 4 5|             leader completeness (Raft section 5.4): it must have all seven
+    a member's log, cut           |1 2 3 4|               it had printed 7 as committed: what its leader has comes back
+
+A cut below the commit index alone is no loss: a leader of DLedger cuts a follower's log where both surely agree, which
+may be far below, and sends what it has again.
+
+The queues of a broker are made from its log. Some releases compute the end of a DLedger log too small when they start
+after a kill (by the header of each entry), and cut the queues there: the log has the messages, and no queue does.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.fold.process_runs import SECOND
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, Tenure, since
+from election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
+from election_core.model.facts import Committed, LogCut, TermWentBack
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.protocols.dledger.facts import CommittedCut, LeaderLog, QueuesCut
+
+STATUS_INTERVAL = 3 * SECOND
+"""A member prints the length of its log so often (``QuorumAckChecker``), so a leader's may follow the cut."""
+
+_NO_LEADER = "the length of the leader's log is not printed"
+_NO_END = "the end of the log is not printed at that start"
+
+
+def losses(group: Group) -> Iterator[Finding | RuleCoverage]:
+    """``COMMITTED_ENTRY_LOST`` and ``QUEUES_CUT_AT_START`` of a DLedger group."""
+    cuts = {id(fact): _leader_of(group, fact) for fact in group.of(CommittedCut)}
+    leaders = list(_not_had_by_a_leader(group))
+    lost = [*leaders, *_cut(group, leaders)]
+    yield from lost
+    unknown = sum(1 for leader in cuts.values() if leader is None)
+    kept = sum(1 for _ in group.of(LogCut)) - unknown + sum(1 for _ in group.of(LeaderLog)) - len(lost)
+    yield coverage(group, RuleId.COMMITTED_ENTRY_LOST, max(kept, 0), len(lost), unknown, _NO_LEADER)
+    yield from _queues_cut(group)
+    verdicts = [_verdict(fact) for fact in group.of(QueuesCut)]
+    conform, violate, unclear = (verdicts.count(verdict) for verdict in (CONFORMS, VIOLATES, UNDECIDABLE))
+    yield coverage(group, RuleId.QUEUES_CUT_AT_START, conform, violate, unclear, _NO_END)
+
+
+def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
+    """The log of the leader that wanted a cut, as it was first seen in its last term before that."""
+    own = [
+        led
+        for led in group.of(LeaderLog)
+        if led.node == cut.peer and group.clocks.elapsed(since(led), since(cut))[1] >= -STATUS_INTERVAL
+    ]
+    return max(own, key=lambda led: led.term, default=None)
+
+
+def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
+    """A member's log was cut below what it had printed as committed, and its leader does not have the entries.
+
+    ``leaders`` are the findings about leaders that lack entries, from which such a cut follows.
+    """
+    for fact in group.of(CommittedCut):
+        leader = _leader_of(group, fact)
+        if leader is None or leader.to_index >= fact.to_index:
+            continue
+        name = fact.node or fact.source_node
+        count = fact.to_index - max(fact.from_index, leader.to_index)
+        yield group.finding(
+            RuleId.COMMITTED_ENTRY_LOST,
+            (name, fact.since, fact.from_index),
+            severity=CRITICAL,
+            nodes=tuple(dict.fromkeys(node for node in (name, fact.peer) if node)),
+            terms=(leader.term,),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} knew entries up to {fact.to_index} to be committed and cut its log after entry "
+            f"{fact.from_index} as {fact.peer} wanted, whose log as leader of term {leader.term} ended at entry "
+            f"{leader.to_index}: {_entries(count)} lost.",
+            evidence=[fact.since_event, leader.since_event],
+            implied_by=next((one.finding_id for one in leaders if leader.term in one.terms), None),
+        )
+
+
+def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
+    """A leader of a later term whose log ends below what an earlier term had committed.
+
+    Terms that began anew, because the members' stores were emptied, tell nothing of each other.
+    """
+    if any(True for _ in group.of(TermWentBack)):
+        return
+    for led in group.of(LeaderLog):
+        before = [one for one in group.of(Committed) if one.term < led.term and one.to_index > led.to_index]
+        if not before:
+            continue
+        most = max(before, key=lambda one: (one.to_index, one.term))
+        leader, name = most.node or most.source_node, led.node or led.source_node
+        yield group.finding(
+            RuleId.COMMITTED_ENTRY_LOST,
+            (name, led.term),
+            severity=CRITICAL,
+            nodes=tuple(dict.fromkeys((name, leader))),
+            terms=(most.term, led.term),
+            start_time=led.since,
+            end_time=led.since,
+            summary=f"{name} led term {led.term} with a log that ends at entry {led.to_index}, although {leader} had "
+            f"committed entries up to {most.to_index} in term {most.term}: {_entries(most.to_index - led.to_index)} "
+            "lost.",
+            evidence=[most.since_event, led.since_event],
+        )
+
+
+def _entries(count: int) -> str:
+    return f"{count} committed entr{'y is' if count == 1 else 'ies are'}"
+
+
+def _verdict(fact: QueuesCut) -> str:
+    if fact.cut_to is None or fact.queue_end <= fact.cut_to:
+        return CONFORMS  # the queues end where the log does: the line comes with each such start
+    if fact.log_end is None:
+        return UNDECIDABLE
+    return VIOLATES if fact.log_end > fact.cut_to else CONFORMS
+
+
+def _queues_cut(group: Group) -> Iterator[Finding]:
+    """A broker cut its queues below the end of its log; it does harm where that broker leads afterwards."""
+    for fact in group.of(QueuesCut):
+        if _verdict(fact) != VIOLATES or fact.cut_to is None:
+            continue
+        led = _led_after(group, fact)
+        name = fact.node or fact.source_node
+        cut = min(fact.queue_end, fact.log_end or fact.queue_end) - fact.cut_to
+        then = (
+            f"As leader of term {led.term} it cannot show them to consumers, and gives their queue offsets out again."
+            if led
+            else "It does harm where this broker leads."
+        )
+        yield group.finding(
+            RuleId.QUEUES_CUT_AT_START,
+            (name, fact.since),
+            severity=WARNING if led else INFO,
+            nodes=(name,),
+            terms=(led.term,) if led else (),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} started with queues that reached byte {fact.queue_end} of its log and cut them at byte "
+            f"{fact.cut_to}, although its log goes on to byte {fact.log_end}: the messages of {cut} bytes are in the "
+            f"log and in no queue. {then} The start did that, not an election.",
+            evidence=[fact.since_event, *(led.evidence if led else ())],
+            bytes_lost=cut,
+        )
+
+
+def _led_after(group: Group, fact: QueuesCut) -> Tenure | None:
+    """The first tenure of the same process's log after the cut."""
+    own = (one for one in group.tenures if one.source == fact.source_node and one.begin.at >= fact.since)
+    return min(own, key=lambda one: one.begin, default=None)

@@ -1,0 +1,49 @@
+"""The votes that a ZooKeeper server sent and heard while it looked for a leader: they tie the servers' clocks together.
+
+A server sends its votes after it printed "New election" (``FastLeaderElection#lookForLeader``), and prints each that it
+gets, its own too. Its own tell with which votes it went through an election; that line alone comes surely before
+anybody else heard of them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from election_core.fold.fact_writer import FactWriter
+from election_core.model.facts import Fact
+from election_core.model.fold_event import FoldEvent
+from election_core.protocols.highest_id.facts import MessageReceived, MessageSent
+
+VOTE = "vote"
+"""What goes from server to server; its ``term`` is the number of the round."""
+
+
+@dataclass(slots=True)
+class PassedVotes:
+    """The votes of one server's log. A round begins with a line of its own, and again with a new process."""
+
+    sent: dict[tuple[str | None, int, str], FoldEvent] = field(default_factory=dict)
+    heard: dict[tuple[str | None, str, int, str], FoldEvent] = field(default_factory=dict)
+    _began: FoldEvent | None = None
+
+    def election(self, began: FoldEvent | None) -> None:
+        """An election begins; with ``None`` a new process, which has begun none."""
+        self._began = began
+
+    def vote(self, event: FoldEvent, node: str | None) -> None:
+        """A vote came in, the server's own or another's; only one that looks for a leader sends votes of a round."""
+        if event.result != "LOOKING" or event.peer is None or event.count is None:
+            return
+        ids = f"{event.value} {event.peer_ledger_end_term} {event.peer_ledger_end} {event.term}"
+        began = None if self._began is None else self._began.event_id
+        if event.peer != node:
+            self.heard.setdefault((began, event.peer, event.count, ids), event)
+        else:
+            # Where the line of the beginning is lost, the vote is known to have been cast, and no more.
+            self.sent.setdefault((began, event.count, ids), self._began or event)
+
+    def facts(self, emit: FactWriter) -> Iterator[Fact]:
+        """Each vote once an election."""
+        for (_, number, ids), event in self.sent.items():
+            yield MessageSent(*emit.at(event), term=number, peer=None, message=VOTE, ids=ids)
+        for (_, peer, number, ids), event in self.heard.items():
+            yield MessageReceived(*emit.at(event), term=number, peer=peer, message=VOTE, ids=ids)
