@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
+from election_core.model.timing import Timeout
+
 UNBOUNDED = 1 << 60
 """Larger than any difference of two moments, in microseconds."""
 
-WANDER_US = 50_000
+WANDER_US = Timeout.CLOCK_WANDER.us
 """How far two clocks may part between a message that compares them and the moments that are judged by it.
 
 A clock that is kept within its bound is slewed back and forth, a free one gains or loses up to 100 us a second. Whole
@@ -29,7 +31,7 @@ _STEPS_AT_MOST = 8
 """A clock that was set more often than this in one group's logs is compared with none."""
 _CHOICES_AT_MOST = 500
 """So many sets of clocks are tried for the smallest one that explains a contradiction."""
-_SLACK_US = 1_000_000
+_SLACK_US = Timeout.CLOCK_SLACK.us
 """A line of another file may have been written so long after the last line before a step, or before the first after."""
 
 

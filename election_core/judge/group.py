@@ -19,9 +19,9 @@ from election_core.judge.wording import NO_BOUND
 from election_core.model.catalogue import PROVEN, RuleId, finding_id
 from election_core.model.facts import Alive, F, Fact, Role, Silence
 from election_core.model.rows import Finding
-from election_core.model.timing import DEFAULTS, Timing
+from election_core.model.timing import DEFAULTS, Timeout, Timing
 
-SILENT_END = 15 * SECOND
+SILENT_END = Timeout.SILENT_END.us
 """A log that ends at least this long before the logs of its group end tells nothing about its last role: the
 process died, was cut off from its disk, or its log was not collected."""
 

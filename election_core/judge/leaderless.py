@@ -25,12 +25,13 @@ from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Role, Serving
 from election_core.model.rows import Finding
+from election_core.model.timing import Timeout
 
-BRIEF = 2 * SECOND
+BRIEF = Timeout.BRIEF.us
 """A time without leader that may be shorter than this is worth knowing, not an alarm."""
 PLANNED = frozenset({STOPPED, "leadership_transfer", "preferred_leader"})
 """How a leadership ends that somebody wanted to end."""
-GROUP_SHUTDOWN = 60 * SECOND
+GROUP_SHUTDOWN = Timeout.GROUP_SHUTDOWN.us
 """Members that stop within this time of their leader were shut down together."""
 
 
@@ -261,7 +262,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
             end = Moment(hole.begin.at, hole.end.by, hole.begin.source)
     log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
     said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
-    if said_itself or (not log_stops and end.by - end.at <= 2 * SECOND):
+    if said_itself or (not log_stops and end.by - end.at <= Timeout.BLURRED_END.us):
         return _End(end, end, tenure)
     widest = clocks.widest
     near = heard.between(tenure.node, end.at - SECOND - widest, (target.by if log_stops else end.by) + widest)
@@ -375,7 +376,7 @@ def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down:
 def _who_left(group: Group, lost: Majority, left: Left) -> str:
     before = group.clocks.elapsed(left.latest, lost.latest)
     how = "had ended" if left.ended else "heard of it no more"
-    return f"{left.member} {how}" + (f" for {between(*before)}" if before[0] >= 2 * SECOND else "")
+    return f"{left.member} {how}" + (f" for {between(*before)}" if before[0] >= BRIEF else "")
 
 
 def _how_ended(tenure: Tenure) -> str:

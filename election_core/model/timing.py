@@ -101,6 +101,10 @@ class Timeout(Enum):
         "clock that is kept within its bound is slewed back and forth, a free one gains or loses up to 100 us a "
         "second. Whole seconds blur more than that.",
     )
+    CLOCK_SLACK = Entry(
+        1_000,
+        "A line of another file may be written so long after the last line before a step, or before the first after.",
+    )
     PATIENCE = Entry(
         15_000,
         "Nobody lets a leader be silent for longer without a suspicion; the default of Redis Cluster is the longest "
@@ -113,12 +117,6 @@ class Timeout(Enum):
         2_000,
         "How often a leader sends heartbeats. RocketMQ has no setting for it.",
         "DLedgerConfig.heartBeatTimeIntervalMs",
-    )
-    DLEDGER_LEASE = Entry(
-        6_000,
-        "A follower gives its leader up, and a leader without a quorum itself, after three heartbeats "
-        "(maxHeartBeatLeak).",
-        "DLedgerConfig.maxHeartBeatLeak x heartBeatTimeIntervalMs",
     )
     DLEDGER_ROUND = Entry(
         2_000,
@@ -158,6 +156,15 @@ class Timeout(Enum):
         "A line and the state that it prints were noted within this time.",
         "DLedgerLeaderElector.maintainAsFollower",
     )
+    DLEDGER_STATUS = Entry(
+        3_000,
+        "How often a member prints the length of its log, so that a leader's may follow the cut.",
+        "DLedgerEntryPusher.QuorumAckChecker",
+    )
+    DLEDGER_ONE_RECOVERY = Entry(
+        60_000,
+        "The end of the log that a starting broker prints so long before it cuts its queues is that of the same start.",
+    )
     UNKNOWN_ZONE = Entry(
         900_000,
         "A printed local time of an unknown zone is right modulo a quarter of an hour: zones differ by whole ones.",
@@ -184,7 +191,6 @@ class Timeout(Enum):
         "rafthttp ConnReadTimeout",
     )
     ETCD_ONE_START = Entry(5_000, "A member says its first role just before it says with what it starts.")
-    ETCD_SAME_NEWS = Entry(1_000, "A member prints news of one leader on two lines no further apart than this.")
     # -- ZooKeeper -----------------------------------------------------------------------------------------------
     ZK_TICK = Entry(2_000, "The unit of all other limits.", "zoo.cfg tickTime", ("tickTime",))
     ZK_SYNC_LIMIT = Entry(
@@ -203,7 +209,6 @@ class Timeout(Enum):
         (2_000, 10),
     )
     ZK_FOLLOWS = Entry(10_000, "Beyond initLimit: a server that follows so long follows an established leader.")
-    ZK_CONTACT = Entry(1_000, "Lines of one contact between servers are no further apart than this.")
     ZK_HEARD_BEFORE = Entry(2_000, "A learner notices so long before its line that it heard its leader no more.")
     ROLLING_RESTART = Entry(
         600_000, "Servers that were restarted within this time of the leader may have been restarted in turn."

@@ -93,7 +93,15 @@ def test_what_went_back_is_found_with_its_size_and_nothing_else(corpora: Path, r
 @pytest.mark.parametrize("run", FOUND)
 def test_one_cause_is_one_alarm(corpora: Path, run: str) -> None:
     alarms = [one for one in findings(corpora / SYSTEM / run) if one.severity != INFO and one.implied_by is None]
-    assert len(alarms) == (1 if any(severity != INFO for _, severity, *_ in FOUND[run]) else 0)
+    hand_overs = {(one.replica_group, one.start_time) for one in alarms}
+    assert len(hand_overs) == (1 if any(severity != INFO for _, severity, *_ in FOUND[run]) else 0)
+
+
+@pytest.mark.parametrize("run", FOUND)
+def test_what_one_hand_over_lost_is_no_echo_of_each_other(corpora: Path, run: str) -> None:
+    rules = {one.finding_id: one.rule for one in findings(corpora / SYSTEM / run)}
+    for one in findings(corpora / SYSTEM / run):
+        assert one.implied_by is None or rules[one.implied_by] != one.rule
 
 
 @pytest.mark.parametrize("run", [run for run in FOUND if run.startswith(("failover", "skip", "chain"))])

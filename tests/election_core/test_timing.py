@@ -1,6 +1,7 @@
 """Times: one table for all; a group has what its logs print, else what the settings say, else the default."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -24,26 +25,6 @@ from jobs.showing import timing_page
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("fold", "judge", "protocols")
-
-STILL_BARE = frozenset(
-    {
-        "judge/clock_segments.py",
-        "judge/group.py",
-        "judge/leaderless.py",
-        "protocols/dledger/causality.py",
-        "protocols/dledger/checks.py",
-        "protocols/dledger/log.py",
-        "protocols/dledger/tables.py",
-        "protocols/highest_id/log.py",
-        "protocols/highest_id/rules.py",
-        "protocols/raft/log.py",
-        "protocols/raft/tables.py",
-        "protocols/zab/log.py",
-        "protocols/zab/rules.py",
-        "protocols/zab/tables.py",
-    }
-)
-"""Files that still count with times of their own."""
 
 
 def bare_times(tree: ast.AST) -> Iterator[int]:
@@ -102,8 +83,15 @@ def test_no_rule_counts_with_a_time_of_its_own() -> None:
         for path in files
         if (lines := sorted(set(bare_times(ast.parse(path.read_text(encoding="utf-8"))))))
     }
-    assert {name: lines for name, lines in found.items() if name not in STILL_BARE} == {}
-    assert set(found) == STILL_BARE, "these count with the table now"
+    assert found == {}
+
+
+def test_each_time_of_the_table_is_counted_with() -> None:
+    texts = [
+        path.read_text(encoding="utf-8") for room in ROOMS for path in (ROOT / "election_core" / room).rglob("*.py")
+    ]
+    named = set(re.findall(r"Timeout\.([A-Z_]+)", " ".join(texts)))
+    assert {timeout.name for timeout in Timeout if not timeout.settable} <= named
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -8,14 +8,14 @@ file, or got an old copy of it, raises itself to one term twice.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import FOLLOWER, LEADER
 from election_core.judge.clock import Message, Moment
 from election_core.judge.group import since
 from election_core.model.facts import Alive, Fact, Role, TermRaised, TermWentBack, VoteGranted
+from election_core.model.timing import Timeout
 from election_core.protocols.dledger.log import PROTOCOL, TRANSFER
 
-AT_ONCE = 2 * SECOND
+AT_ONCE = Timeout.DLEDGER_AT_ONCE.us
 """A leader that was elected so soon after it had raised its term cannot have won that term before: it would have
 lost its quorum first, which takes more than ``maxHeartBeatLeak`` heartbeats, or a failed round of 2 s."""
 

@@ -12,12 +12,13 @@ from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, 
 from election_core.model.catalogue import RuleId
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.model.timing import Timeout
 
 LATE_ANSWER = "an answer may have come between decision and printing"
 EARLIER_ROUND = "the answer may belong to an earlier round"
 
 _MILLISECOND = 1000
-_SHORTEST_WAIT = 2_000_000
+_SHORTEST_WAIT = Timeout.DLEDGER_ROUND.us
 """A round of votes waits 2 to 3 s, or until enough is known (``voteLatch.await``); microseconds."""
 
 
@@ -270,13 +271,13 @@ def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict
 
 # -- heartbeats --------------------------------------------------------------------------------------------------
 
-HEARTBEAT_INTERVAL_MS = 2000
+HEARTBEAT_INTERVAL_MS = Timeout.DLEDGER_HEARTBEAT.value.ms
 """``DLedgerConfig.heartBeatTimeIntervalMs``, where the log does not print it; RocketMQ has no setting for it."""
 
 _LEAK = 3
 """``DLedgerConfig.maxHeartBeatLeak``; never printed."""
 
-_UNAMBIGUOUS = 600 * 1_000_000
+_UNAMBIGUOUS = Timeout.UNAMBIGUOUS.us
 """A printed time of an unknown zone is right modulo a quarter of an hour (see ``log.last_heartbeat``)."""
 
 
@@ -309,7 +310,7 @@ def leader_gives_up(parsed: FoldEvent, last_quorum: int | None, event: FoldEvent
     last quorum is longer ago than maxHeartBeatLeak intervals. That time is not reset by an election: who led an hour
     ago gives up after its first failed round.
     """
-    if event.at - parsed.at > 1_000_000 or event.term != parsed.term:
+    if event.at - parsed.at > Timeout.DLEDGER_AGREES.us or event.term != parsed.term:
         return None
     if event.from_term != event.term:
         return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS) if event.from_term == parsed.max_term else None

@@ -36,6 +36,7 @@ from election_core.model.facts import (
 )
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.model.timing import Timeout
 from election_core.protocols.dledger.checks import (
     ALREADY_VOTED,
     HEARTBEAT_INTERVAL_MS,
@@ -71,24 +72,24 @@ PROTOCOL = "dledger"
 
 ROLE_OF = {"LEADER": LEADER, "FOLLOWER": FOLLOWER, "CANDIDATE": CANDIDATE}
 
-STATUS_SETTLES = 2 * SECOND
+STATUS_SETTLES = Timeout.STATUS_SETTLES.us
 """Role lines and status lines come from different threads; a status line this soon after a role line may still
 show the role before it, also where it bears an earlier time."""
 
-KEEPS_ROLE = 7 * SECOND
+KEEPS_ROLE = Timeout.DLEDGER_KEEPS_ROLE.us
 """A leader without quorum gives up after 3 intervals of 2 s, tested at the end of a round; a second for the clock."""
-MUST_BE_GONE = 12 * SECOND
+MUST_BE_GONE = Timeout.DLEDGER_MUST_BE_GONE.us
 
 TRANSFER = "leadership_transfer"
 PREFERRED = "preferred_leader"
 """How the role of a leader ends that hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
-TRANSFER_LASTS = 10 * SECOND
+TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
 """A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
 
-ONE_RECOVERY = 60 * SECOND
+ONE_RECOVERY = Timeout.DLEDGER_ONE_RECOVERY.us
 """The end of the log that a starting broker prints so long before it cuts its queues is that of the same start."""
 
-HEARD_LASTS = 5 * SECOND
+HEARD_LASTS = Timeout.DLEDGER_HEARD.us
 """A larger term is taken at once, or after the round of votes that is open; later lines may be of another life."""
 
 NOT_A_MEMBER = "not_a_member"
@@ -792,7 +793,7 @@ PERIODIC: Mapping[str, Periodic] = {
 """Status lines, every 3 s, and the errors of requests to a member that is gone, with every heartbeat."""
 
 _LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:(\d\d):(\d\d)(?:\.(\d{1,9}))?")
-_ZONE_STEP = 900 * SECOND
+_ZONE_STEP = Timeout.UNKNOWN_ZONE.us
 
 
 def last_heartbeat(local: str | None, by: int) -> int | None:

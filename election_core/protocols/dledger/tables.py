@@ -7,7 +7,9 @@ order). The machine runs on these tables; a broken world takes a row away or ben
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-HEARTBEAT_INTERVAL_MS = 2000
+from election_core.model.timing import Timeout
+
+HEARTBEAT_INTERVAL_MS = Timeout.DLEDGER_HEARTBEAT.value.ms
 MAX_HEARTBEAT_LEAK = 3
 SILENCE_MS = MAX_HEARTBEAT_LEAK * HEARTBEAT_INTERVAL_MS
 """How long a follower stands a silent leader, and a leader a missing quorum."""

@@ -10,16 +10,17 @@ from dataclasses import dataclass, field, replace
 from election_core.fold.contact import Contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
-from election_core.fold.process_runs import SECOND, Activity, incarnation_at
+from election_core.fold.process_runs import Activity, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
 from election_core.model.facts import Candidacy, Fact, QuietLog
 from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import Timeout
 from election_core.protocols.dledger.log import Campaign
 from election_core.protocols.highest_id.facts import LowerLeaderNamed, MessageReceived, MessageSent, StillLeads
 
 START = "START"
 
-PATIENCE = 15 * SECOND
+PATIENCE = Timeout.PATIENCE.us
 """Nobody lets a leader be silent for longer without a suspicion; the default of Redis Cluster is the longest known."""
 
 

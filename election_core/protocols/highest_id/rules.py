@@ -25,11 +25,12 @@ from election_core.judge.wording import between
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Candidacy, Fact, Role
 from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.model.timing import Timeout
 from election_core.protocols.dledger.rules import elections, terms
 from election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, MessageReceived, MessageSent, StillLeads
 from election_core.protocols.highest_id.ranks import higher, rank
 
-ON_ITS_WAY = 3 * SECOND
+ON_ITS_WAY = Timeout.ON_ITS_WAY.us
 """A message that arrives at all arrives in this time."""
 
 

@@ -221,7 +221,8 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
         names = list(_lost_names(hand_over, tables, group, rollback))
         root = next(_skipped(hand_over, group, lost=bool(offsets or names), verdicts=skipped), None)
         older = dict(_by_version(hand_over, tables, stale))
-        yield from (*older.values(), *names, *((root,) if root is not None else ()))
+        yield from (*older.values(), *((root,) if root is not None else ()))
+        yield from (_implied(name, root) for name in names)
         for kind, taken_over, went_back in offsets:
             if taken_over is not None:
                 yield _implied(taken_over, older.get(kind))

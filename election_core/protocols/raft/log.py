@@ -22,15 +22,16 @@ from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
+from election_core.model.timing import Timeout
 from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, HeardLast, vote_facts
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
 
 PROTOCOL = "raft"
 
-ONE_START = 5 * SECOND
+ONE_START = Timeout.ETCD_ONE_START.us
 """A member says its first role just before it says with what it starts."""
-READ_TIMEOUT = 5 * SECOND
+READ_TIMEOUT = Timeout.ETCD_READ_TIMEOUT.us
 """A connection to a peer is given up at the latest after this silence (rafthttp ``ConnReadTimeout``).
 
 A connection that the other end closed may have been silent for as long: the last packet may get lost and come late.

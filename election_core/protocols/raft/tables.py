@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from election_core.model.quorum import majority
+from election_core.model.timing import Timeout
 
-HEARTBEAT_MS = 500
-ELECTION_MS = 5000
+HEARTBEAT_MS = 5 * Timeout.ETCD_HEARTBEAT.value.ms
+ELECTION_MS = 5 * Timeout.ETCD_ELECTION.value.ms
 """As etcd's tuning guide sets them for members that are far apart; the defaults are a fifth and less of that."""
 
 VOTE, PRE_VOTE = "MsgVote", "MsgPreVote"

@@ -34,6 +34,7 @@ from election_core.model.facts import (
 )
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
+from election_core.model.timing import Timeout
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.passed_votes import PassedVotes
 from election_core.protocols.zab.tables import Vote, is_better, zxid_of
@@ -309,7 +310,9 @@ class ZabLog:
             if most_us or any(word in (event.result or "") for word in ("EOF", "Socket")):
                 by = event.by - least_us
                 due_us = self._settings.get("tickTime", 0) * 1000 // 2 if most_us else 0
-                self.heard.append((leader, min(by, event.by - most_us - 2 * SECOND), by + due_us, event.event_id))
+                self.heard.append(
+                    (leader, min(by, event.by - most_us - Timeout.ZK_HEARD_BEFORE.us), by + due_us, event.event_id)
+                )
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
     def _on_leader_shutdown(self, event: FoldEvent) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
 from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Moment
@@ -26,15 +25,16 @@ from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARN
 from election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
 from election_core.model.quorum import is_majority
 from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.model.timing import Timeout
 from election_core.protocols.dledger import rules as raft_like
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
 
-ROLLING_RESTART = 600 * SECOND
+ROLLING_RESTART = Timeout.ROLLING_RESTART.us
 """Servers that were restarted within this time of the leader may have been restarted in turn."""
-FOLLOWS_A_LEADER = 30 * SECOND
+FOLLOWS_A_LEADER = Timeout.ZK_INIT_LIMIT.us + Timeout.ZK_FOLLOWS.us
 """A server that follows so long follows an established leader (initLimit is 20 s by default)."""
 
 

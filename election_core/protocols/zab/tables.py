@@ -6,7 +6,9 @@ these rules, and a broken world bends one; the judge orders votes by the same on
 
 from dataclasses import dataclass
 
-TICK_MS = 2000
+from election_core.model.timing import Timeout
+
+TICK_MS = Timeout.ZK_TICK.value.ms
 INIT_LIMIT, SYNC_LIMIT = 10, 5
 """In ticks: how long discovery and synchronisation may take, and how long a server stands silence; zoo.cfg's."""
 

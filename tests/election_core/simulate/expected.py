@@ -113,7 +113,7 @@ EXPECTED: dict[str, Expected] = {
         proven=frozenset(
             {
                 *("LOCK_DOUBLE_HOLD", "LOCK_WITHOUT_QUORUM", "LOCK_NON_STRICT_RISK", "LOCK_USED_AFTER_EXPIRY"),
-                "ACTING_MASTER_OVERLAP",
+                *("ACTING_MASTER_OVERLAP", "LEADERLESS"),
             }
         ),
         repeated=("lock-cut", "lock-any-faults-lost-lines"),
@@ -161,7 +161,9 @@ EXPECTED: dict[str, Expected] = {
         ),
     ),
     "metadata": Expected(
-        proven=frozenset({"METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC", "LOG_GAP"}),
+        proven=frozenset(
+            {"METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC", "LOG_GAP", "LEADERLESS"},
+        ),
         repeated=("metadata-equal-versions", "metadata-skip-lost-lines"),
         story=(
             "metadata-equal-versions",
