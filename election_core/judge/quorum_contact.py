@@ -114,9 +114,11 @@ class Majorities:
                 for lost in self._lost.get((source, tenure.node), [])
                 if role.since <= lost.since_by and lost.since <= end.by and lost.until is None
             ]
-            if ended or not heard:  # one that followed until it learned of another may have heard of it no more before
+            if ended or not heard:
                 at = Moment(max(end.at, role.since), end.by, source, end.event_id)
-                yield Left(name, at if ended else Moment(role.since, at.by, source, end.event_id), at, ended)
+                # Of a leader that says no farewell it may have heard no more long before it learned of another one.
+                unsure = not ended and tenure.end_cause in (DIED, SILENT)
+                yield Left(name, Moment(role.since, at.by, source, end.event_id) if unsure else at, at, ended)
             else:
                 last = max(heard, key=lambda one: (one.since_by, one.since))
                 at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
