@@ -187,13 +187,12 @@ class Segments:
         end = next(own for own in reversed(row) if own.first <= moment.by)
         if end.number < begin.number:
             begin, end = end, begin
-        at = moment.at
-        if begin is not row[-1]:
-            at = min(at, row[row.index(begin) + 1].first)
-        by = moment.by
-        if end is not row[0]:
-            by = max(by, row[row.index(end) - 1].last)
-        return Span(begin.number, at, end.number, by)
+        if begin is end:
+            return Span(begin.number, moment.at, end.number, moment.by)
+        first, last = row[row.index(begin) + 1].first, row[row.index(end) - 1].last
+        # What looks like one step may be two, of which the first one left no message behind it, or the last one none.
+        unseen = 0 if {begin.number, end.number} <= self._shown else abs(last - first)
+        return Span(begin.number, min(moment.at, first) - unseen, end.number, max(moment.by, last) + unseen)
 
     def of_one_clock(self, one: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
@@ -226,7 +225,9 @@ class Segments:
             numbered = [replace(own, number=len(self._all) + number) for number, own in enumerate(row)]
             self._all += numbered
             self._rows[source] = numbered
+        self._shown = {own.number for own in self._all}
         self._placed = list(self._place())
+        self._shown = {number for one in self._placed for number in (one.cause, one.effect)}
 
     def _place(self) -> Iterator[_Placed]:
         """The messages of which it is certain between which segments they go."""
