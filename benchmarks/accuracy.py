@@ -123,8 +123,14 @@ def page(sections: Mapping[str, str]) -> str:
 
 def sections_of(text: str) -> dict[str, str]:
     """The sections of a page, by protocol."""
-    parts = text.split("\n## ")[1:]
+    parts = (part for part in text.split("\n## ")[1:] if part.partition(":")[0] in PROTOCOLS)
     return {part.partition(":")[0]: f"## {part.rstrip()}\n" for part in parts}
+
+
+def others_of(text: str) -> str:
+    """What follows the sections of the protocols: other commands write it."""
+    parts = [part for part in text.split("\n## ")[1:] if part.partition(":")[0] not in PROTOCOLS]
+    return "".join(f"\n## {part}" for part in parts)
 
 
 def _remeasured(protocols: Iterable[str], worlds: int) -> tuple[dict[str, str], list[str]]:
@@ -144,7 +150,8 @@ def main() -> int:
     if given.print:
         sys.stdout.write("\n".join(sections.values()))
     else:
-        PAGE.write_text(page({**sections_of(PAGE.read_text()), **sections}))
+        before = PAGE.read_text()
+        PAGE.write_text(page({**sections_of(before), **sections}) + others_of(before))
     return 1 if wrong else 0
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import combinations
 
 from election_core.model.quorum import majority
 from election_core.protocols.dledger.tables import (
@@ -45,7 +46,7 @@ def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (
         *(_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _kept_roles),
-        *(_kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
+        *(_lost_commits, _kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
     )
     found = [one for part in (*parts, _log_gaps, storms) for one in part(world)]
     found += same_term(world, _SIGNS, "term")
@@ -198,6 +199,34 @@ def _kept_roles(world: World) -> Iterator[Truth]:
                 words,
                 about((reign.node,), (reign.term,)),
             )
+
+
+def _lost_commits(world: World) -> Iterator[Truth]:
+    """A later leader without entries that a former one, which broke the rules, had called committed."""
+    status = [line for line in world.lines if line.said and line.said.kind == "DL_STATUS"]
+    for before, after in combinations(sorted(world.reigns, key=lambda reign: reign.term), 2):
+        called = [
+            _index(line, "committed") for line in status if (line.node, _term(line)) == (before.node, before.term)
+        ]
+        ends = [_index(line, "ledger_end") for line in status if (line.node, _term(line)) == (after.node, after.term)]
+        if not called or not ends or max(called) <= ends[0] or before.node == after.node:
+            continue
+        nodes, term = {before.node, after.node}, after.term
+        words = f"{after.node} led term {term} without entries that {before.node} had called committed."
+        yield Truth(
+            "COMMITTED_ENTRY_LOST",
+            (before.node, after.node),
+            (before.term, term),
+            after.begin_us,
+            None,
+            False,
+            words,
+            lambda finding, nodes=nodes, term=term: set(finding.nodes) == nodes and term in finding.terms,  # type: ignore[misc]
+        )
+
+
+def _index(line: Line, name: str) -> int:
+    return int(str(value(line, name)))
 
 
 def _kept_terms(world: World) -> Iterator[Truth]:

@@ -7,6 +7,7 @@ A table is plain text as ``rocketmq_lines.txt`` is: ``# stream``, a record, its 
 import random
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from election_core.dialects import Dialect, Record
@@ -50,5 +51,5 @@ def records(path: Path, dialect: Dialect, stream: str) -> Iterator[tuple[int, Re
     """The records of a file with their line numbers."""
     lines = path.read_text(encoding="utf-8").splitlines()
     starts = [at for at, line in enumerate(lines) if re.match(dialect.record_start, line)]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         yield start + 1, Record(lines[start], tuple(lines[start + 1 : end][:20]), stream, 0)
