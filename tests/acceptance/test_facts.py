@@ -105,7 +105,10 @@ def test_nobody_else_led(known: Known, tables: Tables) -> None:
 
 
 def test_who_led_at_once_and_how_long(known: Known, tables: Tables) -> None:
-    """Each overlap has its finding, whose bounds hold its length; no other one is claimed as more than possible."""
+    """Each overlap has its finding, whose bounds hold its length; no other one is claimed as more than possible.
+
+    None is expected of an overlap that a clock hides which was set back over it.
+    """
     name_of = members(tables, known)
     found = [row for row in tables["findings"] if row["rule"] in SPLITS]
     told: list[Row] = []
@@ -120,7 +123,7 @@ def test_who_led_at_once_and_how_long(known: Known, tables: Tables) -> None:
             and set(row["terms"]) == overlap.terms
             and row["overlap_min_ms"] / 1000 - rounding <= overlap.seconds <= row["overlap_max_ms"] / 1000 + rounding
         ]
-        if len(good) != 1:
+        if len(good) != 1 and not known.undecided(overlap):
             missing.append(f"{overlap}:\n{show(found)}")
         told += good
     assert not missing, "\n".join(missing)
