@@ -152,7 +152,8 @@ SAID: dict[str, tuple[Sentence, ...]] = {
             (
                 counters("1", "delay_offset", 114, 197, group=A),
                 counters("0", "delay_offset", 198, group=A),
-                judged(STALE, A, conforms=2),
+                # the first copies of both offset tables have a counter beyond the one taken over: written anew since
+                judged(STALE, A, conforms=1, undecidable="the first copy of the delay_offset table came after"),
                 no_finding(ROLLBACK, STALE),
             ),
         ),

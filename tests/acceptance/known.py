@@ -168,6 +168,14 @@ class Known:
         """Whether the node's clock showed this time twice, since it was set back over it."""
         return any(later < shown + 1 and shown - 1 < before for before, later in self._set_back(node))
 
+    def undecided(self, overlap: AtOnce) -> bool:
+        """Whether no log tells if two led at once: a clock showed the older one's end, or the newer one's beginning,
+        twice, since it was set back."""
+        older, newer = min(overlap.terms), max(overlap.terms)
+        ends = [(led.node, led.until) for led in self.leaders if led.term == older and led.node in overlap.nodes]
+        begins = [(led.node, led.since) for led in self.leaders if led.term == newer and led.node in overlap.nodes]
+        return any(self.shown_twice(node, self.own(node, moment)) for node, moment in ends + begins)
+
     def _set_back(self, node: str) -> Iterator[tuple[float, float]]:
         """What the clock showed just before it was set back, and just after."""
         steps = self._set_to.get(node, [])

@@ -331,7 +331,7 @@ CONTROLLER: dict[str, tuple[Sentence, ...]] = {
                 master("3", 11, t("17:58:02"), None),
                 overlap(20, {"2", "3"}, {10, 11}, severity=("info", "warning"), group=BS),
                 log_gap(t("17:57:50"), t("17:58:15"), "2"),
-                leaderless(t("17:57:50"), t("17:58:02"), BS, asleep="2"),
+                leaderless(t("17:57:50"), t("17:58:02"), BS, asleep="2", served=t("17:58:12")),
             ),
         ),
         (
@@ -628,7 +628,7 @@ CONTROLLER: dict[str, tuple[Sentence, ...]] = {
         (
             "Leaderless for about 12 s (18:26:11 to 18:26:23)",
             (
-                leaderless(t("18:26:11"), t("18:26:23"), BS, asleep="1"),
+                leaderless(t("18:26:11"), t("18:26:23"), BS, asleep="1", served=t("18:26:26")),
                 members(({"1", "2", "3"}, 6, "18:26:41"), group=BS),
             ),
         ),

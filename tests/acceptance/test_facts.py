@@ -105,7 +105,10 @@ def test_nobody_else_led(known: Known, tables: Tables) -> None:
 
 
 def test_who_led_at_once_and_how_long(known: Known, tables: Tables) -> None:
-    """Each overlap has its finding, whose bounds hold its length; no other one is claimed as more than possible."""
+    """Each overlap has its finding, whose bounds hold its length; no other one is claimed as more than possible.
+
+    None is expected of an overlap that a clock hides which was set back over it.
+    """
     name_of = members(tables, known)
     found = [row for row in tables["findings"] if row["rule"] in SPLITS]
     told: list[Row] = []
@@ -120,7 +123,7 @@ def test_who_led_at_once_and_how_long(known: Known, tables: Tables) -> None:
             and set(row["terms"]) == overlap.terms
             and row["overlap_min_ms"] / 1000 - rounding <= overlap.seconds <= row["overlap_max_ms"] / 1000 + rounding
         ]
-        if len(good) != 1:
+        if len(good) != 1 and not known.undecided(overlap):
             missing.append(f"{overlap}:\n{show(found)}")
         told += good
     assert not missing, "\n".join(missing)
@@ -147,12 +150,11 @@ def test_what_was_lost_is_told_by_whom_it_was_taken(known: Known, tables: Tables
 
 def test_nothing_critical_that_did_not_happen(known: Known, tables: Tables) -> None:
     """Critical is what lost or forked something; where nothing was lost, no finding counts lost messages."""
-    critical = [row for row in tables["findings"] if row["severity"] == "critical"]
-    if known.unreadable:
-        critical = [row for row in critical if row["rule"] != QUEUES_CUT]
+    findings = [row for row in tables["findings"] if not (known.unreadable and row["rule"] == QUEUES_CUT)]
+    critical = [row for row in findings if row["severity"] == "critical"]
     if not known.gone:
         assert not critical, show(critical)
-        counted = [row for row in tables["findings"] if row["messages_lost"] or row["bytes_lost"]]
+        counted = [row for row in findings if row["messages_lost"] or row["bytes_lost"]]
         assert not [row for row in counted if row["severity"] != "info"], show(counted)
         return
     name_of = members(tables, known)

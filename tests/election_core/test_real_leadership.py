@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from election_core.fold.process_runs import SECOND
 from election_core.judge.leaderless import BRIEF
 from election_core.model.catalogue import DEFINITE, PROVEN
 from election_core.model.facts import Alive, Fact, Role
@@ -106,7 +107,10 @@ def test_clocks_that_are_off_change_no_alarm(corpora: Path, seconds: float) -> N
         own = leadership(story.run_facts(run))
         expected = alarms(own) | brief(own)
         critical = {(f.rule, f.nodes, f.terms) for f in findings(own) if f.severity == "critical"}
-        members = {fact.source_node for fact in own if isinstance(fact, Role)}
+        members: dict[str, set[str]] = {}
+        for fact in own:
+            if isinstance(fact, Role):
+                members.setdefault(fact.source_node, {fact.source_node}).add(fact.node or fact.source_node)
         for source in sorted({fact.source_node for fact in own}):
             skews = set()
             for shift_us in (-int(seconds * 1e6), int(seconds * 1e6)):
@@ -116,12 +120,17 @@ def test_clocks_that_are_off_change_no_alarm(corpora: Path, seconds: float) -> N
                 new = {claim for claim in said - expected if claim[1] != "CLOCK_SKEW"}
                 assert not new, (run.name, source, shift_us, new)
                 assert critical <= {(f.rule, f.nodes, f.terms) for f in moved}, (run.name, source, shift_us)
-            assert source in skews or source not in members or seconds < 1, (run.name, source)
+            # a finding names the member, not the folder of its logs
+            assert source not in members or members[source] & skews or seconds < 1, (run.name, source, skews)
 
 
 @pytest.mark.slow
 def test_clocks_inside_their_bounds_change_no_certain_finding(corpora: Path) -> None:
-    """What is proven or definite, of any severity, stays so, and nothing else becomes so."""
+    """What is proven or definite, of any severity, stays so, and nothing else becomes so.
+
+    But a time without a leader is definite from a second on: one that is hardly longer by one reading of two clocks,
+    each inside its bound, may be shorter by another.
+    """
     for run in runs_of(corpora):
         own = leadership(story.run_facts(run))
         expected = certain(own)
@@ -129,8 +138,11 @@ def test_clocks_inside_their_bounds_change_no_certain_finding(corpora: Path) -> 
             for shift_us in (-story.BOUND_MS * 1000, story.BOUND_MS * 1000):
                 found = certain(shifted(own, source, shift_us))
                 where = (run.name, source, shift_us)
-                assert found.keys() == expected.keys(), where
-                assert [one for one in found if not as_grave(found[one], expected[one])] == [], where
+                differ = {**found, **expected}
+                unlike = {claim: differ[claim] for claim in found.keys() ^ expected.keys()}
+                assert [claim for claim in unlike if not around_a_second(unlike[claim])] == [], where
+                both = found.keys() & expected.keys()
+                assert [one for one in both if not as_grave(found[one], expected[one])] == [], where
 
 
 def certain(own: Iterable[Fact]) -> dict[tuple[object, ...], list[Finding]]:
@@ -154,6 +166,12 @@ def around_brief(one: Finding, other: Finding) -> bool:
     """Whether two clocks at their bounds make one length out of the other, on both sides of the limit."""
     lengths = [found.duration_min_ms or 0 for found in (one, other)]
     return abs(lengths[0] - lengths[1]) <= 2 * story.BOUND_MS and min(lengths) < BRIEF // 1000
+
+
+def around_a_second(found: list[Finding]) -> bool:
+    """Whether a clock that is off by its bound brings the length of a time without a leader below what is definite."""
+    longest = SECOND // 1000 + story.BOUND_MS
+    return all(one.rule == "LEADERLESS" and (one.duration_min_ms or 0) <= longest for one in found)
 
 
 def shifted(own: Iterable[Fact], source: str, shift_us: int) -> list[Fact]:

@@ -14,6 +14,7 @@ after a kill (by the header of each entry), and cut the queues there: the log ha
 from collections.abc import Iterator, Sequence
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.fold.roles import FOLLOWER
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, Tenure, since
 from election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
@@ -25,7 +26,7 @@ from election_core.protocols.dledger.facts import CommittedCut, LeaderLog, Queue
 STATUS_INTERVAL = Timeout.DLEDGER_STATUS.us
 """A member prints the length of its log so often (``QuorumAckChecker``), so a leader's may follow the cut."""
 
-_NO_LEADER = "the length of the leader's log is not printed"
+_NO_LEADER = "the logs do not say what the leader had that wanted the cut"
 _NO_END = "the end of the log is not printed at that start"
 
 
@@ -45,12 +46,27 @@ def losses(group: Group) -> Iterator[Finding | RuleCoverage]:
 
 
 def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
-    """The log of the leader that wanted a cut, as it was first seen in its last term before that."""
-    own = [
-        led
-        for led in group.of(LeaderLog)
-        if led.node == cut.peer and group.clocks.elapsed(since(led), since(cut))[1] >= -STATUS_INTERVAL
-    ]
+    """The log of the leader that wanted a cut, as it was first seen in the term in which the member followed it then.
+
+    Of an earlier term of that leader nothing follows: its log has grown since. So where the member's own log does not
+    say whom it followed, or the leader's log does not reach so far, nobody knows what the leader had.
+    """
+    moment = since(cut)
+    followed = {
+        role.term
+        for role in group.roles
+        if role.source_node == cut.source_node
+        and role.role == FOLLOWER
+        and role.leader == cut.peer
+        and role.since <= moment.by
+        and (role.until_by is None or moment.at <= role.until_by)
+    }
+    leading = {
+        tenure.term
+        for tenure in group.tenures
+        if tenure.node == cut.peer and group.clocks.elapsed(tenure.end, moment)[0] <= STATUS_INTERVAL
+    }
+    own = (led for led in group.of(LeaderLog) if led.node == cut.peer and led.term in followed & leading)
     return max(own, key=lambda led: led.term, default=None)
 
 

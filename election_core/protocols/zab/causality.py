@@ -9,7 +9,7 @@ from election_core.judge.group import since
 from election_core.model.facts import Alive, Fact, Role, TermRaised
 from election_core.protocols.highest_id.facts import MessageReceived, MessageSent
 from election_core.protocols.zab.log import PROTOCOL
-from election_core.protocols.zab.passed_votes import VOTE
+from election_core.protocols.zab.passed_votes import CAST, VOTE
 
 
 def messages(own: Iterable[Fact]) -> Iterator[Message]:
@@ -33,19 +33,21 @@ def _after_establishment(own: Iterable[Fact]) -> Iterator[Message]:
 def _votes_heard(own: Iterable[Fact]) -> Iterator[Message]:
     """A vote of a round is heard only after its sender went into the election of that round.
 
-    A server that starts again may cast the same vote in a round of the same number: such votes are left out.
+    A server that starts again may cast the same vote in a round of the same number: such votes are left out. So are
+    those of which it is not known since when they were cast.
     """
-    sent: dict[tuple[object, ...], set[Moment]] = {}
+    sent: dict[tuple[object, ...], set[Moment | None]] = {}
     begins = _begins(own)
     for fact in own:
-        if isinstance(fact, MessageSent) and fact.message == VOTE:
-            sent.setdefault((fact.replica_group, fact.node, fact.term, fact.ids), set()).add(since(fact))
+        if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST):
+            cause = since(fact) if fact.message == VOTE else None
+            sent.setdefault((fact.replica_group, fact.node, fact.term, fact.ids), set()).add(cause)
     for fact in own:
         if isinstance(fact, MessageReceived) and fact.message == VOTE:
             causes = sent.get((fact.replica_group, fact.peer, fact.term, fact.ids), set())
             if len(causes) == 1:
                 (cause,) = causes
-                if not _of_an_earlier_life(fact, cause, begins):
+                if cause is not None and not _of_an_earlier_life(fact, cause, begins):
                     yield Message(cause, since(fact))
 
 

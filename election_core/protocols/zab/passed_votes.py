@@ -15,13 +15,15 @@ from election_core.protocols.highest_id.facts import MessageReceived, MessageSen
 
 VOTE = "vote"
 """What goes from server to server; its ``term`` is the number of the round."""
+CAST = "vote cast before"
+"""A vote that was sent at some time before the line that tells of it: others may have heard of it earlier."""
 
 
 @dataclass(slots=True)
 class PassedVotes:
     """The votes of one server's log. A round begins with a line of its own, and again with a new process."""
 
-    sent: dict[tuple[str | None, int, str], FoldEvent] = field(default_factory=dict)
+    sent: dict[tuple[str | None, int, str], tuple[str, FoldEvent]] = field(default_factory=dict)
     heard: dict[tuple[str | None, str, int, str], FoldEvent] = field(default_factory=dict)
     _began: FoldEvent | None = None
 
@@ -39,11 +41,12 @@ class PassedVotes:
             self.heard.setdefault((began, event.peer, event.count, ids), event)
         else:
             # Where the line of the beginning is lost, the vote is known to have been cast, and no more.
-            self.sent.setdefault((began, event.count, ids), self._began or event)
+            told = (CAST, event) if self._began is None else (VOTE, self._began)
+            self.sent.setdefault((began, event.count, ids), told)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """Each vote once an election."""
-        for (_, number, ids), event in self.sent.items():
-            yield MessageSent(*emit.at(event), term=number, peer=None, message=VOTE, ids=ids)
+        for (_, number, ids), (message, event) in self.sent.items():
+            yield MessageSent(*emit.at(event), term=number, peer=None, message=message, ids=ids)
         for (_, peer, number, ids), event in self.heard.items():
             yield MessageReceived(*emit.at(event), term=number, peer=peer, message=VOTE, ids=ids)
