@@ -197,7 +197,7 @@ def renamed(row: Any, under: Pseudonyms | None) -> str:
 def in_order(said: str) -> str:
     """The same with its lists in the order of the new names, which is not that of the names that they hide."""
     for between, lists in LISTS:
-        for found in set(lists.findall(said)):
+        for found in sorted(lists.findall(said), key=len, reverse=True):
             said = said.replace(found, between.join(sorted(found.split(between))))
     return said
 
