@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -342,7 +343,7 @@ def test_a_step_that_holds_a_cluster_back_fails_unless_others_are_to_be_publishe
     """``validate`` fails in the place of ``replay --unpublished``, so that ``publish`` comes to its turn."""
     twice("events")(warehouse)
     done = Replay(None, held=("c1",), checks=tuple(check(warehouse)))
-    monkeypatch.setattr(jobs.cli.pipeline, "started", lambda *_: None)
+    monkeypatch.setattr(jobs.cli.pipeline, "engine_of", lambda *_, **__: nullcontext())
     monkeypatch.setattr(jobs.cli.pipeline, "replay_stage", lambda *_, **__: done)
     assert main(["replay", "--warehouse", warehouse.root, *options]) == code
     said = capsys.readouterr().out

@@ -167,7 +167,7 @@ def landed(run: Path, root: Path, privacy: Privacy) -> dict[str, list[dict[str, 
 def verdict(events: list[dict[str, Any]]) -> Iterator[Any]:
     """What the core makes of events, as the job drives it."""
     rows = pa.Table.from_pylist(events, TABLES["events"].arrow_schema())
-    rows = rows.append_column("is_snapshot", pa.compute.match_substring(rows["stream"], "/"))
+    rows = rows.append_column("contains(stream, '/')", pa.compute.match_substring(rows["stream"], "/"))
     rows = rows.sort_by([(name, "ascending") for name in PROGRAM_ORDER])
     facts = [fact_values(fact) for fact in core.fold(rows.to_batches()) if isinstance(fact, Fact)]
     facts.sort(key=lambda values: (values[:2], str(values)))
@@ -175,15 +175,31 @@ def verdict(events: list[dict[str, Any]]) -> Iterator[Any]:
         yield from core.judge([record_batch(TABLES["facts"], list(group))])
 
 
+LISTS = (
+    (", ", re.compile(r"(?:addr|client)-[0-9a-f]{12}(?::\d+)?(?:, (?:addr|client)-[0-9a-f]{12}(?::\d+)?)+")),
+    ("; ", re.compile(r"(?<=\()(?:addr-[0-9a-f]{12}(?::\d+)? [^();]+; )+addr-[0-9a-f]{12}[^();]+")),
+)
+"""Lists of new names in a sentence, and of what each of them did: what stands between two, and the whole."""
+
+
 def renamed(row: Any, under: Pseudonyms | None) -> str:
     """A row with every text under its new name, and lists in the order of these; without the hash that names it."""
 
     def value(one: Any) -> Any:
         if isinstance(one, str):
-            return ", ".join(sorted((under.in_text(one) if under else one).split(", ")))
+            said = in_order(under.in_text(one) if under else one)
+            return ", ".join(sorted(said.split(", ")))
         return sorted(map(str, map(value, one))) if isinstance(one, tuple) else one
 
     return f"{type(row).__name__} {[value(one) for one in astuple(row)]}"
+
+
+def in_order(said: str) -> str:
+    """The same with its lists in the order of the new names, which is not that of the names that they hide."""
+    for between, lists in LISTS:
+        for found in sorted(lists.findall(said), key=len, reverse=True):
+            said = said.replace(found, between.join(sorted(found.split(between))))
+    return said
 
 
 # -- settings ----------------------------------------------------------------------------------------------------------
