@@ -67,7 +67,14 @@ def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
         if tenure.node == cut.peer and group.clocks.elapsed(tenure.end, moment)[0] <= STATUS_INTERVAL
     }
     own = (led for led in group.of(LeaderLog) if led.node == cut.peer and led.term in followed & leading)
-    return max(own, key=lambda led: led.term, default=None)
+    led = max(own, key=lambda led: led.term, default=None)
+    # What was committed in the leader's own term was not in its log yet when that was first seen.
+    return led if led is not None and _committed_before(group, led) is not None else None
+
+
+def _committed_before(group: Group, led: LeaderLog) -> int | None:
+    """The last entry that leaders of earlier terms had committed, as far as they printed it."""
+    return max((one.to_index for one in group.of(Committed) if one.term < led.term), default=None)
 
 
 def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
@@ -77,10 +84,13 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
     """
     for fact in group.of(CommittedCut):
         leader = _leader_of(group, fact)
-        if leader is None or leader.to_index >= fact.to_index:
+        if leader is None:
+            continue
+        committed = min(fact.to_index, _committed_before(group, leader) or 0)
+        count = committed - max(fact.from_index, leader.to_index)
+        if count <= 0:
             continue
         name = fact.node or fact.source_node
-        count = fact.to_index - max(fact.from_index, leader.to_index)
         yield group.finding(
             RuleId.COMMITTED_ENTRY_LOST,
             (name, fact.since, fact.from_index),
@@ -89,7 +99,7 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
             terms=(leader.term,),
             start_time=fact.since,
             end_time=fact.since,
-            summary=f"{name} knew entries up to {fact.to_index} to be committed and cut its log after entry "
+            summary=f"{name} knew entries up to {committed} to be committed and cut its log after entry "
             f"{fact.from_index} as {fact.peer} wanted, whose log as leader of term {leader.term} ended at entry "
             f"{leader.to_index}: {_entries(count)} lost.",
             evidence=[fact.since_event, leader.since_event],
