@@ -16,6 +16,7 @@ from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_core.model.facts import Candidacy, Committed, ContactLost, LastHeard, QuorumLost, Role
 from election_core.model.quorum import majority
+from election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, SILENT})
 """How the role of a process ends that ended with it."""
@@ -84,8 +85,18 @@ class Majorities:
             if elapsed(one.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, one.latest)[1]
         ]
         earliest = min((one.earliest for one in alike), key=lambda moment: elapsed(moment, target)[1])
+        if tenure.end_cause == DIED:
+            earliest = self._missed_first(tenure, left, earliest, target)
         rounds = next((one.rounds for one in found if one.rounds is not None), None)
         return self._not_before_a_commit(tenure, Majority(earliest, first.latest, tuple(left), rounds), target)
+
+    def _missed_first(self, tenure: Tenure, left: Sequence[Left], earliest: Moment, target: Moment) -> Moment:
+        """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
+        elapsed = self._group.clocks.elapsed
+        missed = max([*(one.earliest for one in left), earliest], key=lambda moment: elapsed(moment, target)[1])
+        noticed = Moment(missed.at - Timeout.CLOSE_ON_ITS_WAY.us, missed.by, missed.source, missed.event_id)
+        last_line = Moment(tenure.end.at, tenure.end.at, tenure.source, tenure.end.event_id)
+        return noticed if elapsed(last_line, noticed)[1] > 0 else last_line
 
     def _by_followers(self, tenure: Tenure, target: Moment, left: Sequence[Left]) -> Majority | None:
         members = self._count(tenure)

@@ -111,6 +111,9 @@ class Timeout(Enum):
         "known.",
         "redis.conf cluster-node-timeout",
     )
+    CLOSE_ON_ITS_WAY = Entry(
+        200, "What the system of a killed process closes is closed at the other side in this time."
+    )
     ON_ITS_WAY = Entry(3_000, "A message between members that arrives at all arrives in this time.")
     # -- RocketMQ DLedger ----------------------------------------------------------------------------------------
     DLEDGER_HEARTBEAT = Entry(

@@ -64,7 +64,8 @@ def overlaps(world: World, signs: Signs, word: str, sure_us: int, bound_us: int)
             continue
         committed = any(time > newer.begin_us for time in stale.grew)
         shown = all(signs.shows_begin(world, one) and signs.shows_end(world, one) for one in (stale, newer))
-        shown = shown and not (signs.quiet and stale.end_us is None)
+        ends_unseen = signs.quiet and stale.end_us is None  # a quiet log tells of a leader up to its last line alone
+        shown = shown and not ends_unseen
         agree = clocks_agree(world, bound_us)
         old, new = f"{stale.node} ({word} {stale.term})", f"{newer.node} ({word} {newer.term})"
         yield Truth(
@@ -75,17 +76,20 @@ def overlaps(world: World, signs: Signs, word: str, sure_us: int, bound_us: int)
             newer.begin_us + lasted,
             lasted > sure_us and shown and agree,
             f"{old} and {new} led at once for {lasted / SECOND:.1f} s.",
-            _overlap_of(stale, newer, committed, lasted, agree),
+            _overlap_of(stale, newer, committed, (lasted, 0 if ends_unseen else lasted), agree),
         )
 
 
-def _overlap_of(stale: Reign, newer: Reign, committed: bool, lasted_us: int, agree: bool) -> Claim:
-    """A claim must have the right length, and be critical only where the stale leader committed."""
+def _overlap_of(stale: Reign, newer: Reign, committed: bool, lasted_us: tuple[int, int], agree: bool) -> Claim:
+    """A claim must have the right length, and be critical only where the stale leader committed.
+
+    ``lasted_us`` is the true length, and the shortest ``most`` that a claim may have (0: any).
+    """
     covers_both = about((stale.node, newer.node), (stale.term, newer.term))
 
     def covers(finding: Finding) -> bool:
         least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
-        fits = not agree or least <= lasted_us <= most
+        fits = not agree or (least <= lasted_us[0] and lasted_us[1] <= most)
         return covers_both(finding) and fits and (committed or finding.severity == "info")
 
     return covers

@@ -491,7 +491,8 @@ def _gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | No
         ended = Moment(ended.at, ended.at, ended.source)
     if master.open or clocks.elapsed(ended, first.end)[0] <= 0:
         return None
-    end = after.begin if after is not None else group.end
+    # Who stops acting does so because a master is back, though the master's own lines may be lost.
+    end = after.begin if after is not None else group.end if acting[-1].open else acting[-1].end
     since_end, since_acting = clocks.elapsed(master.end, end), clocks.elapsed(first.begin, end)
     least, most = max(since_end[0], min(since_acting[0], since_end[1])), since_end[1]
     return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
