@@ -23,7 +23,10 @@ ONE_CLOCK = {
         "_storm_of": "elections on one clock",
     },
     "protocols/dledger/causality.py": {"_at_once": "a raise and an election of one source, which it asks for"},
-    "protocols/dledger/losses.py": {"_led_after": "tenures and a start of one source"},
+    "protocols/dledger/losses.py": {
+        "_leader_of": "the roles of a member and a cut of its own log",
+        "_led_after": "tenures and a start of one source",
+    },
     "protocols/dledger/rules.py": {"_cause": "the campaigns and the tenure of one node; which tenure was first of all"},
     "protocols/highest_id/rules.py": {
         "_in_order": "widened by the bounds of both clocks: what messages prove of them needs the order first",
