@@ -8,6 +8,7 @@ import tree_sitter_go
 from tree_sitter import Language, Node, Parser
 
 from texts.statements import HOLE, Statement, formatted, joined, merged, skeleton
+from texts.syntax import descendants, field_of, text_of
 
 _LEVELS = {
     **dict.fromkeys(("Debug", "Debugf", "Debugln"), "debug"),
@@ -33,11 +34,11 @@ def statements(source: bytes) -> list[Statement]:
 
 
 def _statements(root: Node) -> Iterator[Statement]:
-    for call in _descendants(root, "call_expression"):
+    for call in descendants(root, "call_expression"):
         called = call.child_by_field_name("function")
         if called is None or called.type != "selector_expression":
             continue
-        name, of = _field(called, "field"), _field(called, "operand")
+        name, of = field_of(called, "field"), field_of(called, "operand")
         arguments = _arguments(call)
         if name not in _LEVELS or not _LOGGER.fullmatch(of) or not arguments:
             continue
@@ -53,24 +54,6 @@ def _statements(root: Node) -> Iterator[Statement]:
             yield Statement(skeleton(message), _LEVELS[name], _place(call), fields)
 
 
-def _descendants(node: Node, kind: str) -> Iterator[Node]:
-    stack = [node]
-    while stack:
-        one = stack.pop()
-        if one.type == kind:
-            yield one
-        stack.extend(reversed(one.named_children))
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _field(node: Node, name: str) -> str:
-    found = node.child_by_field_name(name)
-    return "" if found is None else _text(found)
-
-
 def _arguments(call: Node) -> list[Node]:
     found = call.child_by_field_name("arguments")
     return [] if found is None else [one for one in found.named_children if one.type != "comment"]
@@ -79,7 +62,7 @@ def _arguments(call: Node) -> list[Node]:
 def _fields(arguments: list[Node]) -> Iterator[str]:
     """``key:Type`` of each field of zap that stands in the call itself."""
     for one in arguments:
-        found = _FIELD.fullmatch(_field(one, "function")) if one.type == "call_expression" else None
+        found = _FIELD.fullmatch(field_of(one, "function")) if one.type == "call_expression" else None
         if found is None:
             continue
         of = _arguments(one)
@@ -95,24 +78,24 @@ def _messages(node: Node, depth: int = 0) -> list[str]:
         return [HOLE]
     match node.type:
         case "interpreted_string_literal":
-            return [_unescaped(_text(node)[1:-1])]
+            return [_unescaped(text_of(node)[1:-1])]
         case "raw_string_literal":
-            return [_text(node)[1:-1]]
+            return [text_of(node)[1:-1]]
         case "parenthesized_expression":
             return _messages(node.named_children[0], depth + 1)
-        case "binary_expression" if _field(node, "operator") == "+":
+        case "binary_expression" if field_of(node, "operator") == "+":
             sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
             return joined(_messages(one, depth + 1) for one in sides if one is not None)
         case "identifier":
             return _named(node, depth)
-        case "call_expression" if _field(node, "function") == "fmt.Sprintf" and _arguments(node):
+        case "call_expression" if field_of(node, "function") == "fmt.Sprintf" and _arguments(node):
             return [formatted(one) for one in _messages(_arguments(node)[0], depth + 1)]
     return [HOLE]
 
 
 def _named(node: Node, depth: int) -> list[str]:
     """The text behind a name: a variable of the function, or a constant of the file."""
-    name = _text(node)
+    name = text_of(node)
     at = node.parent
     while at is not None and at.type not in {"function_declaration", "method_declaration"}:
         at = at.parent
@@ -126,14 +109,14 @@ def _named(node: Node, depth: int) -> list[str]:
 def _set(scope: Node, name: str) -> Iterator[Node]:
     """What a variable or constant is set to."""
     for kind in ("short_var_declaration", "assignment_statement"):
-        for one in _descendants(scope, kind):
+        for one in descendants(scope, kind):
             left, right = one.child_by_field_name("left"), one.child_by_field_name("right")
-            if left is not None and right is not None and _text(left) == name and right.named_children:
+            if left is not None and right is not None and text_of(left) == name and right.named_children:
                 yield right.named_children[0]
     for kind in ("const_spec", "var_spec"):
-        for one in _descendants(scope, kind):
+        for one in descendants(scope, kind):
             value = one.child_by_field_name("value")
-            if _field(one, "name") == name and value is not None and value.named_children:
+            if field_of(one, "name") == name and value is not None and value.named_children:
                 yield value.named_children[0]
 
 
@@ -149,7 +132,7 @@ def _place(node: Node) -> str:
     at = node.parent
     while at is not None and at.type != "method_declaration":
         at = at.parent
-    receiver = [] if at is None else re.sub(r"[()*]", " ", _field(at, "receiver")).split()
+    receiver = [] if at is None else re.sub(r"[()*]", " ", field_of(at, "receiver")).split()
     return receiver[-1] if receiver else ""
 
 

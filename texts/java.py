@@ -8,6 +8,7 @@ import tree_sitter_java
 from tree_sitter import Language, Node, Parser
 
 from texts.statements import HOLE, MOST_VARIANTS, Statement, braced, formatted, joined, merged, skeleton
+from texts.syntax import descendants, field_of, text_of
 
 _LEVELS = {"trace": "trace", "debug": "debug", "info": "info", "warn": "warn", "error": "error", "fatal": "error"}
 _LOGGER = re.compile(r"(?:.*[._])?(?:LOG|LOGGER|log|logger|\w+(?:Log|Logger|_LOG|_LOGGER))(?:\(\))?")
@@ -30,16 +31,16 @@ def statements(source: bytes) -> list[Statement]:
 
 
 def _statements(root: Node) -> Iterator[Statement]:
-    for call in _descendants(root, "method_invocation"):
-        name, logger = _field(call, "name"), call.child_by_field_name("object")
-        if name not in _LEVELS or logger is None or not _LOGGER.fullmatch(_text(logger).replace("this.", "")):
+    for call in descendants(root, "method_invocation"):
+        name, logger = field_of(call, "name"), call.child_by_field_name("object")
+        if name not in _LEVELS or logger is None or not _LOGGER.fullmatch(text_of(logger).replace("this.", "")):
             continue
         arguments = _arguments(call)
         if not arguments:
             continue
         values = [one for one in arguments[1:] if not _is_throwable(one)]
         if len(values) == 1 and values[0].type == "array_creation_expression":
-            count = len(next(iter(_descendants(values[0], "array_initializer")), values[0]).named_children)
+            count = len(next(iter(descendants(values[0], "array_initializer")), values[0]).named_children)
         else:
             count = len(values)
         messages = _messages(arguments[0])
@@ -49,24 +50,6 @@ def _statements(root: Node) -> Iterator[Statement]:
         for message in messages:
             text = skeleton(braced(message, count) if count else message)
             yield Statement(text, _LEVELS[name], _place(call))
-
-
-def _descendants(node: Node, kind: str) -> Iterator[Node]:
-    stack = [node]
-    while stack:
-        one = stack.pop()
-        if one.type == kind:
-            yield one
-        stack.extend(reversed(one.named_children))
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _field(node: Node, name: str) -> str:
-    found = node.child_by_field_name(name)
-    return "" if found is None else _text(found)
 
 
 def _arguments(call: Node) -> list[Node]:
@@ -80,14 +63,14 @@ def _messages(node: Node, depth: int = 0) -> list[str]:
         return [HOLE]
     match node.type:
         case "string_literal":
-            return [_literal(_text(node))]
+            return [_literal(text_of(node))]
         case "character_literal":
-            return [_unescaped(_text(node)[1:-1])]
+            return [_unescaped(text_of(node)[1:-1])]
         case "decimal_integer_literal":
-            return [_text(node)]
+            return [text_of(node)]
         case "parenthesized_expression":
             return _messages(node.named_children[0], depth + 1)
-        case "binary_expression" if _field(node, "operator") == "+" and _has_text(node):
+        case "binary_expression" if field_of(node, "operator") == "+" and _has_text(node):
             sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
             return joined(_messages(one, depth + 1) for one in sides if one is not None)
         case "ternary_expression":
@@ -108,7 +91,7 @@ def _has_text(node: Node) -> bool:
     if node.type in {"parenthesized_expression", "ternary_expression"}:
         return any(map(_has_text, node.named_children))
     if node.type == "identifier":
-        return re.search(rf"\bString\s+{re.escape(_text(node))}\b", _text(_root(node))) is not None
+        return re.search(rf"\bString\s+{re.escape(text_of(node))}\b", text_of(_root(node))) is not None
     return node.type == "string_literal"
 
 
@@ -118,10 +101,10 @@ def _letters(message: str) -> bool:
 
 def _called(node: Node, depth: int) -> list[str]:
     """``String.format``, ``"...".concat`` and a ``StringBuilder`` in one expression."""
-    name, arguments = _field(node, "name"), _arguments(node)
+    name, arguments = field_of(node, "name"), _arguments(node)
     of = node.child_by_field_name("object")
-    if name == "format" and _field(node, "object") in {"String", "MessageFormat"} and arguments:
-        if _field(node, "object") == "MessageFormat":
+    if name == "format" and field_of(node, "object") in {"String", "MessageFormat"} and arguments:
+        if field_of(node, "object") == "MessageFormat":
             return [re.sub(r"\{\d+[^}]*\}", HOLE, one).replace("''", "'") for one in _messages(arguments[0], depth + 1)]
         return [formatted(one) for one in _messages(arguments[0], depth + 1)]
     if name == "toString" and of is not None and of.type in {"method_invocation", "identifier"}:
@@ -133,20 +116,20 @@ def _built(node: Node, depth: int) -> list[str]:
     """What a chain of ``append`` on a new ``StringBuilder`` makes."""
     if depth > _DEEPEST:
         return [HOLE]
-    if node.type == "object_creation_expression" and "StringBu" in _field(node, "type"):
+    if node.type == "object_creation_expression" and "StringBu" in field_of(node, "type"):
         arguments = _arguments(node)
         return _messages(arguments[0], depth + 1) if arguments else [""]
     of = node.child_by_field_name("object")
-    if node.type == "method_invocation" and _field(node, "name") == "append" and of is not None:
+    if node.type == "method_invocation" and field_of(node, "name") == "append" and of is not None:
         return joined((_built(of, depth + 1), _messages(_arguments(node)[0], depth + 1)))
     if node.type == "identifier":
         body = _enclosing(node, _BODIES)
-        begun = [] if body is None else [one for one in _declared(body, _text(node)) if "StringBu" in _text(one)]
+        begun = [] if body is None else [one for one in _declared(body, text_of(node)) if "StringBu" in text_of(one)]
         if len(begun) == 1 and body is not None:
             appended = [
                 one
-                for one in _descendants(body, "expression_statement")
-                if _text(one).startswith(f"{_text(node)}.append") and one.start_byte < node.start_byte
+                for one in descendants(body, "expression_statement")
+                if text_of(one).startswith(f"{text_of(node)}.append") and one.start_byte < node.start_byte
             ]
             return joined([_built(begun[0], depth + 1), *(_appended(one.named_children[0], depth) for one in appended)])
     return [HOLE]
@@ -162,20 +145,20 @@ def _appended(node: Node, depth: int) -> list[str]:
 
 def _named(node: Node, depth: int) -> list[str]:
     """The text behind a name: a variable of the method, or a constant of the class."""
-    name = _text(node)
+    name = text_of(node)
     body = _enclosing(node, _BODIES - {"lambda_expression"})
     if body is not None:
         found = [text for value in _declared(body, name) for text in _messages(value, depth + 5)]
         found = [text for text in found if _letters(text)]  # a number changes
         if found:
             return list(dict.fromkeys(found))[:MOST_VARIANTS]
-        if any(_field(one, "name") == name for one in _descendants(body, "formal_parameter")):
+        if any(field_of(one, "name") == name for one in descendants(body, "formal_parameter")):
             return [HOLE]
-    for one in _descendants(_root(node), "field_declaration"):
-        if "final" in _text(one).partition("=")[0]:
-            for declared in _descendants(one, "variable_declarator"):
+    for one in descendants(_root(node), "field_declaration"):
+        if "final" in text_of(one).partition("=")[0]:
+            for declared in descendants(one, "variable_declarator"):
                 value = declared.child_by_field_name("value")
-                if _field(declared, "name") == name and value is not None:
+                if field_of(declared, "name") == name and value is not None:
                     return _messages(value, depth + 5)
     return [HOLE]
 
@@ -184,9 +167,9 @@ def _declared(body: Node, name: str) -> list[Node]:
     """What a variable is made and set to in a method."""
     values = []
     for kind, left, right in (("variable_declarator", "name", "value"), ("assignment_expression", "left", "right")):
-        for one in _descendants(body, kind):
+        for one in descendants(body, kind):
             value = one.child_by_field_name(right)
-            if _field(one, left) == name and value is not None and value.type != "null_literal":
+            if field_of(one, left) == name and value is not None and value.type != "null_literal":
                 values.append(value)
     return values
 
@@ -194,31 +177,31 @@ def _declared(body: Node, name: str) -> list[Node]:
 def _is_throwable(node: Node) -> bool:
     """Whether an argument is an exception, which is printed behind the message and fills no place in it."""
     if node.type == "object_creation_expression":
-        return bool(_THROWABLE.fullmatch(_field(node, "type")))
+        return bool(_THROWABLE.fullmatch(field_of(node, "type")))
     if node.type == "method_invocation":
-        return _field(node, "name") == "getCause" and not _arguments(node)
+        return field_of(node, "name") == "getCause" and not _arguments(node)
     if node.type != "identifier":
         return False
-    name, at = _text(node), node.parent
+    name, at = text_of(node), node.parent
     while at is not None:
         if at.type == "catch_clause":
-            found = next(iter(_descendants(at, "catch_formal_parameter")), None)
-            if found is not None and _text(found).split()[-1] == name:
+            found = next(iter(descendants(at, "catch_formal_parameter")), None)
+            if found is not None and text_of(found).split()[-1] == name:
                 return True
         if at.type in _BODIES:
-            typed = [*_descendants(at, "formal_parameter"), *_descendants(at, "local_variable_declaration")]
-            if any(_names(one, name) and _THROWABLE.fullmatch(_field(one, "type")) for one in typed):
+            typed = [*descendants(at, "formal_parameter"), *descendants(at, "local_variable_declaration")]
+            if any(_names(one, name) and _THROWABLE.fullmatch(field_of(one, "type")) for one in typed):
                 return True
-            if at.type == "lambda_expression" and re.search(rf"\b{name}\b", _field(at, "parameters")):
+            if at.type == "lambda_expression" and re.search(rf"\b{name}\b", field_of(at, "parameters")):
                 return name in {"e", "ex", "t", "throwable", "exception", "err"}
         at = at.parent
     return False
 
 
 def _names(declaration: Node, name: str) -> bool:
-    if _field(declaration, "name") == name:
+    if field_of(declaration, "name") == name:
         return True
-    return any(_field(one, "name") == name for one in _descendants(declaration, "variable_declarator"))
+    return any(field_of(one, "name") == name for one in descendants(declaration, "variable_declarator"))
 
 
 def _enclosing(node: Node, kinds: set[str]) -> Node | None:
@@ -241,7 +224,7 @@ def _place(node: Node) -> str:
     at = node.parent
     while at is not None:
         if at.type in _CLASSES:
-            names.insert(0, _field(at, "name"))
+            names.insert(0, field_of(at, "name"))
         at = at.parent
     return ".".join(names)
 
