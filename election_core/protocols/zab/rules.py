@@ -21,12 +21,14 @@ from election_core.judge.overlap import overlap_coverage
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
-from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_core.judge.term_rows import elections, terms
+from election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
 from election_core.model.quorum import is_majority
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger import rules as raft_like
+from election_core.protocols.raft_family.rules import last_heard
+from election_core.protocols.raft_family.two_leaders import overlap_findings
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.log import PROTOCOL
 
@@ -42,17 +44,24 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one ensemble."""
     group = group_of(_with_epochs(own, clocks), clocks)
     yield from role_intervals(group)
-    yield from raft_like.terms(group)
-    yield from raft_like.elections(group)
+    yield from terms(group)
+    yield from elections(group)
     yield from same_term(group, "epoch")
-    yield from raft_like.overlap_findings(group, "epoch")
+    yield from overlap_findings(group, "epoch")
     yield from _epochs_that_went_back(group)
     yield from _votes_that_went_down(group)
     yield from _without_quorum(group)
     planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
-    heard, elections = raft_like.last_heard(group), _unplanned(group, planned)
-    for row in availability(group, heard, elections, "leader", "epoch", _led_unseen, Majorities(group)):
-        yield _no_incident(row, planned)
+    yield from availability(
+        group,
+        last_heard(group),
+        _unplanned(group, planned),
+        "leader",
+        "epoch",
+        Majorities(group),
+        unseen=_led_unseen,
+        no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
+    )
     yield from _coverage(group)
 
 
@@ -89,13 +98,6 @@ def _planned(group: Group, tenure: Tenure) -> bool:
     everybody = last and group.clocks.elapsed(tenure.end, group.end)[1] < GROUP_SHUTDOWN
     rolling = tenure.end_cause == DIED and _restarted_in_turn(group, tenure)
     return tenure.end_cause == STOPPED or everybody or rolling
-
-
-def _no_incident(row: Finding | RuleCoverage, planned: set[tuple[str, int]]) -> Finding | RuleCoverage:
-    """A time without leader that was planned is worth knowing at most."""
-    if isinstance(row, Finding) and row.rule == RuleId.LEADERLESS and (row.nodes[0], row.terms[0]) in planned:
-        return replace(row, severity=INFO)
-    return row
 
 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
