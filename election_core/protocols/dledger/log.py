@@ -37,8 +37,7 @@ from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 from election_core.model.timing import Timeout
 from election_core.protocols.dledger.checks import (
-    ALREADY_VOTED,
-    HEARTBEAT_INTERVAL_MS,
+    FOR_ANOTHER,
     ROLE_CHANGES,
     answers_of,
     broker_id,
@@ -63,6 +62,7 @@ from election_core.protocols.dledger.facts import (
     StrangerMet,
     VotingRuleBroken,
 )
+from election_core.protocols.dledger.tables import ACCEPT, HEARTBEAT_INTERVAL_MS, UNKNOWN_LEADER
 from election_core.protocols.raft_family.facts import LeaderKeptRole, TwoLeaders, VoteRefused
 from election_core.protocols.raft_family.log import TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
@@ -565,12 +565,12 @@ class DledgerLog:
             self._now.doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
             return
-        if event.result == "REJECT_UNKNOWN_LEADER" and event.peer != event.node:
+        if event.result == UNKNOWN_LEADER and event.peer != event.node:
             self.strangers.setdefault((UNKNOWN_TO_A_MEMBER, event.peer), event)
         key = (event.term, event.peer, event.node)
-        if event.result in ALREADY_VOTED:
+        if event.result in FOR_ANOTHER:
             self._note_refusal(key, event)
-        if event.result != "ACCEPT":
+        if event.result != ACCEPT:
             return
         if event.peer == event.node:
             self._note_term(event, event.term)
