@@ -362,6 +362,37 @@ def leaderless(
         )
 
 
+def interrupted(group: Group, majorities: Majorities, what: str, clock: str) -> Iterator[Finding]:
+    """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
+    for tenure in group.tenures:
+        for one in majorities.interruptions(tenure):
+            if one.least < SECOND:
+                continue
+            told = "; ".join(_away(away.left) for away in one.away)
+            back = min(one.away, key=lambda away: group.time(away.again)).left.member
+            moments = [moment for away in one.away for moment in (away.left.latest, away.again)]
+            yield group.finding(
+                RuleId.LEADERLESS,
+                (tenure.term, "interrupted", one.begin.at // SECOND),
+                severity=INFO if one.least < BRIEF else WARNING,
+                certainty=DEFINITE,
+                nodes=(tenure.node,),
+                terms=(tenure.term,),
+                start_time=group.time(one.begin),
+                end_time=group.time(one.end),
+                summary=f"No {what} with a majority for {between(one.least, one.most)}: "
+                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({told}) and had it again when "
+                f"{back} followed it again; it led on meanwhile and could commit nothing.",
+                evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
+                duration_min_ms=one.least // 1000,
+                duration_max_ms=one.most // 1000,
+            )
+
+
+def _away(left: Left) -> str:
+    return f"{left.member} {'had ended' if left.ended else 'heard of it no more'}"
+
+
 def _was_silent(group: Group, gap: Gap) -> bool:
     """Whether the leader's log is silent to the end of the time without a leader, and perhaps beyond."""
     elapsed = group.clocks.elapsed
@@ -383,8 +414,7 @@ def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down:
 
 def _who_left(group: Group, lost: Majority, left: Left) -> str:
     before = group.clocks.elapsed(left.latest, lost.latest)
-    how = "had ended" if left.ended else "heard of it no more"
-    return f"{left.member} {how}" + (f" for {between(*before)}" if before[0] >= BRIEF else "")
+    return _away(left) + (f" for {between(*before)}" if before[0] >= BRIEF else "")
 
 
 def _how_ended(tenure: Tenure) -> str:
