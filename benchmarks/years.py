@@ -135,7 +135,7 @@ FILES = (
 
 def story_rows(told: dict[str, list[Event]], members: int) -> pa.Table:
     """The columns of events that hold the meaning, ``member`` and ``line_no``; further members only follow."""
-    last = sorted(told)[-1]
+    last = max(told)
     more = {f"n{number}": told[last] for number in range(len(told), members)}
     rows = [
         {"member": member, "line_no": number} | meaning(event if member in told else quiet(event, member))
