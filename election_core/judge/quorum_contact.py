@@ -103,29 +103,31 @@ class Majorities:
 
     def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
         """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
-        left = sorted(self._left(tenure), key=lambda one: one.member)
-        found = [one for one in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if one is not None]
+        left = sorted(self._left(tenure), key=lambda loss: loss.member)
+        found = [
+            loss for loss in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if loss is not None
+        ]
         elapsed = self._group.clocks.elapsed
-        found = [one for one in found if elapsed(tenure.begin, one.latest)[1] > 0]
+        found = [loss for loss in found if elapsed(tenure.begin, loss.latest)[1] > 0]
         if not found:
             return None
-        first = max(found, key=lambda one: elapsed(one.latest, target)[0])
+        first = max(found, key=lambda loss: elapsed(loss.latest, target)[0])
         # What may be one loss is taken for one: the narrowest interval that all of them allow.
         alike = [
-            one
-            for one in found
-            if elapsed(one.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, one.latest)[1]
+            loss
+            for loss in found
+            if elapsed(loss.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, loss.latest)[1]
         ]
-        earliest = min((one.earliest for one in alike), key=lambda moment: elapsed(moment, target)[1])
+        earliest = min((loss.earliest for loss in alike), key=lambda moment: elapsed(moment, target)[1])
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
-        rounds = next((one.rounds for one in found if one.rounds is not None), None)
+        rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
         return self._not_before_a_commit(tenure, Majority(earliest, first.latest, tuple(left), rounds), target)
 
     def _missed_first(self, tenure: Tenure, left: Sequence[Left], earliest: Moment, target: Moment) -> Moment:
         """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
         elapsed = self._group.clocks.elapsed
-        missed = max([*(one.earliest for one in left), earliest], key=lambda moment: elapsed(moment, target)[1])
+        missed = max([*(member.earliest for member in left), earliest], key=lambda moment: elapsed(moment, target)[1])
         noticed = Moment(missed.at - Timeout.CLOSE_ON_ITS_WAY.us, missed.by, missed.source, missed.event_id)
         last_line = Moment(tenure.end.at, tenure.end.at, tenure.source, tenure.end.event_id)
         return noticed if elapsed(last_line, noticed)[1] > 0 else last_line
@@ -136,8 +138,10 @@ class Majorities:
         if len(left) < enough:
             return None
         elapsed = self._group.clocks.elapsed
-        latest = sorted((one.latest for one in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
-        earliest = sorted((one.earliest for one in left), key=lambda moment: -elapsed(moment, target)[1])[enough - 1]
+        latest = sorted((member.latest for member in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
+        earliest = sorted((member.earliest for member in left), key=lambda moment: -elapsed(moment, target)[1])[
+            enough - 1
+        ]
         return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
     def _count(self, tenure: Tenure) -> int:
@@ -256,7 +260,7 @@ class Majorities:
 
     def _by_itself(self, tenure: Tenure) -> Majority | None:
         """What the leader says of it: the last one that it does not say to have been made good."""
-        own = [
+        losses = [
             fact
             for fact in self._group.of(QuorumLost)
             if (fact.source_node, fact.term) == (tenure.source, tenure.term)
@@ -264,9 +268,9 @@ class Majorities:
             and tenure.begin.at <= fact.since_by
             and fact.since <= tenure.end.by
         ]
-        if not own:
+        if not losses:
             return None
-        last = max(own, key=lambda fact: (fact.since, fact.since_by))
+        last = max(losses, key=lambda fact: (fact.since, fact.since_by))
         return Majority(since(last), since(last), rounds=last.rounds)
 
     def _not_before_a_commit(self, tenure: Tenure, lost: Majority, target: Moment) -> Majority | None:

@@ -65,15 +65,15 @@ def answers_of(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> An
     ``replies`` are the answers printed since the last round ended, ``owed`` how many of that round's were still to
     come. Answers that were printed before the round began are of earlier ones. A failed call names no member.
     """
-    own = [reply for reply in replies if reply.by >= _began(parsed)]
-    if owed > len(replies) - len(own) or len(own) != parsed.member_count:
+    of_round = [reply for reply in replies if reply.by >= _began(parsed)]
+    if owed > len(replies) - len(of_round) or len(of_round) != parsed.member_count:
         return None
-    named = [reply.peer for reply in own if reply.peer is not None]
+    named = [reply.peer for reply in of_round if reply.peer is not None]
     if len(set(named)) != len(named):
         return None
     return Answers(
-        sum(1 for reply in own if reply.result != UNKNOWN),
-        sum(1 for reply in own if reply.result in SHORTER_LEDGER),
+        sum(1 for reply in of_round if reply.result != UNKNOWN),
+        sum(1 for reply in of_round if reply.result in SHORTER_LEDGER),
     )
 
 
@@ -185,18 +185,18 @@ def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
     """
     if event.peer is None or event.term is None:
         return None
-    own = event.peer == event.node
-    if event.result in (_NEVER_FROM_ITSELF if own else NEVER_GIVEN):
+    from_itself = event.peer == event.node
+    if event.result in (_NEVER_FROM_ITSELF if from_itself else NEVER_GIVEN):
         return Verdict(RuleId.WRONG_VOTE_RESULT, VIOLATES)
     if event.code in _NOT_FOR_THIS_NODE:
         return either(RuleId.WRONG_VOTE_RESULT, event.result == UNKNOWN)
-    return None if current_term is None else _against_own_term(event, current_term, own)
+    return None if current_term is None else _against_own_term(event, current_term, from_itself)
 
 
-def _against_own_term(event: FoldEvent, current_term: int, own: bool) -> Verdict | None:
+def _against_own_term(event: FoldEvent, current_term: int, from_itself: bool) -> Verdict | None:
     term = event.term or 0
     if event.result in _ABOVE_THE_TERM:
-        if own or term > current_term:
+        if from_itself or term > current_term:
             return either(RuleId.WRONG_VOTE_RESULT, term > current_term)
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     if event.result in _BELOW_THE_TERM:
@@ -205,7 +205,7 @@ def _against_own_term(event: FoldEvent, current_term: int, own: bool) -> Verdict
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, "the voter's log and its list of members are not printed")
     if term > current_term or event.result in FOR_ANOTHER:
         return None
-    if term < current_term and not own:
+    if term < current_term and not from_itself:
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     return Verdict(RuleId.WRONG_VOTE_RESULT, CONFORMS)
 

@@ -168,7 +168,7 @@ class LedgerLines:
         for status in self.led_with:
             yield LeaderLog(*emit.at(status), term=status.term or 0, to_index=status.ledger_end or 0)
         for cut in self.queues_cut:
-            ends = [one.max_offset for one in self.recovered if 0 <= cut.at - one.at <= ONE_RECOVERY]
+            ends = [start.max_offset for start in self.recovered if 0 <= cut.at - start.at <= ONE_RECOVERY]
             log_end = ends[-1] if ends else None
             yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset or 0, cut_to=cut.max_offset, log_end=log_end)
 
@@ -297,8 +297,8 @@ class DledgerLog:
 
     def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
-        said = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
-        return said[-1] if said else self.names[0][1] if self.names else self.node
+        names = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
+        return names[-1] if names else self.names[0][1] if self.names else self.node
 
     def _group(self, speaker: Speaker, stream: str) -> str:
         """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""

@@ -43,7 +43,7 @@ def _strangers(group: Group) -> Iterator[Finding]:
         met.setdefault(fact.node or fact.source_node, []).append(fact)
     first: Finding | None = None
     for name, strange in sorted(met.items()):
-        what = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
+        meetings = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
         found = group.finding(
             RuleId.MEMBERS_DISAGREE,
             (name,),
@@ -52,7 +52,7 @@ def _strangers(group: Group) -> Iterator[Finding]:
             terms=(),
             start_time=strange[0].since,
             end_time=strange[-1].since,
-            summary=f"{name} {what}. Members with different lists may count two majorities.",
+            summary=f"{name} {meetings}. Members with different lists may count two majorities.",
             evidence=[fact.since_event for fact in strange],
             implied_by=first.finding_id if first else None,
         )
