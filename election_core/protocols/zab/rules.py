@@ -234,7 +234,9 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
 
 def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
     """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
-    own = [fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node]
+    own = [
+        fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node and _before_epoch(fact, win)
+    ]
     same = [fact for fact in own if fact.term == win.term]
     if same:
         return same[0]
@@ -248,6 +250,15 @@ def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
         and group.clocks.elapsed(end, since(fact))[0] <= 0
     ]
     return near[0] if len(near) == 1 else None
+
+
+def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:
+    """Whether a server had not been in the epoch of ``win`` or a later one: else its ballot is of another election.
+
+    A leader proposes an epoch above all that its quorum has accepted, and a server refuses a smaller one than it has
+    accepted (``Leader#getEpochToPropose``, ``Learner#registerWithLeader``).
+    """
+    return win.term is None or ballot.own_epoch < win.term
 
 
 def _log(ballot: Ballot) -> tuple[int, int]:
