@@ -23,6 +23,10 @@ STOPPED = "stopped"
 DIED = "died"
 HIGHER_NODE = "higher_node"
 """How a leadership ends where the highest member leads: it gave way to a higher one."""
+TRANSFER = "leadership_transfer"
+"""How a leadership ends, and the next one begins, that was handed over because somebody asked for it."""
+PREFERRED = "preferred_leader"
+"""How a leadership ends that a leader hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from math import inf
 from operator import itemgetter
 
 from election_core.fold.process_runs import SECOND, SILENCE
-from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, STOPPED
+from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, STOPPED, TRANSFER
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_core.judge.quorum_contact import Left, Majorities, Majority
@@ -29,7 +29,7 @@ from election_core.model.timing import Timeout
 
 BRIEF = Timeout.BRIEF.us
 """A time without leader that may be shorter than this is worth knowing, not an alarm."""
-PLANNED = frozenset({STOPPED, "leadership_transfer", "preferred_leader"})
+PLANNED = frozenset({STOPPED, TRANSFER, PREFERRED})
 """How a leadership ends that somebody wanted to end."""
 GROUP_SHUTDOWN = Timeout.GROUP_SHUTDOWN.us
 """Members that stop within this time of their leader were shut down together."""
@@ -50,6 +50,8 @@ class Gap:
     lost: Majority | None = None
 
 
+NoIncident = Callable[[Gap], bool]
+"""Whether a time without a leader is worth knowing and no alarm, by what the protocol's logs tell of its cause."""
 Unseen = Callable[[Group, Moment, Moment], bool]
 """Whether somebody may have led between two moments although no log says so with a term."""
 
@@ -321,8 +323,13 @@ def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     return all(life.stopped or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
 
 
-def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Iterator[Finding]:
-    """``LEADERLESS`` for each gap, in the protocol's words: "leader" of a "term", "master" of an "epoch"."""
+def leaderless(
+    group: Group, found: Iterable[Gap], title: str, clock: str, no_incident: NoIncident | None = None
+) -> Iterator[Finding]:
+    """``LEADERLESS`` for each gap, in the protocol's words: a ``title`` ("leader") of a ``clock`` ("term", "epoch").
+
+    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings.
+    """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
         early = gap.begin.at < gap.before.end.at - SECOND
@@ -338,20 +345,52 @@ def leaderless(group: Group, found: Iterable[Gap], what: str, clock: str) -> Ite
         else:
             then = "to the end of the logs"
         lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
+        harmless = gap.planned or gap.least < BRIEF or (no_incident is not None and no_incident(gap))
         yield group.finding(
             RuleId.LEADERLESS,
             (gap.before.term, gap.begin.at // SECOND),
-            severity=INFO if gap.planned or gap.least < BRIEF else WARNING,
+            severity=INFO if harmless else WARNING,
             certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
             start_time=group.time(gap.begin),
             end_time=group.time(gap.end) if gap.after else None,
-            summary=f"No {what} for {lasted}: {who} {how}, {then}.",
+            summary=f"No {title} for {lasted}: {who} {how}, {then}.",
             evidence=gap.evidence,
             duration_min_ms=max(gap.least, 0) // 1000,
             duration_max_ms=gap.most // 1000,
         )
+
+
+def interrupted(group: Group, majorities: Majorities, what: str, clock: str) -> Iterator[Finding]:
+    """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
+    for tenure in group.tenures:
+        for one in majorities.interruptions(tenure):
+            if one.least < SECOND:
+                continue
+            told = "; ".join(_away(away.left) for away in one.away)
+            back = min(one.away, key=lambda away: group.time(away.again)).left.member
+            moments = [moment for away in one.away for moment in (away.left.latest, away.again)]
+            yield group.finding(
+                RuleId.LEADERLESS,
+                (tenure.term, "interrupted", one.begin.at // SECOND),
+                severity=INFO if one.least < BRIEF else WARNING,
+                certainty=DEFINITE,
+                nodes=(tenure.node,),
+                terms=(tenure.term,),
+                start_time=group.time(one.begin),
+                end_time=group.time(one.end),
+                summary=f"No {what} with a majority for {between(one.least, one.most)}: "
+                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({told}) and had it again when "
+                f"{back} followed it again; it led on meanwhile and could commit nothing.",
+                evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
+                duration_min_ms=one.least // 1000,
+                duration_max_ms=one.most // 1000,
+            )
+
+
+def _away(left: Left) -> str:
+    return f"{left.member} {'had ended' if left.ended else 'heard of it no more'}"
 
 
 def _was_silent(group: Group, gap: Gap) -> bool:
@@ -375,20 +414,19 @@ def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down:
 
 def _who_left(group: Group, lost: Majority, left: Left) -> str:
     before = group.clocks.elapsed(left.latest, lost.latest)
-    how = "had ended" if left.ended else "heard of it no more"
-    return f"{left.member} {how}" + (f" for {between(*before)}" if before[0] >= BRIEF else "")
+    return _away(left) + (f" for {between(*before)}" if before[0] >= BRIEF else "")
 
 
 def _how_ended(tenure: Tenure) -> str:
     if tenure.open:
         return "was heard of no more"
     words = {
-        "died": "died",
+        DIED: "died",
         STOPPED: "was stopped",
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",
-        "leadership_transfer": "handed over",
-        "preferred_leader": "handed over",
+        TRANSFER: "handed over",
+        PREFERRED: "handed over",
         "larger_term": "heard of a larger term",
     }
     return words.get(tenure.end_cause or "", "stepped down")

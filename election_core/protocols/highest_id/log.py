@@ -7,16 +7,16 @@ life and a state of its own here.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from election_core.fold.campaign import Campaign
 from election_core.fold.contact import Contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import Activity, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
-from election_core.model.facts import Candidacy, Fact, QuietLog
+from election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
 from election_core.model.fold_event import FoldEvent
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger.log import Campaign
-from election_core.protocols.highest_id.facts import LowerLeaderNamed, MessageReceived, MessageSent, StillLeads
+from election_core.protocols.highest_id.facts import LowerLeaderNamed, StillLeads
 
 START = "START"
 
@@ -152,8 +152,7 @@ class NodeLog:
 
     def _close(self, event: FoldEvent, outcome: str) -> None:
         if self._open is not None:
-            self._open.ended_at, self._open.ended_by, self._open.last_event = event.at, event.by, event.event_id
-            self._open.outcome = outcome
+            self._open.close(event, outcome)
             self._open.term = self._open.term if event.term is None else event.term
         # An election without a result after the results of two others has died on its way.
         self._began = {which: first for which, first in self._began.items() if which not in self._passed_by}

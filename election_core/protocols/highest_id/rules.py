@@ -21,13 +21,13 @@ from election_core.judge.leaderless import BRIEF
 from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
+from election_core.judge.term_rows import elections, terms
 from election_core.judge.wording import between
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import Alive, Candidacy, Fact, Role
+from election_core.model.facts import Alive, Candidacy, Fact, MessageReceived, MessageSent, Role
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger.rules import elections, terms
-from election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, MessageReceived, MessageSent, StillLeads
+from election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, StillLeads
 from election_core.protocols.highest_id.ranks import higher, rank
 
 ON_ITS_WAY = Timeout.ON_ITS_WAY.us

@@ -23,9 +23,9 @@ from election_core.model.facts import (
     TimeoutConfigured,
 )
 from election_core.protocols.acting_master.facts import TopicPermission
-from election_core.protocols.dledger.facts import LeaderKeptRole
 from election_core.protocols.log_quality.facts import LogCopied
 from election_core.protocols.log_quality.log import PROTOCOL
+from election_core.protocols.raft_family.facts import LeaderKeptRole
 
 ENOUGH = 3
 """So many facts must begin alike, and none may differ. Fewer could be chance: two processes under one name that were

@@ -12,20 +12,21 @@ one at every start.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from election_core.fold.campaign import Campaign
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_core.fold.contact import Contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
-from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
+from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, TRANSFER, UNKNOWN, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, HeardLast, vote_facts
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
+from election_core.protocols.raft_family.log import TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
 PROTOCOL = "raft"
 
@@ -423,8 +424,7 @@ class Membership:
     def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
         if self._now.open is None:
             return
-        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
-        self._now.open.last_event, self._now.open.outcome = event.event_id, outcome
+        self._now.open.close(event, outcome)
         self._now.open = None
 
     def _check(self, verdict: Verdict, event: FoldEvent) -> None:

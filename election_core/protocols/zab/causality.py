@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator
 from election_core.fold.roles import LEADER
 from election_core.judge.clock import Message, Moment
 from election_core.judge.group import since
-from election_core.model.facts import Alive, Fact, Role, TermRaised
-from election_core.protocols.highest_id.facts import MessageReceived, MessageSent
+from election_core.model.facts import Alive, Fact, MessageReceived, MessageSent, Role, TermRaised
 from election_core.protocols.zab.log import PROTOCOL
 from election_core.protocols.zab.passed_votes import CAST, VOTE
 
 
-def messages(own: Iterable[Fact]) -> Iterator[Message]:
-    """Causal pairs: what follows from an established leader, and the votes of an election."""
-    of_ensemble = [fact for fact in own if fact.protocol == PROTOCOL]
+def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
+    """What follows from an established leader, and the votes of an election."""
+    of_ensemble = [fact for fact in facts if fact.protocol == PROTOCOL]
     yield from _after_establishment(of_ensemble)
     yield from _votes_heard(of_ensemble)
 

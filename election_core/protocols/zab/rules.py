@@ -6,7 +6,7 @@ are, and so is a leader whose log is behind the logs of those that it needed for
 is cut off.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -21,12 +21,14 @@ from election_core.judge.overlap import overlap_coverage
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
-from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_core.judge.term_rows import elections, terms
+from election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
 from election_core.model.quorum import is_majority
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger import rules as raft_like
+from election_core.protocols.raft_family.rules import last_heard
+from election_core.protocols.raft_family.two_leaders import overlap_findings
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.log import PROTOCOL
 
@@ -42,36 +44,78 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one ensemble."""
     group = group_of(_with_epochs(own, clocks), clocks)
     yield from role_intervals(group)
-    yield from raft_like.terms(group)
-    yield from raft_like.elections(group)
+    yield from terms(group)
+    yield from elections(group)
     yield from same_term(group, "epoch")
-    yield from raft_like.overlap_findings(group, "epoch")
+    yield from overlap_findings(group, "epoch")
     yield from _epochs_that_went_back(group)
     yield from _votes_that_went_down(group)
     yield from _without_quorum(group)
     planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
-    heard, elections = raft_like.last_heard(group), _unplanned(group, planned)
-    for row in availability(group, heard, elections, "leader", "epoch", _led_unseen, Majorities(group)):
-        yield _no_incident(row, planned)
+    yield from availability(
+        group,
+        last_heard(group),
+        _unplanned(group, planned),
+        "leader",
+        "epoch",
+        Majorities(group),
+        unseen=_led_unseen,
+        no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
+    )
     yield from _coverage(group)
 
 
 def _with_epochs(own: list[Fact], clocks: Clocks) -> list[Fact]:
-    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile."""
+    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile.
+
+    Where clocks leave several, the server's own order decides: its epoch is on its disk and never gets smaller, unless
+    the disk lost it.
+    """
     led: dict[str, list[Role]] = {}
     for fact in own:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
             led.setdefault(fact.node, []).append(fact)
-    return [_with_epoch(fact, led, clocks) for fact in own]
+    went_back = {fact.source_node for fact in own if isinstance(fact, TermWentBack)}
+    by_source: dict[str, list[Role]] = {}
+    for fact in own:
+        if isinstance(fact, Role):
+            by_source.setdefault(fact.source_node, []).append(fact)
+    epochs: dict[Role, int] = {}
+    for source, roles in by_source.items():
+        ordered = sorted(roles, key=lambda role: (role.since, role.since_by, role.ordinal))
+        epochs.update(_epochs_of(ordered, led, clocks, in_order=source not in went_back))
+    return [replace(fact, term=epochs[fact]) if isinstance(fact, Role) and fact in epochs else fact for fact in own]
 
 
-def _with_epoch(fact: Fact, led: dict[str, list[Role]], clocks: Clocks) -> Fact:
-    if not isinstance(fact, Role) or fact.role not in (FOLLOWER, OBSERVER):
-        return fact
-    if fact.term is not None or fact.leader is None:
-        return fact
-    epochs = {tenure.term for tenure in led.get(fact.leader, []) if _may_overlap(fact, tenure, clocks)}
-    return replace(fact, term=epochs.pop()) if len(epochs) == 1 else fact
+def _epochs_of(roles: Sequence[Role], led: dict[str, list[Role]], clocks: Clocks, *, in_order: bool) -> dict[Role, int]:
+    """The epochs in which a server followed, where just one is possible; ``roles`` are all of its own, in order."""
+    possible = [_possible_epochs(role, led, clocks) for role in roles]
+    if in_order:
+        least, most = 0, None
+        for epochs in possible:
+            epochs -= {epoch for epoch in epochs if epoch < least}
+            least = max(least, min(epochs, default=least))
+        for epochs in reversed(possible):
+            epochs -= {epoch for epoch in epochs if most is not None and epoch > most}
+            most = max(epochs, default=most) if most is None else min(most, max(epochs, default=most))
+    return {
+        role: epochs.pop()
+        for role, epochs in zip(roles, possible, strict=True)
+        if role.term is None and len(epochs) == 1
+    }
+
+
+def _possible_epochs(role: Role, led: dict[str, list[Role]], clocks: Clocks) -> set[int]:
+    """In which epochs a server may have had a role of a follower, or has had one that prints its epoch."""
+    if role.term is not None:
+        return {role.term}
+    if role.role not in (FOLLOWER, OBSERVER) or role.leader is None:
+        return set()
+    return {
+        tenure.term
+        for tenure in led.get(role.leader, [])
+        if tenure.term is not None and _may_overlap(role, tenure, clocks)
+    }
 
 
 def _may_overlap(one: Role, other: Role, clocks: Clocks) -> bool:
@@ -89,13 +133,6 @@ def _planned(group: Group, tenure: Tenure) -> bool:
     everybody = last and group.clocks.elapsed(tenure.end, group.end)[1] < GROUP_SHUTDOWN
     rolling = tenure.end_cause == DIED and _restarted_in_turn(group, tenure)
     return tenure.end_cause == STOPPED or everybody or rolling
-
-
-def _no_incident(row: Finding | RuleCoverage, planned: set[tuple[str, int]]) -> Finding | RuleCoverage:
-    """A time without leader that was planned is worth knowing at most."""
-    if isinstance(row, Finding) and row.rule == RuleId.LEADERLESS and (row.nodes[0], row.terms[0]) in planned:
-        return replace(row, severity=INFO)
-    return row
 
 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
@@ -117,11 +154,27 @@ def _surely_at_once(group: Group, one: Role, other: Role) -> bool:
 def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
     """Whether a leader of an unknown epoch shows up meanwhile: by its state, or by one who followed it for long.
 
-    A server may follow a winner that is never established, but not for longer than initLimit.
+    A server may follow a winner that is never established, but not for longer than initLimit. Whom it followed while
+    that one led by its own word is no leader unseen, in whichever of its epochs it was.
     """
     return any(
-        role.term is None and _shows_a_leader(role) and _meanwhile(group, role, begin, end) for role in group.roles
+        role.term is None
+        and _shows_a_leader(role)
+        and _meanwhile(group, role, begin, end)
+        and not _followed_a_seen_leader(group, role)
+        for role in group.roles
     )
+
+
+def _followed_a_seen_leader(group: Group, role: Role) -> bool:
+    led = (tenure for tenure in group.tenures if tenure.node == role.leader and role.role != LEADER)
+    return any(_may_meet(group, role, tenure) for tenure in led)
+
+
+def _may_meet(group: Group, role: Role, tenure: Tenure) -> bool:
+    last = until(role)
+    ends_before = last is not None and group.clocks.surely_before(last, tenure.begin)
+    return not ends_before and not group.clocks.surely_before(tenure.end, since(role))
 
 
 def _shows_a_leader(role: Role) -> bool:
@@ -234,7 +287,9 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
 
 def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
     """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
-    own = [fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node]
+    own = [
+        fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node and _before_epoch(fact, win)
+    ]
     same = [fact for fact in own if fact.term == win.term]
     if same:
         return same[0]
@@ -248,6 +303,15 @@ def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
         and group.clocks.elapsed(end, since(fact))[0] <= 0
     ]
     return near[0] if len(near) == 1 else None
+
+
+def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:
+    """Whether a server had not been in the epoch of ``win`` or a later one: else its ballot is of another election.
+
+    A leader proposes an epoch above all that its quorum has accepted, and a server refuses a smaller one than it has
+    accepted (``Leader#getEpochToPropose``, ``Learner#registerWithLeader``).
+    """
+    return win.term is None or ballot.own_epoch < win.term
 
 
 def _log(ballot: Ballot) -> tuple[int, int]:

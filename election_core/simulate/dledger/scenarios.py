@@ -8,6 +8,8 @@ from election_core.protocols.dledger.tables import (
     ALREADY_VOTED,
     REVOTE_IMMEDIATELY,
     ROUND_RESULTS,
+    SUCCESS,
+    TAKE_LEADERSHIP_FAILED,
     TERM_NOT_READY,
     VOTE_CHECKS,
     Ballot,
@@ -323,7 +325,7 @@ BROKEN: tuple[Scenario, ...] = (
         "a bug: who took leadership over says that it could not",
         _transfers,
         broken=True,
-        rules=Rules(taken_over=lambda code: 418 if code == 200 else code),
+        rules=Rules(taken_over=lambda code: TAKE_LEADERSHIP_FAILED if code == SUCCESS else code),
     ),
 )
 

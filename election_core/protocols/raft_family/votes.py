@@ -14,7 +14,7 @@ from election_core.judge.group import Group, since
 from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_core.model.facts import TermRaised, VoteGranted
 from election_core.model.rows import Finding
-from election_core.protocols.dledger.facts import VoteRefused
+from election_core.protocols.raft_family.facts import VoteRefused
 
 
 def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
