@@ -8,6 +8,7 @@ from election_core.model.catalogue import RULES, Rule
 from election_core.model.facts import SettingPrinted, TimeoutConfigured
 from election_core.model.timing import in_force
 from jobs import JobError
+from jobs.reading.next_steps import next_steps
 from jobs.reading.published import Published
 from jobs.reading.words import Row, certainty
 
@@ -37,6 +38,7 @@ class Explanation:
     implied_by: Row | None
     echoes: list[Row]
     times: list[Row]
+    steps: Row | None
 
     @property
     def rule(self) -> Rule:
@@ -61,6 +63,7 @@ class Explanation:
             "coverage": self.coverage,
             "limits": self.limits,
             "times": self.times,
+            "next_steps": self.steps,
             "implied_by": self.implied_by,
             "implies": self.echoes,
         }
@@ -84,6 +87,7 @@ def explain(published: Published, finding_id: str) -> Explanation:
         implied_by=cause[0] if cause else None,
         echoes=published.rows(ECHOES, [finding["finding_id"]]),
         times=times(published, finding),
+        steps=next_steps(published, [finding["finding_id"]]).get(finding["finding_id"]),
     )
 
 
