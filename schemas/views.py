@@ -667,6 +667,92 @@ AVAILABILITY = View(
     """,
 )
 
+CHECKS = (
+    text("first_check", "What to look at first, and the command that shows it.", nullable=False),
+    text("second_check", "What to look at then.", nullable=False),
+    text("third_check", "What to look at last.", nullable=False),
+    text("do_not", "What makes it worse, and why.", nullable=False),
+    text("steps_source", "Where that is written.", nullable=False),
+)
+OF_SYSTEM = text("system", "rocketmq, etcd, zookeeper, or any: the system whose commands they are.", nullable=False)
+OF_CAUSE = text(
+    "cause",
+    "died, frozen, cut_off or reachable: what had become of the old leader; was_set: the clock was set; lost: messages "
+    "were cut off; any: whatever the cause.",
+    nullable=False,
+)
+
+RULES = View(
+    name="rules",
+    comment="The catalogue of rules, with what to do about their findings: one row for each rule, system and cause.",
+    columns=(
+        text("rule", "Catalogue id.", nullable=False),
+        text("policy", "How severe a finding of it is, in words.", nullable=False),
+        text("meaning", "What was found.", nullable=False),
+        text("needs", "Which lines a log must hold for it to be judged.", nullable=False),
+        text("refuted_by", "What would show that a finding is wrong.", nullable=False),
+        text("source", "Where the rule is written.", nullable=False),
+        OF_SYSTEM,
+        OF_CAUSE,
+        *CHECKS,
+    ),
+    sql="",
+    given=True,
+)
+
+SYSTEM_OF = """CASE WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol = 'zab' THEN 'zookeeper'
+                        WHEN found.protocol IN ('dledger', 'controller', 'acting_master', 'broker_identity',
+                                                'order_lock', 'metadata') THEN 'rocketmq' ELSE 'any' END"""
+
+NEXT_STEPS = View(
+    name="next_steps",
+    comment="What to do about each finding: three checks, and one thing not to do, with the commands of its system.",
+    columns=(
+        *of("findings", "finding_id", "cluster", "replica_group", "rule", "severity", "summary"),
+        OF_SYSTEM,
+        OF_CAUSE,
+        *CHECKS,
+    ),
+    sql=f"""
+        WITH led AS (
+            SELECT finding_id, old_leader_state FROM recoveries
+            UNION ALL
+            SELECT found.finding_id, max(change.old_leader_state) AS old_leader_state
+            FROM findings AS found
+            JOIN leadership_changes AS change ON change.cluster = found.cluster
+                AND change.replica_group = found.replica_group AND array_contains(found.terms, change.new_term)
+                AND array_contains(found.terms, change.old_term)
+            WHERE found.rule = 'SPLIT_BRAIN_OVERLAP' GROUP BY found.finding_id
+        ),
+        caused AS (
+            SELECT found.*, {SYSTEM_OF} AS system,
+                   CASE WHEN coalesce(found.bytes_lost, 0) > 0 OR coalesce(found.messages_lost, 0) > 0 THEN 'lost'
+                        WHEN found.rule = 'CLOCK_SKEW' AND found.clock_set_by_ms IS NOT NULL
+                             AND coalesce(found.clock_least_ms, 0) <= 0 AND coalesce(found.clock_most_ms, 0) >= 0
+                            THEN 'was_set'
+                        WHEN led.old_leader_state IN ('died', 'stopped', 'silent') THEN 'died'
+                        WHEN led.old_leader_state IN ('without_quorum', 'cut_off') THEN 'cut_off'
+                        WHEN led.old_leader_state IN ('frozen', 'reachable') THEN led.old_leader_state
+                        ELSE 'any' END AS cause
+            FROM findings AS found LEFT JOIN led ON led.finding_id = found.finding_id
+        ),
+        fitting AS (
+            SELECT found.finding_id, found.cluster, found.replica_group, found.severity, found.summary, rule.*,
+                   row_number() OVER (
+                       PARTITION BY found.finding_id
+                       ORDER BY CASE WHEN rule.system = found.system THEN 0 ELSE 1 END,
+                                CASE WHEN rule.cause = found.cause THEN 0 ELSE 1 END
+                   ) AS place
+            FROM caused AS found
+            JOIN rules AS rule ON rule.rule = found.rule AND rule.system IN (found.system, 'any')
+                AND rule.cause IN (found.cause, 'any')
+        )
+        SELECT finding_id, cluster, replica_group, rule, severity, summary, system, cause,
+               {", ".join(column.name for column in CHECKS)}
+        FROM fitting WHERE place = 1
+    """,
+)
+
 BLIND_SPOTS = View(
     name="blind_spots",
     comment="What could not be judged: rules for which the logs of a group do not say enough, how often, and why.",
@@ -949,6 +1035,7 @@ FINDINGS_NEW = View(
 VIEWS: dict[str, View] = {
     view.name: view
     for view in (
+        RULES,
         EVIDENCE_LINES,
         LOG_ENDS,
         CURRENT,
@@ -961,6 +1048,7 @@ VIEWS: dict[str, View] = {
         IDENTITIES,
         RECOVERIES,
         AVAILABILITY,
+        NEXT_STEPS,
         BLIND_SPOTS,
         GROUPS,
         TIMELINE,

@@ -1,8 +1,15 @@
 """Views about losses, clocks, machines, recoveries and days, by small made-up histories."""
 
+import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from election_core.model.catalogue import CATALOGUE
+from election_core.model.next_steps import SYSTEMS, steps_for
+from jobs.showing.runbook_page import page as runbook
+from schemas.views import SYSTEM_OF
 from tests.jobs.tables import GROUP, at, finding, log_line, role, term
 from tests.jobs.test_views import asked
 
@@ -170,3 +177,67 @@ def test_a_day_of_which_little_was_seen_says_so(tmp_path: Path) -> None:
         (at(EVENING), 7200 * MS, 20 * MS, 20 * MS, 1, 1),
         (at(DAY + EVENING), 3600 * MS, 0, 600 * MS, 1, 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "end_cause", "expected"),
+    [
+        ("dledger", "died", ("rocketmq", "died")),
+        ("raft", "died", ("etcd", "died")),
+        ("zab", "quorum_lost", ("zookeeper", "cut_off")),
+        ("bully", "died", ("any", "any")),
+        ("dledger", None, ("rocketmq", "any")),
+    ],
+)
+def test_what_to_do_next_depends_on_system_and_cause(
+    tmp_path: Path, protocol: str, end_cause: str | None, expected: tuple[str, str]
+) -> None:
+    of = {"protocol": protocol}
+    old = role("n1", "leader", 0, None if end_cause is None else 30, term=1, end_cause=end_cause, **of)
+    (row,) = asked(
+        tmp_path,
+        "SELECT * FROM next_steps",
+        findings=[finding("f1", "LEADERLESS", 30, 44, **of)],
+        terms=[term(1, "n1", 0, 30, **of), term(2, "n2", 42, None, **of)],
+        role_intervals=[old, role("n2", "leader", 42, None, term=2, **of)],
+    )
+    assert (row["system"], row["cause"]) == expected
+    steps = steps_for("LEADERLESS", *expected)
+    assert steps
+    assert [row[name] for name in ("first_check", "second_check", "third_check")] == [*map(str, steps.checks)]
+    assert row["do_not"] == steps.do_not
+
+
+def test_every_finding_has_its_steps_and_every_rule_a_row(tmp_path: Path) -> None:
+    findings = [finding(f"{rule.rule}", rule.rule, 0, 1, protocol="dledger") for rule in CATALOGUE]
+    query = (
+        "SELECT found.finding_id, rule.rule FROM findings AS found LEFT JOIN rules AS rule ON rule.rule = found.rule"
+    )
+    assert all(row["rule"] for row in asked(tmp_path, query, findings=findings))
+    told = asked(tmp_path / "more", "SELECT * FROM next_steps", findings=findings)
+    only_elsewhere = {"ZAB_WRONG_WINNER"}
+    assert {row["finding_id"] for row in told} == {rule.rule for rule in CATALOGUE} - only_elsewhere
+
+
+def test_the_view_knows_the_systems_of_the_core() -> None:
+    said = {
+        protocol: re.search(rf"'{protocol}'.*?THEN '(\w+)'", SYSTEM_OF, re.DOTALL)[1]  # type: ignore[index]
+        for protocol in SYSTEMS
+    }
+    assert said == SYSTEMS
+
+
+def test_a_clock_that_was_only_set_asks_for_other_steps(tmp_path: Path) -> None:
+    findings = [
+        wrong_clock("a", "n1", clock_set_by_ms=-9 * MS),
+        wrong_clock("b", "n1", clock_set_by_ms=-9 * MS, clock_least_ms=5 * MS, clock_most_ms=6 * MS),
+    ]
+    rows = asked(tmp_path, "SELECT finding_id, cause FROM next_steps ORDER BY finding_id", findings=findings)
+    assert rows == [{"finding_id": "a", "cause": "was_set"}, {"finding_id": "b", "cause": "any"}]
+
+
+def test_the_runbook_is_up_to_date() -> None:
+    page = Path(__file__).parents[2] / "docs" / "runbook.md"
+    assert page.read_text("utf-8").splitlines() == [*runbook()], (
+        "run `python -m jobs.showing.runbook_page > docs/runbook.md`"
+    )
