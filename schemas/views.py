@@ -570,6 +570,28 @@ FINDINGS_BETWEEN = View(
     """,
 )
 
+TOLD_AT = time("told_at", "When the run that found it first was published, or began where that run is forgotten.")
+
+FINDINGS_NEW = View(
+    name="findings_new",
+    comment="Findings that were told for the first time after a moment: what is new since a night, or an alert. What "
+    "an earlier release had found is not new. The latest told_at is the moment to ask from next time.",
+    parameters=(replace(SINCE, comment="Only what was published after this time.", default=None),),
+    columns=(TOLD_AT, *SHOWN_OF_A_FINDING, *of("findings", "implied_by", "first_seen_run")),
+    sql=f"""
+        WITH told AS (
+            SELECT run_id, max(published_at) AS published_at FROM runs WHERE status = 'published' GROUP BY run_id
+        )
+        SELECT coalesce(told.published_at, found.first_seen_at) AS told_at,
+               {", ".join(f"found.{column.name}" for column in SHOWN_OF_A_FINDING)},
+               found.implied_by, found.first_seen_run
+        FROM findings AS found
+        LEFT JOIN told ON told.run_id = found.first_seen_run
+        WHERE coalesce(told.published_at, found.first_seen_at) > CAST(since AS TIMESTAMP_LTZ)
+        ORDER BY told_at, start_time, finding_id
+    """,
+)
+
 VIEWS: dict[str, View] = {
     view.name: view
     for view in (
@@ -586,6 +608,7 @@ VIEWS: dict[str, View] = {
         INCIDENT_TIMELINE,
         LEADER_AT,
         FINDINGS_BETWEEN,
+        FINDINGS_NEW,
     )
 }
 """Every view and table function by name; each reads only tables and those before it."""

@@ -108,7 +108,7 @@ class Segment:
 class Activity:
     """Signs of life of one process, gathered in any order of its streams.
 
-    ``segments`` are made of lines; ``covered`` are those of former nights, as :meth:`digest` gave them.
+    ``segments`` are made of lines; ``covered`` are those of former nights, as :meth:`digest` gave them then.
     """
 
     segments: list[Segment] = field(default_factory=list)
@@ -130,12 +130,12 @@ class Activity:
         self.segments.append(Segment(time, time, event_id, event_id))
 
     def digest(self) -> list[Segment]:
-        """``segments`` in as few pieces as give the same :meth:`incarnations`.
+        """``segments`` and ``covered`` in as few pieces as give the same :meth:`incarnations`.
 
         The next night's lines may still say something about the last seconds; before them, a short hole matters only
         where a life begins after it.
         """
-        pieces = _merged(self.segments)
+        pieces = _merged([*self.covered, *self.segments])
         if not pieces:
             return []
         settled = pieces[-1].last - UNSETTLED

@@ -364,6 +364,37 @@ def leaderless(
         )
 
 
+def interrupted(group: Group, majorities: Majorities, title: str, clock: str) -> Iterator[Finding]:
+    """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
+    for tenure in group.tenures:
+        for interruption in majorities.interruptions(tenure):
+            if interruption.least < SECOND:
+                continue
+            members = "; ".join(_away(away.left) for away in interruption.away)
+            back = min(interruption.away, key=lambda away: group.time(away.again)).left.member
+            moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
+            yield group.finding(
+                RuleId.LEADERLESS,
+                (tenure.term, "interrupted", interruption.begin.at // SECOND),
+                severity=INFO if interruption.least < BRIEF else WARNING,
+                certainty=DEFINITE,
+                nodes=(tenure.node,),
+                terms=(tenure.term,),
+                start_time=group.time(interruption.begin),
+                end_time=group.time(interruption.end),
+                summary=f"No {title} with a majority for {between(interruption.least, interruption.most)}: "
+                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
+                f"{back} followed it again; it led on meanwhile and could commit nothing.",
+                evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
+                duration_min_ms=interruption.least // 1000,
+                duration_max_ms=interruption.most // 1000,
+            )
+
+
+def _away(left: Left) -> str:
+    return f"{left.member} {'had ended' if left.ended else 'heard of it no more'}"
+
+
 def _was_silent(group: Group, gap: Gap) -> bool:
     """Whether the leader's log is silent to the end of the time without a leader, and perhaps beyond."""
     elapsed = group.clocks.elapsed
@@ -385,8 +416,7 @@ def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down:
 
 def _who_left(group: Group, lost: Majority, left: Left) -> str:
     before = group.clocks.elapsed(left.latest, lost.latest)
-    how = "had ended" if left.ended else "heard of it no more"
-    return f"{left.member} {how}" + (f" for {between(*before)}" if before[0] >= BRIEF else "")
+    return _away(left) + (f" for {between(*before)}" if before[0] >= BRIEF else "")
 
 
 def _how_ended(tenure: Tenure) -> str:

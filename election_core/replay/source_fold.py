@@ -53,9 +53,9 @@ class SourceLog:
         self._activity(stream).seen(time, event_id)
         return self.itself.seen(stream, file, time, event_id or "")
 
-    def recall_line(self, stream: str, time: int, event_id: str, file: str) -> None:
-        """A line of a former night, whose signs of life :meth:`recall_segment` tells."""
-        self.itself.seen(stream, file, time, event_id)
+    def recall_line(self, stream: str, time: int, event_id: str, file: str) -> bool:
+        """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
+        return self.itself.seen(stream, file, time, event_id)
 
     def recall_segment(self, stream: str, segment: Segment) -> None:
         """Lines of former nights were written through ``segment`` by the process that writes ``stream``."""

@@ -8,7 +8,8 @@ judged; the rows of all others are taken over as they are.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 
@@ -16,12 +17,13 @@ import pyarrow as pa
 
 from election_core import RULES_VERSION
 from election_core.model.facts import Fact
-from election_core.model.rows import TABLE_OF
+from election_core.model.rows import TABLE_OF, Finding
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import values_of
 from jobs.engines.engine import Among, Dealing, Rows
 from jobs.replaying.checkpoints import CHECKPOINTS, as_they_are, to_fold, write_checkpoints
 from jobs.replaying.news import SOURCE
+from jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from jobs.replaying.work import Work
 from jobs.warehouse.data_files import DataFile, Row
 from jobs.warehouse.data_files import Rows as Batch
@@ -61,8 +63,9 @@ def write_gold(work: Work) -> None:
         facts = work.newest(FACTS.name, partly)
         groups = spoken_of(facts, work)
         parts.append(facts.where(groups))
-    parts = [part.select(FACTS.names) for part in parts]
-    files = work.engine.map_partitions(work.warehouse, parts, Dealing(GROUP, GROUP, work.pieces), judge)
+    parts = with_sightings(parts, groups, work)
+    judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
+    files = work.engine.map_partitions(work.warehouse, parts, Dealing(GROUP, GROUP, work.pieces), judging)
     told = {file.table for file in files}
     for table in GOLD:
         if table in told or work.warehouse.count(table):
@@ -94,7 +97,7 @@ def taken_over(rows: Rows, work: Work) -> list[DataFile]:
 
 
 fact_values = values_of(FACTS.names)
-row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
+row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
 def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory, batch: int) -> Iterator[Row | Batch]:
@@ -113,7 +116,11 @@ def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*rows.columns, *stamps.values()], names=[*rows.schema.names, *stamps])
 
 
-def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
-    """The core's judge, its verdicts as rows."""
-    for row in core.judge(batches):
-        yield TABLE_OF[type(row)], row_values[type(row)](row)
+def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
+    """The core's judge, its verdicts as rows; a finding with the run that found it first, and when."""
+    known: dict[str, Sighting] = {}
+    for row in core.judge(facts_alone(batches, known)):
+        values = row_values[type(row)](row)
+        if isinstance(row, Finding):
+            values = (*values, *known.get(row.finding_id, (run_id, started_at)), started_at)
+        yield TABLE_OF[type(row)], values

@@ -6,7 +6,7 @@ are, and so is a leader whose log is behind the logs of those that it needed for
 is cut off.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -66,21 +66,56 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 
 def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
-    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile."""
+    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile.
+
+    Where clocks leave several, the server's own order decides: its epoch is on its disk and never gets smaller, unless
+    the disk lost it.
+    """
     led: dict[str, list[Role]] = {}
     for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
             led.setdefault(fact.node, []).append(fact)
-    return [_with_epoch(fact, led, clocks) for fact in facts]
+    went_back = {fact.source_node for fact in facts if isinstance(fact, TermWentBack)}
+    by_source: dict[str, list[Role]] = {}
+    for fact in facts:
+        if isinstance(fact, Role):
+            by_source.setdefault(fact.source_node, []).append(fact)
+    epochs: dict[Role, int] = {}
+    for source, roles in by_source.items():
+        ordered = sorted(roles, key=lambda role: (role.since, role.since_by, role.ordinal))
+        epochs.update(_epochs_of(ordered, led, clocks, in_order=source not in went_back))
+    return [replace(fact, term=epochs[fact]) if isinstance(fact, Role) and fact in epochs else fact for fact in facts]
 
 
-def _with_epoch(fact: Fact, led: dict[str, list[Role]], clocks: Clocks) -> Fact:
-    if not isinstance(fact, Role) or fact.role not in (FOLLOWER, OBSERVER):
-        return fact
-    if fact.term is not None or fact.leader is None:
-        return fact
-    epochs = {tenure.term for tenure in led.get(fact.leader, []) if _may_overlap(fact, tenure, clocks)}
-    return replace(fact, term=epochs.pop()) if len(epochs) == 1 else fact
+def _epochs_of(roles: Sequence[Role], led: dict[str, list[Role]], clocks: Clocks, *, in_order: bool) -> dict[Role, int]:
+    """The epochs in which a server followed, where just one is possible; ``roles`` are all of its own, in order."""
+    possible = [_possible_epochs(role, led, clocks) for role in roles]
+    if in_order:
+        least, most = 0, None
+        for epochs in possible:
+            epochs -= {epoch for epoch in epochs if epoch < least}
+            least = max(least, min(epochs, default=least))
+        for epochs in reversed(possible):
+            epochs -= {epoch for epoch in epochs if most is not None and epoch > most}
+            most = max(epochs, default=most) if most is None else min(most, max(epochs, default=most))
+    return {
+        role: epochs.pop()
+        for role, epochs in zip(roles, possible, strict=True)
+        if role.term is None and len(epochs) == 1
+    }
+
+
+def _possible_epochs(role: Role, led: dict[str, list[Role]], clocks: Clocks) -> set[int]:
+    """In which epochs a server may have had a role of a follower, or has had one that prints its epoch."""
+    if role.term is not None:
+        return {role.term}
+    if role.role not in (FOLLOWER, OBSERVER) or role.leader is None:
+        return set()
+    return {
+        tenure.term
+        for tenure in led.get(role.leader, [])
+        if tenure.term is not None and _may_overlap(role, tenure, clocks)
+    }
 
 
 def _may_overlap(role: Role, other: Role, clocks: Clocks) -> bool:
@@ -119,11 +154,27 @@ def _surely_at_once(group: Group, role: Role, other: Role) -> bool:
 def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
     """Whether a leader of an unknown epoch shows up meanwhile: by its state, or by one who followed it for long.
 
-    A server may follow a winner that is never established, but not for longer than initLimit.
+    A server may follow a winner that is never established, but not for longer than initLimit. Whom it followed while
+    that one led by its own word is no leader unseen, in whichever of its epochs it was.
     """
     return any(
-        role.term is None and _shows_a_leader(role) and _meanwhile(group, role, begin, end) for role in group.roles
+        role.term is None
+        and _shows_a_leader(role)
+        and _meanwhile(group, role, begin, end)
+        and not _followed_a_seen_leader(group, role)
+        for role in group.roles
     )
+
+
+def _followed_a_seen_leader(group: Group, role: Role) -> bool:
+    led = (tenure for tenure in group.tenures if tenure.node == role.leader and role.role != LEADER)
+    return any(_may_meet(group, role, tenure) for tenure in led)
+
+
+def _may_meet(group: Group, role: Role, tenure: Tenure) -> bool:
+    last = until(role)
+    ends_before = last is not None and group.clocks.surely_before(last, tenure.begin)
+    return not ends_before and not group.clocks.surely_before(tenure.end, since(role))
 
 
 def _shows_a_leader(role: Role) -> bool:
