@@ -25,6 +25,7 @@ from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Role, Serving
 from election_core.model.rows import Finding
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 
 BRIEF = Timeout.BRIEF.us
@@ -310,7 +311,7 @@ def _led_unseen(group: Group) -> list[Role]:
 def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
     """Whether one of these leaders led a later term, before a moment."""
     return any(
-        (role.term or 0) > before.term
+        is_larger(role.term, before.term)
         and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
         for role in led_unseen
     )
@@ -318,11 +319,12 @@ def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, tar
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    last = {life.source_node: life for life in sorted(group.of(Alive), key=lambda life: life.until or 0)}
-    leader = last.get(before.source)
-    if leader is None or not leader.stopped or (leader.until or 0) - end.at > GROUP_SHUTDOWN:
+    lives = [(life.until, life.stopped, life.source_node) for life in group.of(Alive) if life.until is not None]
+    last = {source: (until_us, stopped) for until_us, stopped, source in sorted(lives)}
+    leaders_end, leader_stopped = last.get(before.source, (0, False))
+    if not leader_stopped or leaders_end - end.at > GROUP_SHUTDOWN:
         return False
-    return all(life.stopped or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
+    return all(stopped or 0 <= until_us - end.at <= GROUP_SHUTDOWN for until_us, stopped in last.values())
 
 
 def leaderless(
