@@ -40,14 +40,26 @@ def sql(warehouse: str, query: str, form: str, safe_csv: bool, limit: int | None
         (print_safe_csv if safe_csv else FORMS[form])(schema.names, rows_of(batches), limit)
 
 
+clock_option = click.option(
+    "--clock",
+    type=click.Choice(["adjusted", "raw"]),
+    default="adjusted",
+    show_default=True,
+    help="raw: leave the times of a clock that is proven wrong as its node logged them.",
+)
+
+
 @click.command()
 @warehouse_option
 @click.option("--cluster", required=True, help="The cluster's folder name.")
 @click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
 @click.option("--to", "until", metavar="TIME", help="Only up to this time.")
-def incident(warehouse: str, cluster: str, group: str, since: str | None, until: str | None) -> None:
+@clock_option
+def incident(warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str) -> None:
     """Tell what happened in one replica group: story, lanes, findings with their log lines, timeline.
+
+    Times are UTC; a clock that is proven wrong is put right, and its lane says by how much.
 
     \b
     Example
@@ -56,7 +68,7 @@ def incident(warehouse: str, cluster: str, group: str, since: str | None, until:
     from jobs.reading.incident import incident as found
     from jobs.showing.incident_text import text
 
-    for line in text(found(published(warehouse), cluster, group, moment(since), moment(until))):
+    for line in text(found(published(warehouse), cluster, group, moment(since), moment(until), raw=clock == "raw")):
         say(line)
 
 
@@ -87,8 +99,11 @@ def metrics(warehouse: str, out: str | None) -> None:
 @click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
 @click.option("--to", "until", metavar="TIME", help="Only up to this time.")
+@clock_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="The HTML file to write.")
-def report(warehouse: str, cluster: str, group: str, since: str | None, until: str | None, output: str) -> None:
+def report(
+    warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str, output: str
+) -> None:
     """Write one incident as a single HTML file that can be attached to a post-mortem.
 
     \b
@@ -98,7 +113,7 @@ def report(warehouse: str, cluster: str, group: str, since: str | None, until: s
     from jobs.reading.incident import incident as found
     from jobs.showing.report import page
 
-    shown = found(published(warehouse), cluster, group, moment(since), moment(until))
+    shown = found(published(warehouse), cluster, group, moment(since), moment(until), raw=clock == "raw")
     try:
         Path(output).write_text(page(shown), encoding="utf-8")
     except OSError as error:

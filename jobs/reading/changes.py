@@ -63,7 +63,7 @@ def only_in_one(database: duckdb.DuckDBPyConnection, table: str) -> tuple[int, i
     names = ", ".join(TABLES[table].names)
 
     def more(one: str, other: str) -> int:
-        sql = f"SELECT count(*) FROM (SELECT {names} FROM {table}_{one} EXCEPT ALL SELECT {names} FROM {table}_{other})"  # noqa: S608 - our own names
+        sql = f"SELECT count(*) FROM (SELECT {names} FROM {table}_{one} EXCEPT ALL SELECT {names} FROM {table}_{other})"
         [row] = database.sql(sql).fetchall()
         return int(row[0])
 
@@ -91,7 +91,7 @@ FINDINGS_THAT_DIFFER = f"""
     FROM findings_before AS sooner FULL JOIN findings_after AS later ON later.finding_id = sooner.finding_id
     WHERE sooner.finding_id IS NULL OR later.finding_id IS NULL OR len({_differs()}) > 0
     ORDER BY change, cluster, replica_group, start_time, finding_id
-"""  # noqa: S608 - our own names
+"""
 
 
 def as_json(found: Changes) -> dict[str, Any]:

@@ -28,4 +28,4 @@ def with_rows(view: View, quoted: Callable[[str], str]) -> View:
         return view
     rows = ", ".join(f"({', '.join(map(quoted, row))})" for row in ROWS[view.name]())
     names = ", ".join(view.names)
-    return replace(view, sql=f"SELECT {names} FROM (VALUES {rows}) AS given ({names})")  # noqa: S608 - our own rows
+    return replace(view, sql=f"SELECT {names} FROM (VALUES {rows}) AS given ({names})")

@@ -6,7 +6,7 @@ from jobs.reading.published import Published
 from jobs.reading.words import Row
 
 CHECKS = ("first_check", "second_check", "third_check")
-STEPS = f"SELECT finding_id, system, cause, {', '.join(CHECKS)}, do_not, steps_source FROM next_steps "  # noqa: S608
+STEPS = f"SELECT finding_id, system, cause, {', '.join(CHECKS)}, do_not, steps_source FROM next_steps "
 OF_SOME = STEPS + "WHERE finding_id IN (SELECT unnest(?))"
 
 

@@ -12,7 +12,7 @@ from election_core.replay.fact_rows import FACTS_VERSION
 from jobs import JobError
 from jobs.engines.engine import Engine, Rows, UpTo
 from jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
-from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces
+from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces, with_last_files
 from jobs.replaying.selection import EVERYTHING, Selection, selected
 from jobs.replaying.work import Work
 from jobs.warehouse.table_sets import stands
@@ -117,6 +117,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, select
     checkpoints = checkpoints_of(versions[CHECKPOINTS.name])
     known = known_sources(engine, warehouse, checkpoints) if warehouse.count(CHECKPOINTS.name) else []
     news = new_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
+    known = with_last_files(engine, warehouse, checkpoints, known, news)
     pending = {*(source.cluster for source in news), *held_before}
     asked = pending if selection == EVERYTHING else set(selected(engine, warehouse, landed, selection))
     return Due(

@@ -231,7 +231,7 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
         )
 
 
-def _whether_acknowledged(said: Mapping[str, str], *, alone: bool) -> tuple[str, str]:
+def _whether_acknowledged(printed: Mapping[str, str], *, alone: bool) -> tuple[str, str]:
     """What follows from the settings that a master's log prints for the messages that it lost.
 
     With allAckInSyncStateSet a message that the next master does not hold was not acknowledged. Without it one that a
@@ -240,8 +240,8 @@ def _whether_acknowledged(said: Mapping[str, str], *, alone: bool) -> tuple[str,
     """
     if not alone:
         return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
-    needed = said.get("inSyncReplicas", "")
-    if said.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
+    needed = printed.get("inSyncReplicas", "")
+    if printed.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
         return WARNING, "Whether they had been acknowledged is not in the logs."
     settings = f"With allAckInSyncStateSet=false and inSyncReplicas={needed}"
     if int(needed) <= 1:

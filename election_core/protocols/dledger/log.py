@@ -12,18 +12,18 @@ its role for 6 to about 10 s, during which it cannot commit.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from election_core.fold.campaign import Campaign
 from election_core.fold.checks import Checked, either, undecidable
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
-from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, TRANSFER, Span, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import (
-    Candidacy,
     Committed,
     Fact,
     LastHeard,
@@ -32,14 +32,12 @@ from election_core.model.facts import (
     Serving,
     TermRaised,
     TermWentBack,
-    VoteGranted,
 )
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 from election_core.model.timing import Timeout
 from election_core.protocols.dledger.checks import (
-    ALREADY_VOTED,
-    HEARTBEAT_INTERVAL_MS,
+    FOR_ANOTHER,
     ROLE_CHANGES,
     answers_of,
     broker_id,
@@ -59,14 +57,14 @@ from election_core.protocols.dledger.checks import (
 )
 from election_core.protocols.dledger.facts import (
     CommittedCut,
-    LeaderKeptRole,
     LeaderLog,
     QueuesCut,
     StrangerMet,
-    TwoLeaders,
-    VoteRefused,
     VotingRuleBroken,
 )
+from election_core.protocols.dledger.tables import ACCEPT, HEARTBEAT_INTERVAL_MS, UNKNOWN_LEADER
+from election_core.protocols.raft_family.facts import LeaderKeptRole, TwoLeaders, VoteRefused
+from election_core.protocols.raft_family.log import TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
 PROTOCOL = "dledger"
 
@@ -80,12 +78,6 @@ KEEPS_ROLE = Timeout.DLEDGER_KEEPS_ROLE.us
 """A leader without quorum gives up after 3 intervals of 2 s, tested at the end of a round; a second for the clock."""
 MUST_BE_GONE = Timeout.DLEDGER_MUST_BE_GONE.us
 
-TRANSFER = "leadership_transfer"
-PREFERRED = "preferred_leader"
-"""How the role of a leader ends that hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
-TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
-"""A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
-
 ONE_RECOVERY = Timeout.DLEDGER_ONE_RECOVERY.us
 """The end of the log that a starting broker prints so long before it cuts its queues is that of the same start."""
 
@@ -95,49 +87,6 @@ HEARD_LASTS = Timeout.DLEDGER_HEARD.us
 NOT_A_MEMBER = "not_a_member"
 UNKNOWN_TO_A_MEMBER = "unknown_to_a_member"
 OWN_ID_ELSEWHERE = "own_id_elsewhere"
-
-
-@dataclass(slots=True)
-class Campaign:
-    """The rounds of one candidate in one term, from its first answer to what ended them."""
-
-    node: str | None
-    term: int | None
-    at: int
-    by: int
-    event_id: str
-    cause: str | None
-    rounds: int = 0
-    granted: int = 0
-    needed: int | None = None
-    voters: set[str] = field(default_factory=set)
-    last_result: str | None = None
-    ended_at: int | None = None
-    ended_by: int | None = None
-    last_event: str | None = None
-    outcome: str = "open"
-
-    @property
-    def end(self) -> tuple[int | None, int | None, str | None]:
-        """When what ended it was logged, and by which line."""
-        return self.ended_at, self.ended_by, self.last_event
-
-    @property
-    def how_ended(self) -> str:
-        """How the campaign ended, in one word; an open one is described by its last round."""
-        return (self.last_result or self.outcome).lower() if self.outcome == "open" else self.outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """``voter`` voted for ``candidate`` in ``term``; heard by the candidate, which may be the voter itself."""
-
-    voter: str
-    candidate: str
-    term: int
-    at: int
-    by: int
-    event_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +101,6 @@ class Refusal:
     event_id: str
     result: str
     count: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class HeardLast:
-    """A follower that timed out heard its leader last in ``[at, by]``; DLedger's next heartbeat was due at ``by``."""
-
-    leader: str
-    at: int
-    by: int
-    event_id: str
 
 
 @dataclass(slots=True)
@@ -229,26 +168,9 @@ class LedgerLines:
         for status in self.led_with:
             yield LeaderLog(*emit.at(status), term=status.term or 0, to_index=status.ledger_end or 0)
         for cut in self.queues_cut:
-            ends = [one.max_offset for one in self.recovered if 0 <= cut.at - one.at <= ONE_RECOVERY]
+            ends = [start.max_offset for start in self.recovered if 0 <= cut.at - start.at <= ONE_RECOVERY]
             log_end = ends[-1] if ends else None
             yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset or 0, cut_to=cut.max_offset, log_end=log_end)
-
-
-def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
-    """Votes and campaigns as one node's log tells them."""
-    for grant in grants:
-        yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
-    for campaign in campaigns:
-        yield Candidacy(
-            *emit.during(campaign.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
-            term=campaign.term,
-            outcome=campaign.how_ended,
-            cause=campaign.cause,
-            voters=tuple(sorted(campaign.voters)),
-            granted=max(campaign.granted, len(campaign.voters)),
-            needed=campaign.needed,
-            rounds=campaign.rounds,
-        )
 
 
 @dataclass(slots=True)
@@ -375,8 +297,8 @@ class DledgerLog:
 
     def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
-        said = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
-        return said[-1] if said else self.names[0][1] if self.names else self.node
+        names = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
+        return names[-1] if names else self.names[0][1] if self.names else self.node
 
     def _group(self, speaker: Speaker, stream: str) -> str:
         """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""
@@ -612,9 +534,7 @@ class DledgerLog:
     def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
         if self._now.open is None:
             return
-        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
-        self._now.open.last_event = event.event_id
-        self._now.open.outcome = outcome
+        self._now.open.close(event, outcome)
         self._now.open = None
 
     def _note_term(self, event: FoldEvent, term: int) -> None:
@@ -645,12 +565,12 @@ class DledgerLog:
             self._now.doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
             return
-        if event.result == "REJECT_UNKNOWN_LEADER" and event.peer != event.node:
+        if event.result == UNKNOWN_LEADER and event.peer != event.node:
             self.strangers.setdefault((UNKNOWN_TO_A_MEMBER, event.peer), event)
         key = (event.term, event.peer, event.node)
-        if event.result in ALREADY_VOTED:
+        if event.result in FOR_ANOTHER:
             self._note_refusal(key, event)
-        if event.result != "ACCEPT":
+        if event.result != ACCEPT:
             return
         if event.peer == event.node:
             self._note_term(event, event.term)

@@ -10,10 +10,10 @@ def order(version: Version) -> tuple[int, int, int]:
     return state_version or 0, counter or 0, timestamp or 0
 
 
-def is_taken_over(own: Version, read: Version) -> bool:
+def is_taken_over(held: Version, read: Version) -> bool:
     """Whether a returning master takes a member's table: a version that equals its own is enough
     (BrokerPreOnlineService#syncMetadataReverse)."""
-    return order(own) <= order(read)
+    return order(held) <= order(read)
 
 
 def following(version: Version, now_ms: int) -> Version:

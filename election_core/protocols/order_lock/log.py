@@ -121,20 +121,20 @@ class LockLog:
         A broker knows whom to ask only with slave acting master; without it it asks nobody, or itself under a former
         id and counts twice, so that its quorum says nothing (``BrokerController#syncBrokerMemberGroup``).
         """
-        own = {
+        settings = {
             event.setting: event.value
             for event in self.settings
             if event.value and incarnation_at(incarnations, event.at) == number
         }
         asked_peers = any(incarnation_at(incarnations, event.at) == number for event in self.peer_errors)
-        strict = own[_MODE] == "true" if _MODE in own else (True if asked_peers else None)
-        said = own.get(_REPLICAS, "")
+        strict = settings[_MODE] == "true" if _MODE in settings else (True if asked_peers else None)
+        count = settings.get(_REPLICAS, "")
         if strict is False:
             return Mode(False, 1)
-        if not strict or not said.isdigit():
+        if not strict or not count.isdigit():
             return Mode(strict, None)
-        replicas, needed = int(said), majority(int(said))
-        knows_peers = needed == 1 or own.get(_MEMBERS) != "false"
+        replicas, needed = int(count), majority(int(count))
+        knows_peers = needed == 1 or settings.get(_MEMBERS) != "false"
         return Mode(True, needed if knows_peers else None, replicas)
 
     def silent_peers(self, start: FoldEvent) -> list[FoldEvent]:
@@ -276,8 +276,8 @@ class Table:
         for member in event.members or ():
             topic, _, number = member.rpartition(":")
             if event.replica_group and number.isdigit():
-                own = (event.replica_group, event.consumer_group or "", topic, int(number))
-                yield self._given_up(own, event, "no_group")
+                key = (event.replica_group, event.consumer_group or "", topic, int(number))
+                yield self._given_up(key, event, "no_group")
 
     # -- facts ------------------------------------------------------------------------------------------------
 

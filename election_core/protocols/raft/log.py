@@ -12,20 +12,21 @@ one at every start.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from election_core.fold.campaign import Campaign
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_core.fold.contact import Contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
-from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN, Step, spans
+from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, TRANSFER, UNKNOWN, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger.log import TRANSFER, TRANSFER_LASTS, Campaign, Grant, HeardLast, vote_facts
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
+from election_core.protocols.raft_family.log import TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
 PROTOCOL = "raft"
 
@@ -66,31 +67,35 @@ class RaftLog:
         self._last_at = event.at
         if event.kind in _NAMES_TIMEOUT and event.duration_ms:
             self._timeout_us = event.duration_ms * 1000
-        own = self._membership(event)
-        own.timeout_us = self._timeout_us
-        own.on(event)
+        membership = self._membership(event)
+        membership.timeout_us = self._timeout_us
+        membership.on(event)
 
     def _membership(self, event: FoldEvent) -> "Membership":
         """The member that speaks: the last one, or another one that the line names; collectors may mix several."""
         current = self.memberships[-1]
         cluster = event.cluster_name if event.kind in _NAMES_CLUSTER else None
         if not current.may_be(event.node, cluster):
-            known = [one for one in self.memberships if one.node is not None and one.may_be(event.node, cluster)]
+            known = [
+                membership
+                for membership in self.memberships
+                if membership.node is not None and membership.may_be(event.node, cluster)
+            ]
             current = known[-1] if known else Membership()
-            self.memberships = [*(one for one in self.memberships if one is not current), current]
+            self.memberships = [*(membership for membership in self.memberships if membership is not current), current]
         current.node = current.node or event.node
         current.cluster = current.cluster or cluster
         return current
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about the etcd clusters that its member belonged to."""
-        clusters = {one.node: one.cluster for one in self.memberships if one.cluster}
-        for own in self.memberships:
-            group = own.cluster or clusters.get(own.node) or speaker.listed.replica_group or UNIDENTIFIED
-            emit = speaker.about(group, PROTOCOL, stream, _always(own.node))
-            if own.steps:
-                incarnations = {incarnation_at(emit.incarnations, step.at) for step in own.steps}
-                yield from own.facts(
+        clusters = {membership.node: membership.cluster for membership in self.memberships if membership.cluster}
+        for membership in self.memberships:
+            group = membership.cluster or clusters.get(membership.node) or speaker.listed.replica_group or UNIDENTIFIED
+            emit = speaker.about(group, PROTOCOL, stream, _always(membership.node))
+            if membership.steps:
+                incarnations = {incarnation_at(emit.incarnations, step.at) for step in membership.steps}
+                yield from membership.facts(
                     replace(emit, incarnations=[emit.incarnations[number] for number in sorted(incarnations)])
                 )
 
@@ -243,8 +248,8 @@ class Membership:
             contact.again = event.at
         self._now = Running()
         last = self.steps[-1] if self.steps else None
-        said = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
-        if not said:
+        begun = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
+        if not begun:
             self._step(event, FOLLOWER, event.term, None, "start")
 
     def _on_to_follower(self, event: FoldEvent) -> None:
@@ -295,10 +300,10 @@ class Membership:
     def _on_log_lost(self, event: FoldEvent) -> None:
         """The member ends itself: its log has lost, or differs in, what was committed (``log.go``)."""
         if event.kind == "RAFT_LOG_LOST":
-            what = f"its log ends at entry {event.ledger_end}, and the commit index is {event.committed}"
+            reason = f"its log ends at entry {event.ledger_end}, and the commit index is {event.committed}"
         else:
-            what = f"the leader's log differs from entry {event.raft_index} on, and {event.committed} is committed"
-        self._check(Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, what), event)
+            reason = f"the leader's log differs from entry {event.raft_index} on, and {event.committed} is committed"
+        self._check(Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason), event)
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
         self._now.led_until = None
@@ -395,13 +400,13 @@ class Membership:
         if event.request != VOTE or event.term is None:
             return
         self._granted(event, self.node, event.peer, event.term)
-        own_term, own = event.ledger_end_term, event.ledger_end
+        own_end_term, own_end = event.ledger_end_term, event.ledger_end
         term, other = event.peer_ledger_end_term, event.peer_ledger_end
-        if own_term is None or own is None or term is None or other is None:
+        if own_end_term is None or own_end is None or term is None or other is None:
             return
-        behind = is_behind((term, other), (own_term, own))
-        what = f"its log ended at {own} of term {own_term}, the candidate's at {other} of term {term}"
-        self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, what if behind else None), event)
+        behind = is_behind((term, other), (own_end_term, own_end))
+        reason = f"its log ended at {own_end} of term {own_end_term}, the candidate's at {other} of term {term}"
+        self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, reason if behind else None), event)
 
     def _quorum(self, event: FoldEvent) -> Verdict:
         """Whether a majority of the voters in force may have granted, as far as the winner heard them.
@@ -423,8 +428,7 @@ class Membership:
     def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
         if self._now.open is None:
             return
-        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
-        self._now.open.last_event, self._now.open.outcome = event.event_id, outcome
+        self._now.open.close(event, outcome)
         self._now.open = None
 
     def _check(self, verdict: Verdict, event: FoldEvent) -> None:
@@ -443,7 +447,7 @@ class Membership:
             and event.peer not in self._now.lost
             and not self._now.stopping
         ):
-            before = next((one for one in reversed(self.contacts) if one.peer == event.peer), None)
+            before = next((former for former in reversed(self.contacts) if former.peer == event.peer), None)
             contact = Contact(event.peer, event, heard=before.again if before else None)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
