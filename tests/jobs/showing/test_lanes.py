@@ -84,7 +84,9 @@ def test_bars_that_stand_for_several_roles_lose_none_and_add_none(roles: list[di
         counts = Counter((row["node"], row["source_node"]) for row in roles)
         column = timedelta(microseconds=lanes.column_of(BEGIN, END, [{"roles": count} for count in counts.values()]))
     inside = [(lanes.lane_of(row), row["role"], *edges) for row in roles if (edges := seen(row))]
-    counted = Counter((lanes.lane_of(bar), one["role"]) for bar in bars for one in bar["roles"] for _ in range(one["n"]))
+    counted = Counter(
+        (lanes.lane_of(bar), one["role"]) for bar in bars for one in bar["roles"] for _ in range(one["n"])
+    )
     assert counted == Counter((lane, name) for lane, name, _, _ in inside)
     assert all(bar["n"] == sum(one["n"] for one in bar["roles"]) for bar in bars)
     for lane, name, left, right in inside:
@@ -195,13 +197,26 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Published:
     )
     put(tables, "terms", term(1, "n0", 0, None), term(2, "n0", 10, 60))
     skew = {"clock_least_ms": -89_000, "clock_most_ms": -88_000, "nodes": ["n1"]}
-    put(tables, "findings", finding("s1", "CLOCK_SKEW", -100, 60, summary="The clock of n1 (host-c) was behind.", **skew))
+    put(
+        tables,
+        "findings",
+        finding("s1", "CLOCK_SKEW", -100, 60, summary="The clock of n1 (host-c) was behind.", **skew),
+    )
     put(tables, "log_lines", log_line("e1", "c1/nodes/host-c/logs/b.log", 1, "x", source_node="host-c"))
-    ends = {"cluster": "c1", "stream": "b.log", "fingerprint": "f", "path": "b.log", "file_size": 1}
+    columns = TABLES["landed_files"].columns
+    schema = TABLES["landed_files"].arrow_schema()
+    ends = {one.name: nothing(schema.field(one.name).type) for one in columns if not one.nullable} | {"cluster": "c1"}
     for source, end in (("host-a", 40), ("host-b", 90), ("host-c", 80 - 88.5)):
         put(tables, "landed_files", ends | {"source_node": source, "last_line_time": at(end)})
     publish(tables)
     return Published(tables)
+
+
+def nothing(kind: pa.DataType) -> Any:
+    """A value of a type that says nothing."""
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return ""
+    return at(0) if pa.types.is_timestamp(kind) else [] if pa.types.is_nested(kind) else 0
 
 
 def texts(element: Element) -> list[str]:
