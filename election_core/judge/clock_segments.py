@@ -152,8 +152,8 @@ class Segments:
 
     def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step]) -> None:
         self._bounds = bounds_us
-        self._messages = sorted(one for one in messages if one.cause.source != one.effect.source)
-        self._compared = {end.source for one in self._messages for end in (one.cause, one.effect)}
+        self._messages = sorted(message for message in messages if message.cause.source != message.effect.source)
+        self._compared = {end.source for message in self._messages for end in (message.cause, message.effect)}
         self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
         self.jumps: list[Jump] = []
         rows = {source: _cut_at(source, [s for s in self.steps if s.source == source]) for source in sorted(bounds_us)}
@@ -191,8 +191,8 @@ class Segments:
         row = self._rows[moment.source]
         if len(row) == 1:
             return Span(row[0].number, moment.at, row[0].number, moment.by)
-        begin = next(own for own in row if own.last >= moment.at)
-        end = next(own for own in reversed(row) if own.first <= moment.by)
+        begin = next(segment for segment in row if segment.last >= moment.at)
+        end = next(segment for segment in reversed(row) if segment.first <= moment.by)
         if end.number < begin.number:
             begin, end = end, begin
         if begin is end:
@@ -200,9 +200,9 @@ class Segments:
         first, last = row[row.index(begin) + 1].first, row[row.index(end) - 1].last
         return Span(begin.number, min(moment.at, first), end.number, max(moment.by, last))
 
-    def of_one_clock(self, one: int, other: int) -> bool:
+    def of_one_clock(self, number: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
-        return self._all[one].source == self._all[other].source
+        return self._all[number].source == self._all[other].source
 
     def edges(self) -> Edges:
         """The tightest of what the messages prove between two segments."""
@@ -241,7 +241,7 @@ class Segments:
         self._all: list[Segment] = []
         self._rows: dict[str, list[Segment]] = {}
         for source, row in rows.items():
-            numbered = [replace(own, number=len(self._all) + number) for number, own in enumerate(row)]
+            numbered = [replace(segment, number=len(self._all) + number) for number, segment in enumerate(row)]
             self._all += numbered
             self._rows[source] = numbered
         self._placed = list(self._place())
@@ -280,10 +280,10 @@ class Segments:
         tried = 0
         for count in range(1, len(suspects) + 1):
             choices = []
-            for one in combinations(suspects, count):
+            for choice in combinations(suspects, count):
                 tried += 1
-                if not _contradict(_without(edges, one)):
-                    choices.append(one)
+                if not _contradict(_without(edges, choice)):
+                    choices.append(choice)
                 if tried > _CHOICES_AT_MOST:
                     return choices or [tuple(suspects)]
             if choices:
@@ -314,21 +314,21 @@ class Segments:
         """Where in a segment its clock was set: each time between two messages that contradict each other."""
         rest = _without(self.edges(), choice)
         aside = set(choice) - {number}
-        own = [one for one in self._of_segment(number) if not aside & {one.cause, one.effect}]
+        of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
         begin = 0
         for _ in range(_STEPS_AT_MOST + 1):
-            agreeing = _from_begin(own[begin:], rest)
+            agreeing = _from_begin(of_segment[begin:], rest)
             end = begin + max(agreeing, 1)
-            if end >= len(own):
+            if end >= len(of_segment):
                 return
-            since = own[end - min(_to_end(own[: end + 1], rest), end)]
-            yield since.moment(number).at, own[end].moment(number).by
+            since = of_segment[end - min(_to_end(of_segment[: end + 1], rest), end)]
+            yield since.moment(number).at, of_segment[end].moment(number).by
             begin = end
 
     def _of_segment(self, number: int) -> list[_Placed]:
         """The messages of one segment, by its clock."""
-        own = (one for one in self._placed if number in (one.cause, one.effect))
-        return sorted(own, key=lambda one: (one.at(number), one))
+        of_segment = (placed for placed in self._placed if number in (placed.cause, placed.effect))
+        return sorted(of_segment, key=lambda placed: (placed.at(number), placed))
 
     def _cut_before_steps(self) -> None:
         """Cut behind the last message that shows a clock right which must have been ahead before it was put back."""
@@ -339,13 +339,13 @@ class Segments:
             before, after = sides
             within = set(self.numbers) - {before, *self.out_of_bounds()}
             edges = self.edges() | self._bounded(within)
-            own = self._of_segment(before)
+            placed = self._of_segment(before)
             rest = _without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
             if _contradict(rest):
                 continue
-            free = _to_end(own, rest)
-            if free < len(own):
-                since = own[len(own) - free - 1].moment(before).at
+            free = _to_end(placed, rest)
+            if free < len(placed):
+                since = placed[len(placed) - free - 1].moment(before).at
                 self._cut(before, [(since, self._all[before].last)])
 
     def _bounded(self, numbers: Iterable[int]) -> Edges:
@@ -374,8 +374,8 @@ class Segments:
 
     def _told(self, source: str) -> list[int]:
         """The segments of a clock that messages bound on both sides."""
-        shown = {one.cause for one in self._placed} & {one.effect for one in self._placed}
-        return [own.number for own in self._rows[source] if own.number in shown]
+        shown = {placed.cause for placed in self._placed} & {placed.effect for placed in self._placed}
+        return [segment.number for segment in self._rows[source] if segment.number in shown]
 
     def _unsettled(self, one: int | None, other: int | None, proven: Proven) -> tuple[int | None, int | None]:
         """From which reading of a segment to which one of the next told one a clock was set, when no line shows it.
@@ -402,15 +402,15 @@ class Segments:
         count those that leave its offset open least: others may hide that the clock had been set by a part of it.
         """
         found = []
-        for one in self._placed:
-            if number != (one.cause if caused else one.effect):
+        for placed in self._placed:
+            if number != (placed.cause if caused else placed.effect):
                 continue
-            way = (one.effect, one.cause)
-            blur = one.edge.most + proven.get(way, UNBOUNDED)
+            way = (placed.effect, placed.cause)
+            blur = placed.edge.most + proven.get(way, UNBOUNDED)
             if other is not None:
-                way = (one.effect, other) if caused else (other, one.cause)
-            if one.edge.most + proven.get(way, UNBOUNDED) < printed:
-                found.append((blur, one.message.cause if caused else one.message.effect))
+                way = (placed.effect, other) if caused else (other, placed.cause)
+            if placed.edge.most + proven.get(way, UNBOUNDED) < printed:
+                found.append((blur, placed.message.cause if caused else placed.message.effect))
         enough = max(_TIGHT_US, min((blur for blur, _ in found), default=0))
         return [moment for blur, moment in found if blur <= enough]
 
@@ -420,24 +420,27 @@ class Segments:
         All steps between them make one region, but where it is not known that there are others than the printed one.
         """
         row = self._rows[source]
-        numbers = [own.number for own in row]
+        numbers = [segment.number for segment in row]
         low = 0 if one is None else numbers.index(one)
         high = len(row) - 1 if other is None else numbers.index(other)
         if low == high or (since is None and by is None and not (None in (one, other) and high > low + 1)):
             return
         first = min(
-            [own.first for own in row[low + 1 : high + 1]] + [reading for reading in (since,) if reading is not None]
+            [segment.first for segment in row[low + 1 : high + 1]]
+            + [reading for reading in (since,) if reading is not None]
         )
-        last = max([own.last for own in row[low:high]] + [reading for reading in (by,) if reading is not None])
+        last = max([segment.last for segment in row[low:high]] + [reading for reading in (by,) if reading is not None])
         for place in range(low, high + 1):
-            own = row[place]
-            wide = replace(own, first=own.first if place == low else first, last=own.last if place == high else last)
-            row[place] = self._all[own.number] = wide
+            segment = row[place]
+            wide = replace(
+                segment, first=segment.first if place == low else first, last=segment.last if place == high else last
+            )
+            row[place] = self._all[segment.number] = wide
         self._placed = [
-            m
-            for m in self._placed
-            if not (since is not None and one in (m.cause, m.effect) and m.moment(one).at > since)
-            and not (by is not None and other in (m.cause, m.effect) and m.moment(other).by < by)
+            placed
+            for placed in self._placed
+            if not (since is not None and one in (placed.cause, placed.effect) and placed.moment(one).at > since)
+            and not (by is not None and other in (placed.cause, placed.effect) and placed.moment(other).by < by)
         ]
 
     def _printed_between(self, one: int, other: int) -> list[Step]:
@@ -502,23 +505,23 @@ def _longest(most: int, agrees: Callable[[int], bool]) -> int:
     return low
 
 
-def _from_begin(own: Sequence[_Placed], rest: Edges) -> int:
+def _from_begin(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the first messages agree with each other and with the rest."""
-    return _longest(len(own), lambda count: not _contradict(_tightest(own[:count], rest)))
+    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[:count], rest)))
 
 
-def _to_end(own: Sequence[_Placed], rest: Edges) -> int:
+def _to_end(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the last messages agree with each other and with the rest."""
-    return _longest(len(own), lambda count: not _contradict(_tightest(own[len(own) - count :], rest)))
+    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[len(placed) - count :], rest)))
 
 
 def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
     """For each ordered pair of segments the message that says most, beside other edges."""
     tightest: Edges = dict(others or {})
-    for one in placed:
-        pair = (one.cause, one.effect)
-        if pair not in tightest or one.edge < tightest[pair]:
-            tightest[pair] = one.edge
+    for message in placed:
+        pair = (message.cause, message.effect)
+        if pair not in tightest or message.edge < tightest[pair]:
+            tightest[pair] = message.edge
     return tightest
 
 
