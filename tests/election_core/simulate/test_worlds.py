@@ -130,16 +130,16 @@ def parsed(line: Line) -> Event | None:
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
 def test_what_is_written_is_read_back(name: str) -> None:
     """What a machine says is read as just that, at its time; what its process says around it is read too."""
-    for _, lines in groupby(played(SCENARIOS[name], 2).lines, key=lambda line: id(line.said)):
+    for _, lines in groupby(played(SCENARIOS[name], 2).lines, key=lambda line: id(line.say)):
         first, *more = lines
         event = parsed(first)
         assert event is not None, first.text
-        if first.said is not None:
+        if first.say is not None:
             resolution_us = event.time_resolution_ms * 1000
-            assert event.kind == first.said.kind, first.text
+            assert event.kind == first.say.kind, first.text
             assert 0 <= first.wall_us - event.event_time < resolution_us
         for line in more:
-            assert parsed(line) is not None or line.said is not None, line.text
+            assert parsed(line) is not None or line.say is not None, line.text
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
