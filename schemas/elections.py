@@ -17,7 +17,7 @@ TABLE = Table(
     name="elections",
     layer="gold",
     comment="The rounds in which a candidate asked for a term, or one decision of a controller.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),

@@ -8,7 +8,7 @@ TABLE = Table(
     name="sync_state_sets",
     layer="gold",
     comment="Every value of a broker set's SyncStateSet, from the decision that made it to the next.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
