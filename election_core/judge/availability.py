@@ -6,7 +6,7 @@ from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
-from election_core.judge.leaderless import Gap, Unseen, gaps, interrupted, leaderless
+from election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interrupted, leaderless
 from election_core.judge.limits import log_gaps, starting
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.storm import storm
@@ -20,20 +20,22 @@ def availability(
     group: Group,
     heard: Iterable[tuple[str, Moment]],
     elections: Iterable[Moment],
-    what: str,
+    title: str,
     clock: str,
-    unseen: Unseen | None = None,
     majorities: Majorities | None = None,
+    *,
+    unseen: Unseen | None = None,
+    no_incident: NoIncident | None = None,
 ) -> Iterator[Finding | RuleCoverage]:
     """What every protocol with leaders has to say of availability, and of what limits its verdicts.
 
-    ``heard`` and ``majorities`` as in :func:`gaps`,
-    ``elections`` are the unplanned ones; ``what`` and ``clock`` are the protocol's words.
+    ``heard``, ``majorities`` and ``unseen`` as in :func:`gaps`, ``title``, ``clock`` and ``no_incident`` as in
+    :func:`leaderless`; ``elections`` are the unplanned ones.
     """
     found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections))
-    without_majority = list(interrupted(group, majorities, what, clock)) if majorities is not None else []
-    yield from leaderless(group, found, what, clock)
+    without_majority = list(interrupted(group, majorities, title, clock)) if majorities is not None else []
+    yield from leaderless(group, found, title, clock, no_incident)
     yield from without_majority
     yield from storms
     yield from log_gaps(group)

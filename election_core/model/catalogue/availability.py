@@ -24,8 +24,6 @@ AVAILABILITY: tuple[Rule, ...] = (
             "protocols.acting_master.rules",
             "protocols.controller.outages",
             "protocols.controller.unrecorded",
-            "protocols.raft.rules",
-            "protocols.zab.rules",
         ),
     ),
     Rule(
