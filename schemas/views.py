@@ -636,25 +636,39 @@ AVAILABILITY = View(
                        AS observed_ms
             FROM days GROUP BY cluster, replica_group, protocol, number
         ),
+        leaderless AS (
+            SELECT * FROM findings WHERE rule = 'LEADERLESS' AND implied_by IS NULL
+        ),
+        outages AS (
+            SELECT one.* FROM leaderless AS one
+            LEFT JOIN leaderless AS longer ON longer.cluster = one.cluster
+                AND longer.replica_group = one.replica_group AND longer.protocol = one.protocol
+                AND unix_millis(longer.start_time) <= unix_millis(one.start_time) + {NEAR_MS}
+                AND (longer.end_time IS NULL OR longer.end_time >= one.end_time)
+                AND (longer.duration_min_ms > one.duration_min_ms
+                     OR (longer.duration_min_ms = one.duration_min_ms AND longer.finding_id < one.finding_id))
+            WHERE longer.finding_id IS NULL
+        ),
         lost AS (
             SELECT day.cluster, day.replica_group, day.protocol, day.day_ms, found.severity,
                    least(coalesce(unix_millis(found.end_time), day.watched_to), day.day_ms + {DAY_MS})
                        - greatest(unix_millis(found.start_time), day.day_ms) AS within_ms,
-                   found.duration_min_ms,
-                   CASE WHEN found.end_time IS NOT NULL AND unix_millis(found.start_time) >= day.day_ms
-                             AND unix_millis(found.end_time) <= day.day_ms + {DAY_MS} THEN found.duration_max_ms
-                   END AS duration_max_ms
+                   found.duration_min_ms, found.duration_max_ms,
+                   found.end_time IS NOT NULL AND unix_millis(found.start_time) >= day.day_ms
+                       AND unix_millis(found.end_time) <= day.day_ms + {DAY_MS} AS inside
             FROM observed AS day
-            JOIN findings AS found ON found.cluster = day.cluster AND found.replica_group = day.replica_group
-                AND found.protocol = day.protocol AND found.rule = 'LEADERLESS' AND found.implied_by IS NULL
+            JOIN outages AS found ON found.cluster = day.cluster AND found.replica_group = day.replica_group
+                AND found.protocol = day.protocol
                 AND unix_millis(found.start_time) < day.day_ms + {DAY_MS}
                 AND coalesce(unix_millis(found.end_time), day.watched_to) >= day.day_ms
         ),
         summed AS (
             SELECT cluster, replica_group, protocol, day_ms, count(*) AS outages,
                    count(*) FILTER (WHERE severity = 'info') AS planned,
-                   sum(least(coalesce(duration_min_ms, 0), greatest(within_ms, 0))) AS least_ms,
-                   sum(greatest(coalesce(duration_max_ms, 0), within_ms, 0)) AS most_ms
+                   sum(CASE WHEN inside THEN coalesce(duration_min_ms, 0)
+                            ELSE least(coalesce(duration_min_ms, 0), greatest(within_ms, 0)) END) AS least_ms,
+                   sum(CASE WHEN inside THEN coalesce(duration_max_ms, within_ms)
+                            ELSE greatest(within_ms, 0) END) AS most_ms
             FROM lost GROUP BY cluster, replica_group, protocol, day_ms
         )
         SELECT day.cluster, day.replica_group, day.protocol, timestamp_millis(day.day_ms) AS day, day.observed_ms,
