@@ -51,8 +51,17 @@ class Story:
     length_us: int
 
 
-def story_of(spark: SparkSession, events_a_node: int) -> Story:
-    """The columns of events that hold the meaning, ``member`` and ``line_no``."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What each member says in a night in which it elects, and in one in which it only lives."""
+
+    elects: dict[str, list[Event]]
+    lives: dict[str, list[Event]]
+    length_us: int
+
+
+def told_of(events_a_node: int) -> Told:
+    """The events of both nights, as many of each member."""
     told: dict[str, list[Event]] = {}
     for (member, stream), lines in sorted(logs_of(played(SCENARIOS[SCENARIO], SEED)).items()):
         dialect = dialect_for(stream)
@@ -70,7 +79,13 @@ def story_of(spark: SparkSession, events_a_node: int) -> Story:
     lives = {
         member: [alive(events, number, time) for number, time in enumerate(times)] for member, events in told.items()
     }
-    return Story(as_rows(spark, elects), as_rows(spark, lives), length)
+    return Told(elects, lives, length)
+
+
+def story_of(spark: SparkSession, events_a_node: int) -> Story:
+    """The columns of events that hold the meaning, ``member`` and ``line_no``."""
+    told = told_of(events_a_node)
+    return Story(as_rows(spark, told.elects), as_rows(spark, told.lives), told.length_us)
 
 
 def alive(events: list[Event], number: int, time: int) -> Event:

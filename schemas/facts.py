@@ -11,7 +11,7 @@ TABLE = Table(
     name="facts",
     layer="silver",
     comment="What the fold of each node's log proved; a kind fills the columns of its own fields.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "source_node"),
     columns=(
         CLUSTER,
         REPLICA_GROUP,

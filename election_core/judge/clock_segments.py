@@ -147,7 +147,7 @@ class Segments:
 
     def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step]) -> None:
         self._bounds = bounds_us
-        self._messages = sorted(one for one in messages if one.cause.source != one.effect.source)
+        self._messages = sorted(message for message in messages if message.cause.source != message.effect.source)
         self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
         self.jumps: list[Jump] = []
         rows = {source: _cut_at(source, [s for s in self.steps if s.source == source]) for source in sorted(bounds_us)}
@@ -183,8 +183,8 @@ class Segments:
         row = self._rows[moment.source]
         if len(row) == 1:
             return Span(row[0].number, moment.at, row[0].number, moment.by)
-        begin = next(own for own in row if own.last >= moment.at)
-        end = next(own for own in reversed(row) if own.first <= moment.by)
+        begin = next(segment for segment in row if segment.last >= moment.at)
+        end = next(segment for segment in reversed(row) if segment.first <= moment.by)
         if end.number < begin.number:
             begin, end = end, begin
         if begin is end:
@@ -194,9 +194,9 @@ class Segments:
         unseen = 0 if {begin.number, end.number} <= self._shown else abs(last - first)
         return Span(begin.number, min(moment.at, first) - unseen, end.number, max(moment.by, last) + unseen)
 
-    def of_one_clock(self, one: int, other: int) -> bool:
+    def of_one_clock(self, number: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
-        return self._all[one].source == self._all[other].source
+        return self._all[number].source == self._all[other].source
 
     def edges(self) -> Edges:
         """The tightest of what the messages prove between two segments."""
@@ -222,12 +222,12 @@ class Segments:
         self._all: list[Segment] = []
         self._rows: dict[str, list[Segment]] = {}
         for source, row in rows.items():
-            numbered = [replace(own, number=len(self._all) + number) for number, own in enumerate(row)]
+            numbered = [replace(segment, number=len(self._all) + number) for number, segment in enumerate(row)]
             self._all += numbered
             self._rows[source] = numbered
-        self._shown = {own.number for own in self._all}
+        self._shown = {segment.number for segment in self._all}
         self._placed = list(self._place())
-        self._shown = {number for one in self._placed for number in (one.cause, one.effect)}
+        self._shown = {number for placed in self._placed for number in (placed.cause, placed.effect)}
 
     def _place(self) -> Iterator[_Placed]:
         """The messages of which it is certain between which segments they go."""
@@ -263,10 +263,10 @@ class Segments:
         tried = 0
         for count in range(1, len(suspects) + 1):
             choices = []
-            for one in combinations(suspects, count):
+            for choice in combinations(suspects, count):
                 tried += 1
-                if not _contradict(_without(edges, one)):
-                    choices.append(one)
+                if not _contradict(_without(edges, choice)):
+                    choices.append(choice)
                 if tried > _CHOICES_AT_MOST:
                     return choices or [tuple(suspects)]
             if choices:
@@ -297,21 +297,21 @@ class Segments:
         """Where in a segment its clock was set: each time between two messages that contradict each other."""
         rest = _without(self.edges(), choice)
         aside = set(choice) - {number}
-        own = [one for one in self._of_segment(number) if not aside & {one.cause, one.effect}]
+        of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
         begin = 0
         for _ in range(_STEPS_AT_MOST + 1):
-            agreeing = _from_begin(own[begin:], rest)
+            agreeing = _from_begin(of_segment[begin:], rest)
             end = begin + max(agreeing, 1)
-            if end >= len(own):
+            if end >= len(of_segment):
                 return
-            since = own[end - min(_to_end(own[: end + 1], rest), end)]
-            yield since.moment(number).at, own[end].moment(number).by
+            since = of_segment[end - min(_to_end(of_segment[: end + 1], rest), end)]
+            yield since.moment(number).at, of_segment[end].moment(number).by
             begin = end
 
     def _of_segment(self, number: int) -> list[_Placed]:
         """The messages of one segment, by its clock."""
-        own = (one for one in self._placed if number in (one.cause, one.effect))
-        return sorted(own, key=lambda one: (one.at(number), one))
+        of_segment = (placed for placed in self._placed if number in (placed.cause, placed.effect))
+        return sorted(of_segment, key=lambda placed: (placed.at(number), placed))
 
     def _cut_before_steps(self) -> None:
         """Cut behind the last message that shows a clock right which must have been ahead before it was put back."""
@@ -322,13 +322,13 @@ class Segments:
             before, after = sides
             within = set(self.numbers) - {before, *self.out_of_bounds()}
             edges = self.edges() | self._bounded(within)
-            own = self._of_segment(before)
+            placed = self._of_segment(before)
             rest = _without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
             if _contradict(rest):
                 continue
-            free = _to_end(own, rest)
-            if free < len(own):
-                since = own[len(own) - free - 1].moment(before).at
+            free = _to_end(placed, rest)
+            if free < len(placed):
+                since = placed[len(placed) - free - 1].moment(before).at
                 self._cut(before, [(since, self._all[before].last)])
 
     def _bounded(self, numbers: Iterable[int]) -> Edges:
@@ -399,23 +399,23 @@ def _longest(most: int, agrees: Callable[[int], bool]) -> int:
     return low
 
 
-def _from_begin(own: Sequence[_Placed], rest: Edges) -> int:
+def _from_begin(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the first messages agree with each other and with the rest."""
-    return _longest(len(own), lambda count: not _contradict(_tightest(own[:count], rest)))
+    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[:count], rest)))
 
 
-def _to_end(own: Sequence[_Placed], rest: Edges) -> int:
+def _to_end(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the last messages agree with each other and with the rest."""
-    return _longest(len(own), lambda count: not _contradict(_tightest(own[len(own) - count :], rest)))
+    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[len(placed) - count :], rest)))
 
 
 def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
     """For each ordered pair of segments the message that says most, beside other edges."""
     tightest: Edges = dict(others or {})
-    for one in placed:
-        pair = (one.cause, one.effect)
-        if pair not in tightest or one.edge < tightest[pair]:
-            tightest[pair] = one.edge
+    for message in placed:
+        pair = (message.cause, message.effect)
+        if pair not in tightest or message.edge < tightest[pair]:
+            tightest[pair] = message.edge
     return tightest
 
 

@@ -465,10 +465,10 @@ class Timing:
         return CONFIGURED if timeout in self.configured else DEFAULT
 
     def _ms(self, timeout: Timeout, source: str | None) -> frozenset[int]:
-        if source is not None and (own := self._said(timeout, source)):
-            return own
-        said = frozenset(chain.from_iterable(self._said(timeout, one) for one in self.printed))
-        return said or frozenset({self.configured.get(timeout, timeout.value.ms)})
+        if source is not None and (of_source := self._said(timeout, source)):
+            return of_source
+        printed = frozenset(chain.from_iterable(self._said(timeout, name) for name in self.printed))
+        return printed or frozenset({self.configured.get(timeout, timeout.value.ms)})
 
     def _said(self, timeout: Timeout, source: str) -> frozenset[int]:
         """The times that the source's own settings give; empty where it prints none of them."""

@@ -73,8 +73,8 @@ def fold(batches: Iterable[pa.RecordBatch], inventory: Inventory = NO_INVENTORY)
     The batches hold at least :data:`FOLD_COLUMNS`, sorted by cluster, source_node, whether the stream is a metadata
     snapshot (its name holds a slash), stream, file_time (nulls first), fingerprint and line_no; all events of a source
     stand together. With the columns :data:`CHECKPOINT_COLUMNS` and :data:`FROM_CHECKPOINT` they also hold the
-    checkpoints that former folds gave; then record batches come between the facts: the rows that new events add to
-    the checkpoints.
+    checkpoints that former folds gave; then record batches come between the facts: the new checkpoints of all
+    sources, each whole, in place of its former one.
     A source on which the fold fails gives one ``FAILED`` fact; it does not stop the others.
     """
     current: _Folding | None = None
@@ -102,7 +102,7 @@ class _Lines:
     """The rows of a batch as Python values: each column is converted once, for all sources in it.
 
     ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of checkpoints,
-    ``None`` where there are no checkpoints.
+    ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows, by their numbers.
     """
 
     batch: pa.RecordBatch
@@ -114,6 +114,7 @@ class _Lines:
     bounds: list[int]
     events: list[FoldEvent | None]
     old: list[bool] | None
+    signs: dict[int, Segment]
 
 
 class _Folding:
@@ -123,7 +124,6 @@ class _Folding:
         self._source = source
         self._checkpoint = CheckpointWriter() if keeps_checkpoint else None
         self._error: str | None = None
-        self._failed_before = False
 
     def is_of(self, cluster: str, source_node: str) -> bool:
         return self._source.source_node == source_node and self._source.cluster == cluster
@@ -142,7 +142,7 @@ class _Folding:
             self._checkpoint.turn(batch)
 
     def finish(self, added: NewRows) -> Iterator[Fact]:
-        """The facts of the source; what is new in its checkpoint goes to ``added``."""
+        """The facts of the source; its checkpoint goes to ``added``."""
         facts: list[Fact] = []
         if self._error is None:
             try:
@@ -155,7 +155,7 @@ class _Folding:
         yield from facts
         if self._checkpoint is not None and self._error is None:
             added.take(self._checkpoint, cluster, source_node, self._source.bound_ms, self._source.digest())
-        elif self._checkpoint is not None and self._error is not None and not self._failed_before:
+        elif self._checkpoint is not None and self._error is not None:
             added.failure(cluster, source_node, self._error)
 
     def _feed(self, lines: _Lines, rows: range) -> None:
@@ -169,25 +169,20 @@ class _Folding:
                 if kinds[number] in _OF_CHECKPOINT:
                     self._recall(lines, number)
                     continue
-                source.recall_line(stream, time, ids[number], file)
+                steady = source.recall_line(stream, time, ids[number], file)
             else:
                 steady = source.seen(stream, time, ids[number], file)
-                if checkpoint is not None:
-                    checkpoint.line(number, (stream, file), time, event, steady=steady)
+            if checkpoint is not None:
+                checkpoint.line(number, stream, time, event, steady=steady)
             if event is not None:
                 source.on(event)
 
     def _recall(self, lines: _Lines, number: int) -> None:
         """A row of the checkpoint that is no event."""
-        row = lines.batch
         if lines.kinds[number] == FAILED:
-            self._failed_before = True
-            self._error = row.column("value")[number].as_py()
-            return
-        until = row.column("until")[number].cast(pa.int64()).as_py()
-        last_event = row.column("until_event")[number].as_py()
-        segment = Segment(lines.times[number], until, lines.ids[number] or None, last_event or None)
-        self._source.recall_segment(lines.streams[number], segment)
+            self._error = lines.batch.column("value")[number].as_py()
+        else:
+            self._source.recall_segment(lines.streams[number], lines.signs[number])
 
 
 _OF_CHECKPOINT = frozenset({LIVED, FAILED})
@@ -206,9 +201,9 @@ def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     ``NOT_JUDGED`` finding; it does not stop the others.
     """
     for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
-        own = list(facts)
+        of_group = list(facts)
         try:
-            rows = list(group_judge.rows_of_group(own))
+            rows = list(group_judge.rows_of_group(of_group))
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
             rows = list(group_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
         yield from rows
@@ -218,8 +213,8 @@ def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
     """The runs of rows of one source in a batch."""
     keys = list(zip(_texts(batch, "cluster"), _texts(batch, "source_node"), strict=True))
     begin = 0
-    for (cluster, source_node), own in groupby(keys):
-        end = begin + sum(1 for _ in own)
+    for (cluster, source_node), run in groupby(keys):
+        end = begin + sum(1 for _ in run)
         yield cluster, source_node, range(begin, end)
         begin = end
 
@@ -231,17 +226,31 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
     events: list[FoldEvent | None] = [None] * len(kinds)
     for number, event in zip(wanted, _logged(batch, wanted, kinds, streams, times), strict=True):
         events[number] = event
+    ids = batch.column("event_id").to_pylist()
     return _Lines(
         batch=batch,
         kinds=kinds,
         streams=streams,
         files=_texts(batch, "fingerprint"),
         times=times,
-        ids=batch.column("event_id").to_pylist(),
+        ids=ids,
         bounds=pc.fill_null(batch.column("clock_bound_ms"), 0).to_pylist(),
         events=events,
         old=batch.column(FROM_CHECKPOINT).to_pylist() if FROM_CHECKPOINT in batch.schema.names else None,
+        signs=dict(_signs(batch, kinds, times, ids)),
     )
+
+
+def _signs(batch: pa.RecordBatch, kinds: list[str], times: list[int], ids: list[str]) -> Iterator[tuple[int, Segment]]:
+    """The segments of the ``LIVED`` rows, by their numbers."""
+    numbers = [number for number, kind in enumerate(kinds) if kind == LIVED]
+    if numbers:
+        chosen = batch.select(("until", "until_event")).take(pa.array(numbers))
+        ends = zip(
+            chosen.column("until").cast(pa.int64()).to_pylist(), chosen.column("until_event").to_pylist(), strict=True
+        )
+        for number, (until, last_event) in zip(numbers, ends, strict=True):
+            yield number, Segment(times[number], until, ids[number] or None, last_event or None)
 
 
 def _logged(
@@ -268,8 +277,8 @@ def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
         return values
     if name == "epoch_entries":
         return (
-            None if told is None else tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in told)
-            for told in column.to_pylist()
+            None if entries is None else tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in entries)
+            for entries in column.to_pylist()
         )
     return (None if value is None else tuple(value) for value in column.to_pylist())
 

@@ -1,11 +1,13 @@
 """What the fold of a source must keep of its events to go on another night: its checkpoint.
 
 The checkpoint is rows of the same form as events: those events that a later fold still reads, word for word, and
-``LIVED`` rows that sum up the signs of life of all others. It is gathered night by night and never rewritten: a fold of
-the rows of all nights, together with the events of a new one, gives exactly the facts that a fold of all events gives.
+``LIVED`` rows that sum up the signs of life of all others. Each fold writes it anew from the former one and the events
+that are new, so it does not grow where nothing happens: a fold of the checkpoint, together with newer events, gives
+exactly the facts that a fold of all events gives.
 
-One thing cannot be said from the checkpoint: where a process began that an event of a later landing shows to have been
-started long before (:data:`~election_core.fold.process_runs.LATE`). Such a source is folded from its events again.
+Two things cannot be said from the checkpoint; such a source is folded from its events again (:func:`goes_on`, and
+:data:`~election_core.fold.process_runs.LATE`): where a process began that an event of a later landing shows to have
+been started long before, and what a file says that belongs before the last one of its stream.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -53,7 +55,8 @@ class CheckpointWriter:
     """Chooses, line by line, which events of one source its checkpoint keeps.
 
     Kept is what a protocol reads, and what shows a clock that does not just go on: a line may be forgotten where the
-    lines of its file before and after it are in order. Of periodic lines the few that say something are kept.
+    lines of its stream before and after it are in order. Of periodic lines the few that say something are kept. The
+    last line of each stream is always kept: it says after which file the checkpoint goes on.
     """
 
     def __init__(self) -> None:
@@ -61,16 +64,16 @@ class CheckpointWriter:
         self._chosen: list[int] = []
         self._sign: _Row | None = None
         self._runs: dict[str, _Run] = {}
-        self._file = ("", "")
+        self._stream = ""
         self._time = 0
 
-    def line(self, number: int, file: tuple[str, str], time: int, event: FoldEvent | None, *, steady: bool) -> None:
-        """The row ``number`` of the batch is a new line of ``file``.
+    def line(self, number: int, stream: str, time: int, event: FoldEvent | None, *, steady: bool) -> None:
+        """The row ``number`` of the batch is the next line of ``stream``, of a former night or a new one.
 
         ``event`` is what the protocols read, ``None``: nothing. ``steady``: the clock just went on.
         """
-        in_order = time >= self._time and file == self._file
-        self._file, self._time = file, time
+        in_order = time >= self._time and stream == self._stream
+        self._stream, self._time = stream, time
         if self._sign is not None:
             if not in_order:
                 self._keep(self._sign)
@@ -139,7 +142,7 @@ class CheckpointWriter:
 
 
 class NewRows:
-    """What the sources that are done add to their checkpoints, gathered for many short ones at once."""
+    """The checkpoints of the sources that are done, gathered for many short ones at once."""
 
     def __init__(self) -> None:
         self._former: list[pa.RecordBatch] = []
@@ -175,7 +178,9 @@ class NewRows:
             yield batch.take(pa.array(self._numbers))
         if self._signs:
             columns = zip(zip(*self._signs, strict=True), _SIGN, strict=True)
-            yield pa.RecordBatch.from_arrays([pa.array(values, one.type) for values, one in columns], schema=_SIGN)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(values, column.type) for values, column in columns], schema=_SIGN
+            )
 
 
 _SIGN = pa.schema(

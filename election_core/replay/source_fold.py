@@ -53,9 +53,9 @@ class SourceLog:
         self._activity(stream).seen(time, event_id)
         return self.itself.seen(stream, file, time, event_id or "")
 
-    def recall_line(self, stream: str, time: int, event_id: str, file: str) -> None:
-        """A line of a former night, whose signs of life :meth:`recall_segment` tells."""
-        self.itself.seen(stream, file, time, event_id)
+    def recall_line(self, stream: str, time: int, event_id: str, file: str) -> bool:
+        """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
+        return self.itself.seen(stream, file, time, event_id)
 
     def recall_segment(self, stream: str, segment: Segment) -> None:
         """Lines of former nights were written through ``segment`` by the process that writes ``stream``."""
@@ -91,10 +91,12 @@ class SourceLog:
             settings=self.settings.values(),
             timing_rules=self.timing_rules,
         )
-        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)]
-        yield from (fact for _, fact in told)
-        yield from self.settings.facts(speaker, (fact for _, fact in told))
-        yield from self.itself.facts(speaker, told)
+        by_stream = [
+            (stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)
+        ]
+        yield from (fact for _, fact in by_stream)
+        yield from self.settings.facts(speaker, (fact for _, fact in by_stream))
+        yield from self.itself.facts(speaker, by_stream)
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
         """The state machines that read lines of this kind in this stream."""

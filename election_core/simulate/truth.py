@@ -211,6 +211,18 @@ def _unwritten(world: World) -> Iterator[Truth]:
             covers = _no_longer_than(set(terms), lasted_us, clocks_agree(world, SECOND // 2))
             nodes = (before.node, *((after.node,) if after else ()))
             yield Truth("LEADERLESS", nodes, terms, end_us - lasted_us, end_us, False, words, covers)
+    yield from _interrupted(world)
+
+
+def _interrupted(world: World) -> Iterator[Truth]:
+    """The times in which a leader committed nothing and led on."""
+    for reign in world.reigns:
+        commits = sorted([reign.begin_us, *reign.grew, reign.end_us or world.now_us])
+        for begin_us, end_us in pairwise(commits):
+            if end_us - begin_us >= SECOND:
+                words = f"{reign.node} committed nothing for {_seconds(end_us - begin_us)} in term {reign.term}."
+                covers = _no_longer_than({reign.term}, end_us - begin_us, clocks_agree(world, SECOND // 2))
+                yield Truth("LEADERLESS", (reign.node,), (reign.term,), begin_us, end_us, False, words, covers)
 
 
 def _at(after: Reign | None) -> str:

@@ -12,7 +12,7 @@ from election_core.replay.fact_rows import FACTS_VERSION
 from jobs import JobError
 from jobs.engines.engine import Engine, Rows, UpTo
 from jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
-from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces
+from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces, with_last_files
 from jobs.replaying.selection import EVERYTHING, Selection, selected
 from jobs.replaying.work import Work
 from jobs.warehouse.table_sets import stands
@@ -64,10 +64,11 @@ def inventory_version(inventory: core.Inventory) -> str:
 class Due:
     """What a replay finds when it begins.
 
-    ``landed`` are the events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
-    all is judged anew), ``versions`` are those of the tables. ``known`` are the sources with a checkpoint, ``news``
-    those with events after ``since``. Clusters are ``pending`` when they have such events or were held back before
-    (``held_before``); ``asked`` are those to judge.
+    ``told`` is the version of the published findings; ``None``: there are none. ``landed`` are the events up to the
+    landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0: all is judged anew), ``versions`` are
+    those of the tables. ``known`` are the sources with a checkpoint, ``news`` those with events after ``since``.
+    Clusters are ``pending`` when they have such events or were held back before (``held_before``); ``asked`` are those
+    to judge.
     """
 
     selection: Selection
@@ -76,6 +77,7 @@ class Due:
     since: int
     held_before: list[str]
     versions: dict[str, int]
+    told: int | None
     landed: Rows
     checkpoints: Rows
     known: list[Known]
@@ -115,6 +117,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, select
     checkpoints = checkpoints_of(versions[CHECKPOINTS.name])
     known = known_sources(engine, warehouse, checkpoints) if warehouse.count(CHECKPOINTS.name) else []
     news = new_sources(engine, warehouse, landed, since, min((source.batch for source in known), default=0))
+    known = with_last_files(engine, warehouse, checkpoints, known, news)
     pending = {*(source.cluster for source in news), *held_before}
     asked = pending if selection == EVERYTHING else set(selected(engine, warehouse, landed, selection))
     return Due(
@@ -124,6 +127,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, select
         since=since,
         held_before=held_before,
         versions=versions,
+        told=published["versions"]["findings"] if published and published["counts"].get("findings") else None,
         landed=landed,
         checkpoints=checkpoints,
         known=known,
@@ -151,4 +155,6 @@ def work_on(
         everything=not due.since and not due.held(clusters),
         before=due.versions,
         pieces=pieces(news, known, engine.tasks),
+        started_at=due.started_at,
+        told=due.told,
     )

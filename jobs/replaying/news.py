@@ -1,40 +1,60 @@
 """What is new to a warehouse: one row for each source with events that no published run has judged."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from math import ceil
 from typing import Any
 
 from election_core.fold.process_runs import LATE, SECOND, START_KINDS
-from jobs.engines.engine import After, Engine, Rows
+from jobs.engines.engine import After, Among, Engine, Rows
 from jobs.warehouse.warehouse import Warehouse
 
 SOURCE = ("cluster", "source_node")
+FILE = ("stream", "file_time", "fingerprint")
+UNDATED = datetime.min.replace(tzinfo=UTC)
 MANY = 500
 """So many sources are read anew one by one; where there are more, their clusters are."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class File:
+    """A file's place in its stream; one whose beginning bears no time comes first."""
+
+    begun: datetime
+    fingerprint: str
+
+
+Files = Mapping[str, File]
+"""Stream -> a file of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A source whose checkpoint is kept: the last landing in it, and the last sign of life."""
+    """A source whose checkpoint is kept: the last landing in it, the last sign of life, and, where it is asked for, the
+    last file of each stream.
+    """
 
     cluster: str
     source_node: str
     batch: int
     until: datetime | None
+    last_files: Files = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A source with new events: how many, of which days (UTC), and the first that shows a process start."""
+    """A source with new events: how many, of which days (UTC), the first that shows a process start, and the first file
+    of each stream that has some of them.
+    """
 
     cluster: str
     source_node: str
     events: int
     days: tuple[date, ...]
     first_start: datetime | None
+    first_files: Files = field(default_factory=dict)
 
 
 def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Rows) -> list[Known]:
@@ -43,22 +63,21 @@ def known_sources(engine: Engine, warehouse: Warehouse, checkpoints: Rows) -> li
         "SELECT cluster, source_node, max(batch) AS batch, max(until) AS until FROM {rows} "
         "GROUP BY cluster, source_node"
     )
-    return [
-        Known(**row)
-        for row in engine.answer(warehouse, sql, checkpoints.select((*SOURCE, "batch", "until"))).to_pylist()
-    ]
+    found = engine.answer(warehouse, sql, checkpoints.select((*SOURCE, "batch", "until")))
+    return [Known(**row) for batch in found.to_batches() for row in batch.to_pylist()]
 
 
 def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, unknown_since: int) -> list[New]:
     """The sources with events of landings after ``since``; starts count where they came after ``unknown_since``."""
     kinds = ", ".join(f"'{kind}'" for kind in sorted(START_KINDS))
     sql = (
-        "SELECT cluster, source_node, CAST(event_time AS DATE) AS day, count(*) AS events, "
+        "SELECT cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE) AS day, "
+        "count(*) AS events, "
         f"min(CASE WHEN kind IN ({kinds}) AND batch > {unknown_since} THEN event_time END) AS first_start "
-        "FROM {rows} GROUP BY cluster, source_node, CAST(event_time AS DATE)"
+        "FROM {rows} GROUP BY cluster, source_node, stream, file_time, fingerprint, CAST(event_time AS DATE)"
     )
     by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    rows = events.where(After("batch", since)).select((*SOURCE, "batch", "kind", "event_time"))
+    rows = events.where(After("batch", since)).select((*SOURCE, *FILE, "batch", "kind", "event_time"))
     for row in engine.answer(warehouse, sql, rows).to_pylist():
         by_source[row["cluster"], row["source_node"]].append(row)
     return [
@@ -66,23 +85,64 @@ def new_sources(engine: Engine, warehouse: Warehouse, events: Rows, since: int, 
             cluster=cluster,
             source_node=source_node,
             events=sum(day["events"] for day in days),
-            days=tuple(sorted(day["day"] for day in days)),
+            days=tuple(sorted({day["day"] for day in days})),
             first_start=min((day["first_start"] for day in days if day["first_start"]), default=None),
+            first_files=at_the_end(days, min),
         )
         for (cluster, source_node), days in by_source.items()
     ]
 
 
+def with_last_files(
+    engine: Engine, warehouse: Warehouse, checkpoints: Rows, known: list[Known], news: Iterable[New]
+) -> list[Known]:
+    """``known``, those with new events with the last file of each stream."""
+    touched = {(one.cluster, one.source_node) for one in news} & {(one.cluster, one.source_node) for one in known}
+    if not touched:
+        return known
+    sql = "SELECT DISTINCT cluster, source_node, stream, file_time, fingerprint FROM {rows}"
+    rows = checkpoints.where(Among(SOURCE, frozenset(touched))).select((*SOURCE, *FILE))
+    by_source: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in engine.answer(warehouse, sql, rows).to_pylist():
+        by_source[row["cluster"], row["source_node"]].append(row)
+    return [
+        replace(one, last_files=at_the_end(by_source[source], max))
+        if (source := (one.cluster, one.source_node)) in touched
+        else one
+        for one in known
+    ]
+
+
+def at_the_end(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[File]], File]) -> Files:
+    """The first or the last file of each stream, of rows that name stream, file_time and fingerprint."""
+    files: dict[str, list[File]] = defaultdict(list)
+    for row in rows:
+        files[row["stream"]].append(File(row["file_time"] or UNDATED, row["fingerprint"] or ""))
+    return {stream: end(own) for stream, own in files.items()}
+
+
 def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, str]]:
-    """The sources of whose former nights new events tell more than their checkpoints can take in."""
-    until = {(one.cluster, one.source_node): one.until for one in known}
+    """The sources of whose former nights new events tell more than their checkpoints can take in.
+
+    They show a start long before the last sign of life, or stand in a file that belongs before the last one of its
+    stream.
+    """
+    before = {(one.cluster, one.source_node): one for one in known}
     return {
-        source
-        for source, start in (((one.cluster, one.source_node), one.first_start) for one in news)
-        if start is not None
-        and (last := until.get(source)) is not None
-        and (last - start).total_seconds() > LATE // SECOND
+        (one.cluster, one.source_node)
+        for one in news
+        if (last := before.get((one.cluster, one.source_node))) is not None and is_late(one, last)
     }
+
+
+def is_late(news: New, known: Known) -> bool:
+    """Whether new events of a source belong before the end of its checkpoint."""
+    start, until = news.first_start, known.until
+    if start is not None and until is not None and (until - start).total_seconds() > LATE // SECOND:
+        return True
+    return any(
+        stream in known.last_files and first < known.last_files[stream] for stream, first in news.first_files.items()
+    )
 
 
 def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[str, int]:

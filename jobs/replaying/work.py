@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from election_core.replay.arrow_passes import Inventory
 from jobs.engines.engine import Among, Engine, OneOf, Rows
 from jobs.replaying.news import SOURCE, Extent
+from jobs.warehouse.replacing import Gone
 from jobs.warehouse.warehouse import Warehouse
 
 
@@ -15,7 +17,8 @@ class Work:
 
     ``landed`` are all events up to the landing ``last_batch``. ``everything``: no cluster is left out, so that the
     tables are written whole. ``before`` are the versions of the tables when the work began. ``pieces``: over how
-    many tasks a cluster is dealt; one that is not named stays together.
+    many tasks a cluster is dealt; one that is not named stays together. ``told`` is the version of the findings that
+    are published, ``None`` where none are.
     """
 
     engine: Engine
@@ -28,6 +31,8 @@ class Work:
     everything: bool
     before: Mapping[str, int]
     pieces: Mapping[str, int]
+    started_at: datetime
+    told: int | None
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -35,9 +40,9 @@ class Work:
         return tuple(sorted({*self.extent.whole, *self.extent.partly}))
 
     @property
-    def partitions(self) -> tuple[str, ...] | None:
-        """The partitions of judged tables that are written; ``None``: all."""
-        return None if self.everything else self.clusters
+    def folded(self) -> Gone:
+        """What of the facts and checkpoints is told anew."""
+        return Gone(frozenset(self.extent.whole), frozenset(self.extent.touched))
 
     def of_sources(self, *, wanted: bool = True) -> Among:
         """The rows of the sources touched, or those of all others."""

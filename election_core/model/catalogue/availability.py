@@ -8,7 +8,8 @@ AVAILABILITY: tuple[Rule, ...] = (
         severity="warning; info if planned or if a node went on serving",
         meaning=(
             "Members were up, a leader had existed before, and nobody led who could write: from the loss of the leader "
-            "or of its majority where a majority commits, until the next leader served."
+            "or of its majority where a majority commits, until the next leader served, or until the same one had a "
+            "majority again."
         ),
         source="DLedger DLedgerLeaderElector#maintainAsFollower; RocketMQ ReplicasInfoManager#electMaster",
         needs=(
@@ -23,8 +24,6 @@ AVAILABILITY: tuple[Rule, ...] = (
             "protocols.acting_master.rules",
             "protocols.controller.outages",
             "protocols.controller.unrecorded",
-            "protocols.raft.rules",
-            "protocols.zab.rules",
         ),
     ),
     Rule(

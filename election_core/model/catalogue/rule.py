@@ -109,7 +109,7 @@ class Rule:
         return tuple(f"election_core/{module.replace('.', '/')}.py" for module in self.judged_by)
 
 
-def finding_id(cluster: str, replica_group: str, rule: str, *what: object) -> str:
+def finding_id(cluster: str, replica_group: str, rule: str, *key: object) -> str:
     """A stable id: the same verdict about the same things has the same id in every run."""
-    text = "\x1f".join([cluster, replica_group, rule, *(str(part) for part in what)])
+    text = "\x1f".join([cluster, replica_group, rule, *(str(part) for part in key)])
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -23,7 +23,7 @@ from election_core.protocols.dledger.tables import (
     ROUND_RESULTS,
     SILENCE_MS,
     SUCCESS,
-    TERM_BELOW_LEDGER,
+    TAKE_LEADERSHIP_FAILED,
     TERM_NOT_READY,
     UNKNOWN,
     VOTE_CHECKS,
@@ -34,6 +34,7 @@ from election_core.protocols.dledger.tables import (
     RoundResult,
     Tally,
     VoteCheck,
+    answered_term,
     beat_answer,
     round_outcome,
     vote_answer,
@@ -339,7 +340,7 @@ def _become_follower(turn: _Turn, leader: str) -> None:
     term = turn.state.term
     turn.say("DL_TO_FOLLOWER", from_term=term, peer=leader, term=term)
     if turn.state.taking_term is not None and turn.state.taking_term <= term:
-        _took_leadership(turn, 418)
+        _took_leadership(turn, TAKE_LEADERSHIP_FAILED)
     turn.change(role=FOLLOWER, leader=leader, beating=None, last_result=WAIT_TO_REVOTE)
 
 
@@ -425,8 +426,7 @@ def _vote(turn: _Turn, candidate: str, request: VoteRequest) -> VoteReply:
     elif answer == TERM_NOT_READY:
         turn.change(raise_at_once=True)
         _become_candidate(turn, request.term)
-    said_term = end_of(state.ledger)[0] if answer == TERM_BELOW_LEDGER else state.term
-    return VoteReply(said_term, answer, request.round)
+    return VoteReply(answered_term(answer, ballot), answer, request.round)
 
 
 def _on_vote_reply(turn: _Turn, voter: str, reply: VoteReply) -> None:
@@ -682,7 +682,7 @@ def _on_take_leadership(turn: _Turn, sender: str, request: TakeLeadership) -> No
     state = turn.state
     follows = (state.role, state.leader, state.term) == (FOLLOWER, sender, request.term)
     if not follows or end_of(state.ledger)[1] < request.last:
-        turn.answer(TakeReply(418))
+        turn.answer(TakeReply(TAKE_LEADERSHIP_FAILED))
         return
     turn.change(taking_term=state.term + 1, handing_to=sender, raise_at_once=True)
     _become_candidate(turn, state.term + 1)

@@ -19,7 +19,7 @@ from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
 from election_core.simulate.landing import files
 from election_core.simulate.scenario import played
 from jobs.engines.spark_engine import SparkEngine
-from jobs.replaying.news import Known, New, late_sources
+from jobs.replaying.news import FILE, Known, New, at_the_end, late_sources
 from jobs.warehouse.data_files import in_shape
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
@@ -100,7 +100,7 @@ def folded(state: pa.Table, new: pa.Table) -> tuple[set[Fact], pa.Table]:
         for batch in told
         if isinstance(batch, pa.RecordBatch) and batch.num_rows
     ]
-    return {fact for fact in told if isinstance(fact, Fact)}, pa.concat_tables([state, *added])
+    return {fact for fact in told if isinstance(fact, Fact)}, pa.concat_tables([state.slice(0, 0), *added])
 
 
 def nights_of(events: pa.Table, nights: int, chance: random.Random) -> Iterator[pa.Table]:
@@ -130,8 +130,8 @@ def after_nights(events: pa.Table, nights: int, chance: random.Random) -> set[Fa
     for new in nights_of(events, nights, chance):
         late = pa.array([node for _, node in late_sources(news_of(new), known_of(state))], pa.string())
         again = pa.compute.is_in(past["source_node"], late)
-        state = state.filter(pa.compute.invert(pa.compute.is_in(state["source_node"], late)))
-        facts, state = folded(state, pa.concat_tables([new, past.filter(again)]))
+        goes_on = state.filter(pa.compute.invert(pa.compute.is_in(state["source_node"], late)))
+        facts, state = folded(goes_on, pa.concat_tables([new, past.filter(again)]))
         past = pa.concat_tables([past, new])
     return facts
 
@@ -143,7 +143,19 @@ def news_of(new: pa.Table) -> list[New]:
     for node, kind, time in columns(new, "source_node", "kind", "event_time"):
         count[node] += 1
         starts.setdefault(node, []).extend([time] if kind in START_KINDS else [])
-    return [New("c1", node, events, (), min(starts[node], default=None)) for node, events in count.items()]
+    files = files_of(new)
+    return [
+        New("c1", node, events, (), min(starts[node], default=None), at_the_end(files[node], min))
+        for node, events in count.items()
+    ]
+
+
+def files_of(rows: pa.Table) -> Mapping[str, list[dict[str, Any]]]:
+    """The files of each node, as :mod:`jobs.replaying.news` reads them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows.select(["source_node", *FILE]).to_pylist():
+        found.setdefault(row["source_node"], []).append(row)
+    return found
 
 
 def known_of(state: pa.Table) -> list[Known]:
@@ -151,7 +163,8 @@ def known_of(state: pa.Table) -> list[Known]:
     until = dict.fromkeys(state["source_node"].to_pylist(), NEVER)
     for node, end in columns(state, "source_node", "until"):
         until[node] = max(until[node], end or NEVER)
-    return [Known("c1", node, 1, end) for node, end in until.items()]
+    files = files_of(state)
+    return [Known("c1", node, 1, end, at_the_end(files[node], max)) for node, end in until.items()]
 
 
 def columns(rows: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
@@ -187,6 +200,26 @@ def test_hasty_restarts_status_lines_and_clocks_put_back(seed: int, zone: Zone) 
         zone.write(name, text)
     wrong = unlike(landed(zone), f"restless {seed}", splits=2)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_file_that_comes_late_between_two_quiet_ones(seed: int, zone: Zone) -> None:
+    """Logs roll every few lines; what a checkpoint forgot of a quiet time holds only as long as nothing stood in it."""
+    chance = random.Random(f"rolled {seed}")
+    for name, text in restless(chance).items():
+        for number, part in enumerate(rolled(text, chance)):
+            zone.write(name.replace(".log", f".{number}.log"), part)
+    wrong = unlike(landed(zone), f"rolled {seed}", splits=4)
+    assert not wrong, "\n".join(wrong)
+
+
+def rolled(text: str, chance: random.Random) -> Iterator[str]:
+    """A log in files of some lines each."""
+    lines = text.splitlines(keepends=True)
+    while lines:
+        count = chance.randint(5, 40)
+        yield "".join(lines[:count])
+        lines = lines[count:]
 
 
 def restless(chance: random.Random) -> Mapping[str, str]:

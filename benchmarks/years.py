@@ -1,0 +1,317 @@
+"""Years of nights, and fleets of clusters: what a night costs when much was landed before it.
+
+``years``: one cluster of some hundred groups speaks every night, one group of twenty elects, a file comes late now and
+then, and every seventh night ends with upkeep. ``fleet``: very many small clusters, of which few have news in the night
+that is measured. ``late``: one file comes late in a cluster of eighty files. The tables are filled as a landing would
+leave them, by DuckDB, so that most of the time is the replay's. Prints one line of JSON for each measurement.
+
+    python -m benchmarks.years years --groups 250 --nights 365
+    python -m benchmarks.years fleet --clusters 20000
+    python -m benchmarks.years late
+"""
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from benchmarks.load import STREAM, TERMS_A_STORY, told_of
+from election_core.model.events import Event
+from election_core.simulate.scenario import BEGAN_US
+from jobs.engines.engine import Engine
+from jobs.engines.local_engine import LocalEngine
+from jobs.replay import Replay, replay
+from jobs.upkeep import upkeep
+from jobs.warehouse.data_files import write_data_files
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from schemas.events import MEANING
+
+TABLES_WRITTEN = ("events", "log_lines", "landed_files")
+PRELOAD = ("jobs.replaying.judging",)
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """``clusters`` of ``groups`` each, with ``members`` nodes of so many events a night."""
+
+    clusters: int = 1
+    groups: int = 250
+    members: int = 3
+    events_a_node: int = 80
+    electing: int = 20
+
+
+@dataclass(slots=True)
+class Cost:
+    """What a night took: seconds, CPU seconds of all processes, the driver's largest memory, Spark jobs, files."""
+
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    driver_mb: int = 0
+    spark_jobs: int | None = None
+    files: dict[str, int] = field(default_factory=dict)
+
+
+# -- nights that are landed ----------------------------------------------------------------------------------------
+
+
+class Nights:
+    """Lands nights of a fleet into a warehouse without reading a file."""
+
+    def __init__(self, warehouse: Warehouse, fleet: Fleet) -> None:
+        self._warehouse, self._fleet = warehouse, fleet
+        self._database = duckdb.connect()
+        self._database.execute("SET TimeZone = 'UTC'")
+        told = told_of(fleet.events_a_node)
+        self._length_us = told.length_us
+        for name, events in (("elects", told.elects), ("lives", told.lives)):
+            self._database.register(name, story_rows(events, fleet.members))
+        warehouse.create()
+
+    def land(self, night: int, where: str = "true", batch: int | None = None) -> int:
+        """The night, counted from 1, of the sources for which the SQL ``where`` holds; how many events it has."""
+        batch = batch or night
+        self._database.execute("DROP TABLE IF EXISTS landed")
+        self._database.execute(f"CREATE TEMP TABLE landed AS {self._events(night, batch)} WHERE {where}")
+        [(count,)] = self._database.sql("SELECT count(*) FROM landed").fetchall()
+        versions = {table: self._warehouse.version(table) for table in TABLES_WRITTEN}
+        for table, sql in (("events", "SELECT * FROM landed"), ("log_lines", LINES), ("landed_files", FILES)):
+            rows = self._database.sql(sql).to_arrow_reader(50_000)
+            told = ((table, of_table(table, one)) for one in rows if one.num_rows)
+            files = write_data_files(told, self._warehouse.root)
+            self._warehouse.replace(files, table, [str(batch)], f"landing {batch}", versions[table])
+        return int(count)
+
+    def _events(self, night: int, batch: int) -> str:
+        fleet = self._fleet
+        began = BEGAN_US + night * self._length_us
+        every = fleet.clusters * fleet.groups
+        shifted = ("term", "from_term", "max_term", "ledger_end_term", "peer_ledger_end_term")
+        of = {
+            "cluster": f"'c' || (id // {fleet.groups})",
+            "source_node": "'g' || id || '-' || member",
+            "stream": f"'{STREAM}'",
+            "fingerprint": f"'night-{night}-' || id || '-' || member",
+            "file_time": f"make_timestamptz({began})",
+            "source_file": f"'night-{night}/' || id || '/' || member || '/{STREAM}'",
+            "clock_bound_ms": "500",
+            "event_time": f"make_timestamptz(event_time - {BEGAN_US} + {began})",
+            "replica_group": "CASE WHEN replica_group IS NOT NULL THEN 'G' || id END",
+            "event_id": f"md5(id || '/' || member || '/{night}/' || line_no)",
+            "batch": str(batch),
+            **{term: f"{term} + since * {TERMS_A_STORY}" for term in shifted},
+        }
+        columns = ", ".join(f"{of.get(name, name)} AS {name}" for name in TABLES["events"].names)
+        since = f"greatest(1, {night} - (id + {night}) % {fleet.electing})"
+        groups = f"(SELECT id, {since} AS since FROM range({every}) AS g(id))"
+        electing = f"(SELECT * FROM {groups} CROSS JOIN elects WHERE since = {night})"
+        living = f"(SELECT * FROM {groups} CROSS JOIN lives WHERE since < {night})"
+        both = f"({electing} UNION ALL BY NAME {living})"
+        return f"SELECT * FROM (SELECT {columns} FROM {both} ORDER BY id, member, line_no)"
+
+
+LINES = (
+    "SELECT event_id, cluster, source_node, stream, fingerprint, line_no, source_file AS path, 'a line' AS text, batch "
+    "FROM landed"
+)
+FILES = (
+    "SELECT batch, cluster, source_node, stream, source_file AS path, fingerprint, fingerprint AS head, "
+    "'landed' AS status, count(*) AS lines_total, count(*) AS lines_event, count(*) AS lines_landed, "
+    "'dledger' AS protocol, file_time FROM landed GROUP BY ALL"
+)
+
+
+def story_rows(told: dict[str, list[Event]], members: int) -> pa.Table:
+    """The columns of events that hold the meaning, ``member`` and ``line_no``; further members only follow."""
+    last = max(told)
+    more = {f"n{number}": told[last] for number in range(len(told), members)}
+    rows = [
+        {"member": member, "line_no": number} | meaning(event if member in told else quiet(event, member))
+        for member, events in {**told, **more}.items()
+        for number, event in enumerate(events, 1)
+    ]
+    types = {column.name: pa.int64() if column.type.sql == "TIMESTAMP" else column.type.arrow for column in MEANING}
+    return pa.Table.from_pylist(rows, pa.schema({"member": pa.string(), "line_no": pa.int64(), **types}))
+
+
+def quiet(event: Event, member: str) -> Event:
+    """A mere line in place of what another member says."""
+    return replace(event, node=member) if event.kind == "DL_STATUS" else replace(TICK, event_time=event.event_time)
+
+
+TICK = next(event for events in told_of(80).lives.values() for event in events if event.kind == "TICK")
+
+
+def meaning(event: Event) -> dict[str, Any]:
+    """The fields of an event."""
+    told = asdict(event)
+    return {column.name: told[column.name] for column in MEANING}
+
+
+def of_table(table: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows with all columns of a table; counts that are not given are 0."""
+    here, columns = set(rows.schema.names), []
+    for column in TABLES[table].columns:
+        if column.name in here:
+            columns.append(rows.column(column.name).cast(column.type.arrow))
+        elif column.nullable:
+            columns.append(pa.nulls(rows.num_rows, column.type.arrow))
+        else:
+            empty = pa.scalar("" if column.type.sql == "STRING" else 0).cast(column.type.arrow)
+            columns.append(pa.repeat(empty, rows.num_rows))
+    return pa.RecordBatch.from_arrays(columns, names=list(TABLES[table].names))
+
+
+# -- what it costs -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def measured(cost: Cost) -> Iterator[None]:
+    """Fills ``cost`` with what its block takes (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")
+    began, cpu = time.monotonic(), cpu_seconds()
+    yield
+    cost.seconds, cost.cpu_s = round(time.monotonic() - began, 2), round(cpu_seconds() - cpu, 2)
+    status = Path("/proc/self/status").read_text().splitlines()
+    cost.driver_mb = next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
+
+
+def cpu_seconds() -> float:
+    """The CPU seconds of this process and all that it began, the ended ones too."""
+    stats = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        stats[int(path.parent.name)] = int(after[1]), sum(map(int, after[11:15]))
+    own, found = [os.getpid()], 0
+    while own:
+        one = own.pop()
+        found += stats[one][1] if one in stats else 0
+        own += [pid for pid, (parent, _) in stats.items() if parent == one]
+    return found / os.sysconf("SC_CLK_TCK")
+
+
+def night_cost(engine: Engine, warehouse: Warehouse) -> Cost:
+    """A replay of what is new, with all gates."""
+    cost, before = Cost(), jobs_of(engine)
+    with measured(cost):
+        done: Replay = replay(engine, warehouse)
+    if done.held or not done.run_id:
+        raise RuntimeError(f"nothing was published: {[check for check in done.checks if check.stops]}")
+    after = jobs_of(engine)
+    cost.spark_jobs = None if before is None or after is None else after - before
+    cost.files = {name: len(warehouse.opened(name).file_uris()) for name in ("facts", "replay_states", "findings")}
+    return cost
+
+
+def jobs_of(engine: Engine) -> int | None:
+    """How many jobs Spark began so far; none if it is not Spark."""
+    session = getattr(engine, "session", None)
+    if session is None:
+        return None
+    return len(list(session.sparkContext.statusTracker().getJobIdsForGroup(None)))
+
+
+def say(name: str, **of: Any) -> None:
+    """One measurement."""
+    print(json.dumps({"name": name, **of}), flush=True)  # noqa: T201 - the result
+
+
+# -- measurements --------------------------------------------------------------------------------------------------
+
+
+def years(engine: Engine, folder: Path, fleet: Fleet, nights: int) -> None:
+    """The last night over the second one."""
+    warehouse = Warehouse(str(folder / "years"))
+    landing, costs = Nights(warehouse, fleet), {}
+    for night in range(1, nights + 1):
+        late = night % 30 == 0
+        events = landing.land(night, "source_node <> 'g0-n1'" if late else "true", 2 * night)
+        costs[night] = night_cost(engine, warehouse)
+        if late:
+            landing.land(night, "source_node = 'g0-n1'", 2 * night + 1)
+            say("late_night", night=night, **asdict(night_cost(engine, warehouse)))
+        if night in {1, 2, 3, 8, 16, 30, 60, 90, 120, 180, 240, 300, nights}:
+            say("night", night=night, events=events, **asdict(costs[night]))
+        if night % 7 == 0:
+            upkeep(warehouse)
+    first, last = costs[2], costs[nights]
+    ratios = {name: round(getattr(last, name) / getattr(first, name), 2) for name in ("cpu_s", "seconds", "driver_mb")}
+    say("night365_vs_night2", value=ratios["cpu_s"], nights=nights, groups=fleet.groups, ratios=ratios)
+
+
+def fleets(engine: Engine, folder: Path, fleet: Fleet) -> None:
+    """A night with news in one of twenty of very many clusters."""
+    warehouse = Warehouse(str(folder / "fleet"))
+    landing = Nights(warehouse, fleet)
+    events = landing.land(1)
+    first = night_cost(engine, warehouse)
+    say("fleet_first_night", events=events, clusters=fleet.clusters, **asdict(first))
+    events = landing.land(2, "hash(cluster) % 20 = 0")
+    cost = night_cost(engine, warehouse)
+    more = {"clusters": fleet.clusters, "nodes": fleet.clusters * fleet.groups * fleet.members, "events": events}
+    say("fleet_driver_mb", value=cost.driver_mb, unit="MB", **more)
+    say("fleet_night_s", value=cost.seconds, unit="s", **more, **asdict(cost))
+
+
+def late(engine: Engine, folder: Path, fleet: Fleet) -> None:
+    """One late file in a cluster of some eighty over the first night of that cluster."""
+    warehouse = Warehouse(str(folder / "late"))
+    landing = Nights(warehouse, fleet)
+    landing.land(1, "source_node <> 'g0-n1'")
+    first = night_cost(engine, warehouse)
+    landing.land(1, "source_node = 'g0-n1'", 2)
+    cost = night_cost(engine, warehouse)
+    say("late_file_vs_first_night", value=round(cost.seconds / first.seconds, 2), first=asdict(first), **asdict(cost))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("which", nargs="+", choices=("years", "fleet", "late"))
+    parser.add_argument("--groups", type=int, default=250, help="groups of the one cluster of years")
+    parser.add_argument("--clusters", type=int, default=20_000, help="clusters of fleet")
+    parser.add_argument("--events", type=int, default=80, help="events of a node in a night")
+    parser.add_argument("--nights", type=int, default=365)
+    parser.add_argument("--engine", choices=("local", "spark"), default="local")
+    parser.add_argument("--folder", type=Path, default=None)
+    chosen = parser.parse_args()
+    folder = chosen.folder or Path(tempfile.mkdtemp(prefix="bench-years-"))
+    try:
+        engine = engine_named(chosen.engine)
+        if "years" in chosen.which:
+            years(engine, folder, Fleet(1, chosen.groups, 3, chosen.events), chosen.nights)
+        if "fleet" in chosen.which:
+            fleets(engine, folder, Fleet(chosen.clusters, 1, 5, chosen.events))
+        if "late" in chosen.which:
+            late(engine, folder, Fleet(1, 27, 3, chosen.events))
+    finally:
+        if chosen.folder is None:
+            shutil.rmtree(folder)
+
+
+def engine_named(name: str) -> Engine:
+    """An engine that is ready."""
+    if name == "local":
+        return LocalEngine(preload=PRELOAD)
+    from jobs.engines.spark_engine import SparkEngine
+    from jobs.engines.spark_session import spark_session
+
+    return SparkEngine(spark_session("bench-years", master="local[2]", quiet=True))
+
+
+if __name__ == "__main__":
+    main()
