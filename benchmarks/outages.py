@@ -41,8 +41,8 @@ UNEXPLAINED = {
         "zookeeper/chaos-372",
         "07:32:32",
     ): "the leader was cut off for 8.3 s, less than the 10 s (syncLimit of 5 ticks of "
-    "2 s) after which servers miss each other: from 07:32:30 to 07:32:50 none of the three logs has a line but those of "
-    "the poller's requests and of the writer's session, and no server noticed",
+    "2 s) after which servers miss each other: from 07:32:30 to 07:32:50 none of the three logs has a line but those "
+    "of the poller's requests and of the writer's session, and no server noticed",
     ("rocketmq-dledger/preferred-leader-533", "09:22:39"): "the hand-over took less than a second by both brokers' "
     'lines ("Finish handling broker role change ... role=LEADER" at 09:22:39); every failed write went to the former '
     "master's address (clients/producer.log: REJECTREQUEST of 10.83.1.11), until the writer asked for the route anew. "
@@ -199,8 +199,8 @@ def section(explanations: list[Explanation]) -> str:
         "",
         f"{good} of {len(explanations)} ({share:.0%}) outages of surely more than two seconds are covered by a finding",
         "for at least two fifths of that time. Clients wait two to five seconds an attempt, and a lost request is not",
-        "answered when the cluster is well again: so an outage lasted at least until the attempt that failed last *began*,",
-        "and at most to the next acknowledged write; of several writers the one tells whose last attempt began first.",
+        "answered when the cluster is well again: so an outage lasted at least until the attempt that failed last",
+        "*began*, and at most to the next acknowledged write; of several writers the one tells whose last attempt began first.",
         "This section is made by `python -m benchmarks.outages CORPORA --write`.",
         "",
         *table(explanations),
