@@ -108,6 +108,7 @@ WITHOUT_A_WORLD = {
     "MEMBERS_DISAGREE": "members of a world are given one list of members",
     "QUEUES_CUT_AT_START": "brokers of a world keep no queues",
     "REPLICATION_STUCK": "the logs of a world's brokers begin together and always have a point in common",
+    "FORMER_LEADER_STILL_MASTER": "the broker above a DLedger member of a world changes its role at once",
     "WRITES_UNANSWERED": "clients of a world are never kept waiting",
     "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/test_faults.py",
 }
