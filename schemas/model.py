@@ -81,6 +81,7 @@ class Table:
     """One Delta table at ``<warehouse>/<layer>/<name>``.
 
     ``expectations`` are what its columns do not say; :func:`schemas.expectations.suite` adds what they do.
+    ``replaced_by`` are the two columns by whose values a night replaces rows: the cluster, and what it holds.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Table:
     comment: str
     columns: tuple[Column, ...]
     partitioned_by: tuple[str, ...] = ()
+    replaced_by: tuple[str, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
     @property

@@ -130,7 +130,8 @@ class Group:
         duration without bound is no measure.
         """
         for name in ("overlap_max_ms", "duration_max_ms"):
-            if (measures.get(name) or 0) * 1000 >= NO_BOUND:
+            measure = measures.get(name)
+            if measure is not None and measure * 1000 >= NO_BOUND:
                 measures[name] = None
         return Finding(
             finding_id=finding_id(self.cluster, self.replica_group, rule, *key),
@@ -195,8 +196,8 @@ def _last_word(fact: Fact) -> int:
 
 
 def _last_seen(group: Group, source: str) -> Moment | None:
-    lives = [fact for fact in group.of(Alive) if fact.source_node == source and fact.until is not None]
-    return until(max(lives, key=lambda fact: fact.until or 0)) if lives else None
+    ends = (until(fact) for fact in group.of(Alive) if fact.source_node == source)
+    return max((end for end in ends if end is not None), key=attrgetter("at"), default=None)
 
 
 def _closed(role: Role, group: Group) -> Role:

@@ -25,6 +25,7 @@ from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Role, Serving
 from election_core.model.rows import Finding
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 
 BRIEF = Timeout.BRIEF.us
@@ -310,7 +311,7 @@ def _led_unseen(group: Group) -> list[Role]:
 def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
     """Whether one of these leaders led a later term, before a moment."""
     return any(
-        (role.term or 0) > before.term
+        is_larger(role.term, before.term)
         and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
         for role in led_unseen
     )
@@ -318,11 +319,12 @@ def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, tar
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    last = {life.source_node: life for life in sorted(group.of(Alive), key=lambda life: life.until or 0)}
-    leader = last.get(before.source)
-    if leader is None or not leader.stopped or (leader.until or 0) - end.at > GROUP_SHUTDOWN:
+    lives = [(life.until, life.stopped, life.source_node) for life in group.of(Alive) if life.until is not None]
+    last = {source: (until_us, stopped) for until_us, stopped, source in sorted(lives)}
+    leaders_end, leader_stopped = last.get(before.source, (0, False))
+    if not leader_stopped or leaders_end - end.at > GROUP_SHUTDOWN:
         return False
-    return all(life.stopped or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
+    return all(stopped or 0 <= until_us - end.at <= GROUP_SHUTDOWN for until_us, stopped in last.values())
 
 
 def leaderless(
@@ -364,30 +366,30 @@ def leaderless(
         )
 
 
-def interrupted(group: Group, majorities: Majorities, what: str, clock: str) -> Iterator[Finding]:
+def interrupted(group: Group, majorities: Majorities, title: str, clock: str) -> Iterator[Finding]:
     """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
     for tenure in group.tenures:
-        for one in majorities.interruptions(tenure):
-            if one.least < SECOND:
+        for interruption in majorities.interruptions(tenure):
+            if interruption.least < SECOND:
                 continue
-            told = "; ".join(_away(away.left) for away in one.away)
-            back = min(one.away, key=lambda away: group.time(away.again)).left.member
-            moments = [moment for away in one.away for moment in (away.left.latest, away.again)]
+            members = "; ".join(_away(away.left) for away in interruption.away)
+            back = min(interruption.away, key=lambda away: group.time(away.again)).left.member
+            moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
             yield group.finding(
                 RuleId.LEADERLESS,
-                (tenure.term, "interrupted", one.begin.at // SECOND),
-                severity=INFO if one.least < BRIEF else WARNING,
+                (tenure.term, "interrupted", interruption.begin.at // SECOND),
+                severity=INFO if interruption.least < BRIEF else WARNING,
                 certainty=DEFINITE,
                 nodes=(tenure.node,),
                 terms=(tenure.term,),
-                start_time=group.time(one.begin),
-                end_time=group.time(one.end),
-                summary=f"No {what} with a majority for {between(one.least, one.most)}: "
-                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({told}) and had it again when "
+                start_time=group.time(interruption.begin),
+                end_time=group.time(interruption.end),
+                summary=f"No {title} with a majority for {between(interruption.least, interruption.most)}: "
+                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
                 f"{back} followed it again; it led on meanwhile and could commit nothing.",
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
-                duration_min_ms=one.least // 1000,
-                duration_max_ms=one.most // 1000,
+                duration_min_ms=interruption.least // 1000,
+                duration_max_ms=interruption.most // 1000,
             )
 
 

@@ -107,9 +107,9 @@ def _sentence(wrong: WrongClock, worst: Offset | None, by_source: Mapping[str, S
     if jumps:
         clauses.append(f"was set by at least {' and by '.join(seconds(size) for size in jumps)}")
     if worst is not None and _away(worst) > 0:
-        ahead = (worst.least or 0) > 0
-        ends = (worst.least, worst.most) if ahead else (worst.most, worst.least)
-        near, far = abs(ends[0] or 0), None if ends[1] is None else abs(ends[1])
+        ahead = worst.least is not None and worst.least > 0
+        far_end = worst.most if ahead else worst.least
+        near, far = _away(worst), None if far_end is None else abs(far_end)
         how_far = f"at least {seconds(near)}" if far is None else between(near, far)
         clauses.append(f"was {how_far} {'ahead' if ahead else 'behind'}")
     if not clauses:

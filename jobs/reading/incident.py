@@ -325,12 +325,13 @@ def evidence(published: Published, clocks: Clocks, cluster: str, findings: list[
 def in_order(lines: list[Row]) -> list[Row]:
     """Lines in order of time; those of one file in theirs, whatever their times say: a clock may have been set back."""
     placed: dict[str, datetime] = {}
-    keys: list[tuple[datetime, str, int, Row]] = []
-    for row in sorted(lines, key=lambda row: (row["path"] or "", row["line_no"] or 0)):
+    files = {row["path"]: number for number, row in reversed(list(enumerate(lines))) if row["path"] is not None}
+    keys: list[tuple[datetime, int, int, int, Row]] = []
+    for number, row in sorted(enumerate(lines), key=lambda one: (one[1]["path"] or "", one[1]["line_no"] or 0)):
         path, at = row["path"] or "", row["at"] or FOREVER[1]
         placed[path] = max(at, placed.get(path, at))
-        keys.append((placed[path], path, row["line_no"] or 0, row))
-    return [row for *_, row in sorted(keys, key=lambda key: key[:3])]
+        keys.append((placed[path], files.get(row["path"], len(lines)), row["line_no"] or 0, number, row))
+    return [row for *_, row in sorted(keys, key=lambda key: key[:4])]
 
 
 def refuse_unknown(published: Published, cluster: str, group: str) -> None:

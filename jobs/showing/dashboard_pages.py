@@ -98,10 +98,10 @@ TABLES = {
     "FROM blind_spots ORDER BY undecidable DESC, cluster, replica_group, rule",
 }
 VOTES = """
-    SELECT term, candidate, voter, end_time AS at FROM (
+    SELECT term, candidate, voter, end_time AS happened_at FROM (
         SELECT term, candidate, unnest(voters) AS voter, end_time FROM elections
         WHERE cluster = ? AND replica_group = ? AND end_time BETWEEN ? AND ?
-    ) WHERE voter <> candidate ORDER BY at, voter LIMIT ?
+    ) WHERE voter <> candidate ORDER BY happened_at, voter LIMIT ?
 """
 BAR = """
     SELECT role.*, begun.path AS start_path, begun.line_no AS start_line, begun.text AS start_text,
@@ -595,7 +595,7 @@ def votes_of(published: Published, found: Incident) -> list[Row]:
     asked = [found.cluster, found.group, found.begin, found.end, VOTES_SHOWN]
     votes = published.rows(VOTES, asked)
     for vote in votes if not found.raw else ():
-        vote["at"] = found.clocks.adjusted(sources.get(vote["candidate"]), vote["at"])
+        vote["happened_at"] = found.clocks.adjusted(sources.get(vote["candidate"]), vote["happened_at"])
     return votes
 
 

@@ -238,7 +238,8 @@ def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
 
 def evidence_lines(incident: Incident, finding: Row, indent: str) -> Iterator[str]:
     """Log lines behind a finding in order of time, each with its time and node; long ones are broken between words."""
-    lines = [one for one in folded(incident.evidence.get(finding["finding_id"], [])) if one[0]["path"] is not None]
+    every = incident.evidence.get(finding["finding_id"], [])
+    lines = [one for one in folded(every) if one[0]["path"] is not None]
     shown = LINES_SHOWN[finding["severity"]]
     for row, count in lines[:shown]:
         first, *more = row["text"].splitlines() or [""]
@@ -248,8 +249,8 @@ def evidence_lines(incident: Incident, finding: Row, indent: str) -> Iterator[st
             yield from paragraph(more[0], f"{indent}    ", f"{indent}      ")
         if len(more) > 1:
             yield f"{indent}    (and {len(more) - 1} lines more of it)"
+    left = len(every) - sum(count for _, count in lines[:shown])
     if len(lines) > shown:
-        left = sum(count for _, count in lines[shown:])
         yield f"{indent}and {left} more: election-replay explain {finding['finding_id'][:12]}"
 
 

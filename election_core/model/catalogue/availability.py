@@ -39,4 +39,19 @@ AVAILABILITY: tuple[Rule, ...] = (
             "judge.storm",
         ),
     ),
+    Rule(
+        id=RuleId.WRITES_UNANSWERED,
+        severity="info",
+        meaning=(
+            "A broker stored writes and answered when their clients had given up: too slow for those who write, and "
+            "quick enough to keep its role. No election did that, and none follows from it."
+        ),
+        source="RocketMQ NettyRemotingAbstract#writeResponse, DefaultMessageStore#asyncPutMessage",
+        needs=(
+            "answers to writes whose connection was closed (5.1 and later), several over a second or more, or with "
+            "puts that took more than half a second"
+        ),
+        refuted_by="Clients that were stopped at that moment and waited for nothing.",
+        judged_by=("protocols.writes.rules",),
+    ),
 )

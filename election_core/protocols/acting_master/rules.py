@@ -162,9 +162,8 @@ def _seen_from(group: Group, tenure: Tenure) -> Moment:
 
 
 def _last_sign(group: Group, role: Role) -> Moment:
-    lives = [life for life in group.of(Alive) if life.source_node == role.source_node]
-    last = max(lives, key=lambda life: life.until or 0, default=None)
-    return (until(last) if last is not None else None) or since(role)
+    ends = [until(life) for life in group.of(Alive) if life.source_node == role.source_node]
+    return max((end for end in ends if end is not None), key=lambda end: end.at, default=since(role))
 
 
 def _before_a_stop(last: Moment) -> Moment:

@@ -14,6 +14,7 @@ from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
 from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_core.protocols.controller.controller_log import IDS_CLEANED, SET_CHANGED
@@ -124,23 +125,23 @@ def sets_before(decided: Iterable[Decision], sets: Iterable[SetVersion]) -> dict
     The epoch of a set names it, unless the controllers lost a part of their record and count on from an earlier one:
     then it must be the decision that the same controller printed last.
     """
-    decided = [fact for fact in decided if fact.set_epoch is not None]
-    if not record_lost(decided):
+    epochs = {fact: fact.set_epoch for fact in decided if fact.set_epoch is not None}
+    if not record_lost(epochs):
         by_epoch = {version.epoch: version for version in sets}
-        return {fact: by_epoch[at] for fact in decided if (at := (fact.set_epoch or 0) - 1) in by_epoch}
+        return {fact: by_epoch[epoch - 1] for fact, epoch in epochs.items() if epoch - 1 in by_epoch}
     found: dict[Decision, SetVersion] = {}
-    for decisions in by_source(decided).values():
+    for decisions in by_source(epochs).values():
         for last, fact in pairwise(decisions):
             members = (last.node,) if last.decision == ELECTED and last.node else last.members
-            if members is not None and (last.set_epoch or 0) + 1 == fact.set_epoch:
-                found[fact] = SetVersion(last.set_epoch or 0, last.term, last.node, tuple(sorted(members)), last)
+            if members is not None and epochs[last] + 1 == epochs[fact]:
+                found[fact] = SetVersion(epochs[last], last.term, last.node, tuple(sorted(members)), last)
     return found
 
 
 def record_lost(decided: Iterable[Decision]) -> bool:
     """Whether a controller printed a set epoch that is not beyond the one before. JRaft controllers print again."""
     return any(
-        last.raft_index is None and (fact.set_epoch or 0) <= (last.set_epoch or 0)
+        last.raft_index is None and not is_larger(fact.set_epoch, last.set_epoch)
         for decisions in by_source(fact for fact in decided if fact.set_epoch is not None).values()
         for last, fact in pairwise(decisions)
     )
@@ -308,12 +309,12 @@ def _rightly_refused(fact: SetRefused, decided: Iterable[Decision], sets: list[S
     """Whether the reason of a refusal is in the record, at whatever time."""
     if fact.code in (INVALID_MASTER, FENCED_MASTER_EPOCH):
         return any(
-            (decision.term or 0) > (fact.term or 0)
+            is_larger(decision.term, fact.term)
             for decision in decided
             if decision.decision in (ELECTED, NOBODY_ELECTED)
         )
     if fact.code == FENCED_SET_EPOCH:
-        return any(version.epoch > (fact.set_epoch or 0) for version in sets)
+        return any(is_larger(version.epoch, fact.set_epoch) for version in sets)
     if fact.code == ALTER_FAILED:
         wanted = tuple(sorted(fact.members or ()))
         return any(version.members == wanted for version in sets)

@@ -10,6 +10,7 @@ from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import LogCut
 from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.controller import decision_rules
 from election_core.protocols.controller.checks import ELECTED
@@ -273,7 +274,7 @@ def losses_coverage(
         if finding.severity != INFO
     }
     yield overlap_coverage(group, lambda overlap: _who(overlap) in alarms)
-    later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and (fact.set_epoch or 0) > 1]
+    later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and is_larger(fact.set_epoch, 1)]
     before = decision_rules.sets_before(decided, sets)
     decidable = [fact for fact in later if fact in before]
     unclean = len(by_rule.get(RuleId.UNCLEAN_ELECTION, []))

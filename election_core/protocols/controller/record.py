@@ -94,9 +94,10 @@ def _numbered(decided: list[Decision], *, lost: bool) -> list[tuple[int, Decisio
     if not lost:
         return sorted(numbered, key=_by_set_epoch)
     return [
-        (fact.set_epoch or 0, fact)
+        (fact.set_epoch, fact)
         for decisions in decision_rules.by_source(f for _, f in numbered).values()
         for fact in decisions
+        if fact.set_epoch is not None
     ]
 
 

@@ -84,9 +84,10 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
     """
     for fact in group.of(CommittedCut):
         leader = _leader_of(group, fact)
-        if leader is None:
+        before = None if leader is None else _committed_before(group, leader)
+        if leader is None or before is None:
             continue
-        committed = min(fact.to_index, _committed_before(group, leader) or 0)
+        committed = min(fact.to_index, before)
         count = committed - max(fact.from_index, leader.to_index)
         if count <= 0:
             continue

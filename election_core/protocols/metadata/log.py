@@ -300,6 +300,8 @@ def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
         counter=head.counter,
     )
     for entry in snapshot.entries:
+        if entry.queue_offset is None:  # nothing follows from an entry without an offset
+            continue
         yield OffsetCopied(
             *emit.at(entry),
             offset=entry.queue_offset,

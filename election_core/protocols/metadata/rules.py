@@ -21,7 +21,7 @@ from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, Rul
 from election_core.model.facts import Alive, Fact
 from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
 from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.metadata.data_version import Version, is_taken_over
+from election_core.protocols.metadata.data_version import Version, is_taken_over, order
 from election_core.protocols.metadata.facts import (
     ActedAsMaster,
     BeganToServe,
@@ -85,7 +85,7 @@ class Table:
     def offset(self, key: Key) -> int:
         """The next message of ``key``; a queue without an entry is read from its beginning."""
         entry = self.offsets.get(key)
-        return 0 if entry is None or entry.offset is None else entry.offset
+        return 0 if entry is None else entry.offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Loss:
     @property
     def size(self) -> int:
         """By how much, over all queues."""
-        return sum((entry.offset or 0) - after for entry, after, _ in self.entries)
+        return sum(entry.offset - after for entry, after, _ in self.entries)
 
 
 @dataclass(slots=True)
@@ -376,7 +376,7 @@ def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before
         return None
     lost: dict[tuple[str | None, str | None], Loss] = {}
     for key, entry in sorted(before.offsets.items(), key=lambda item: tuple(str(part) for part in item[0])):
-        offset = entry.offset or 0
+        offset = entry.offset
         behind = after is not None and after.offset(key) < offset
         shown = _lowest(
             key, [after if behind else None, stored if _began_with(hand_over, kind, behind, exact) else None]
@@ -446,7 +446,7 @@ def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | Non
 def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) -> Finding:
     left = hand_over.left
     first = loss.entries[0][0]
-    farthest = max(loss.entries, key=lambda item: (item[0].offset or 0) - item[1])
+    farthest = max(loss.entries, key=lambda item: item[0].offset - item[1])
     of = f" of {first.consumer_group} on {first.topic}" if first.consumer_group else ""
     unit = "queue" if first.consumer_group else "level"
     listed = [f"{unit} {entry.queue_id}: {entry.offset} to {after}" for entry, after, _ in loss.entries]
@@ -518,15 +518,15 @@ def _made_while_acting(hand_over: HandOver, table: Table, before: Table | None) 
     made in its time, or is the one that it had before. Later the version may be that of the new master."""
     if before is not None and before.version == table.version:
         return True
-    timestamp = (table.version[1] or 0) * 1000
-    return hand_over.left.since <= timestamp <= hand_over.end.by
+    made_ms = table.version[1]
+    return made_ms is not None and hand_over.left.since <= made_ms * 1000 <= hand_over.end.by
 
 
 def _older_finding(hand_over: HandOver, kind: str, held: Table, read: Table) -> Finding:
     left = hand_over.left
     versions = " and ".join(
-        f"{whose} state version {state or 0}, counter {counter or 0}, timestamp {timestamp or 0}"
-        for whose, (state, timestamp, counter) in (("own", held.version), ("taken", read.version))
+        f"{whose} state version {state}, counter {counter}, timestamp {timestamp}"
+        for whose, (state, counter, timestamp) in (("own", order(held.version)), ("taken", order(read.version)))
     )
     events = [*_evidence(hand_over, []), held.taken.event_id, read.taken.event_id]
     return Finding(

@@ -23,6 +23,7 @@ from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
@@ -100,10 +101,6 @@ class RaftLog:
                 )
 
 
-def _is_larger(term: int | None, other: int | None) -> bool:
-    return term is not None and other is not None and term > other
-
-
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
     """Whether a member follows in the term that it heard of in the line before."""
     return heard.term == event.term and 0 <= event.at - heard.at < SECOND
@@ -147,7 +144,7 @@ class Membership:
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     heard: list[HeardLast] = field(default_factory=list)
-    stalls: list[FoldEvent] = field(default_factory=list)
+    stalls: list[tuple[FoldEvent, int]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
@@ -190,8 +187,8 @@ class Membership:
             yield LastHeard(*emit.about(heard.leader, heard))
         for contact in self.contacts:
             yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
-        for stall in self.stalls:
-            latest = stall.at - (stall.duration_ms or 0) * 1000
+        for stall, late_ms in self.stalls:
+            latest = stall.at - late_ms * 1000
             earliest = latest - 2 * self._tick_us
             end = (stall.at, stall.by, stall.event_id)
             yield Silence(*emit.during(self.node, earliest, latest, None, *end), noticed=True)
@@ -228,9 +225,10 @@ class Membership:
     def _tick_us(self) -> int:
         """The longest heartbeat interval, which is the tick of all clocks of the library, in microseconds.
 
-        etcd refuses an election timeout of less than five of them (``embed/config.go``).
+        etcd refuses an election timeout of less than five of them (``embed/config.go``); where the log does not print
+        that, it is the default.
         """
-        return (self.timeout_us or 0) // 5
+        return (Timeout.ETCD_ELECTION.us if self.timeout_us is None else self.timeout_us) // 5
 
     @property
     def _role(self) -> str | None:
@@ -253,7 +251,7 @@ class Membership:
             self._step(event, FOLLOWER, event.term, None, "start")
 
     def _on_to_follower(self, event: FoldEvent) -> None:
-        larger = self._now.open is not None and _is_larger(event.term, self._now.open.term)
+        larger = self._now.open is not None and is_larger(event.term, self._now.open.term)
         self._close_campaign(event, "no_winner" if larger else "lost")
         self._step(event, FOLLOWER, event.term, None, self._now.cause or "start")
         self._now.cause = None
@@ -392,8 +390,8 @@ class Membership:
             self._now.refused.add(event.peer)
 
     def _on_tally(self, event: FoldEvent) -> None:
-        if event.request == "MsgVoteResp" and self._now.open is not None:
-            self._now.open.granted = max(self._now.open.granted, event.accepted or 0)
+        if event.request == "MsgVoteResp" and self._now.open is not None and event.accepted is not None:
+            self._now.open.granted = max(self._now.open.granted, event.accepted)
 
     def _on_vote_cast(self, event: FoldEvent) -> None:
         """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
@@ -458,9 +456,9 @@ class Membership:
             contact.again = event.at
 
     def _on_late(self, event: FoldEvent) -> None:
-        noted = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
-        if (event.duration_ms or 0) * 1000 >= SILENCE and not noted:
-            self.stalls.append(event)
+        noted = bool(self.stalls) and event.at - self.stalls[-1][0].at < SILENCE  # once for each peer
+        if event.duration_ms is not None and event.duration_ms * 1000 >= SILENCE and not noted:
+            self.stalls.append((event, event.duration_ms))
 
     def _on_stopping(self, event: FoldEvent) -> None:
         self._now.stopping = True

@@ -55,7 +55,8 @@ def vote_of(event: FoldEvent) -> Vote | None:
     term, index = event.peer_ledger_end_term, event.peer_ledger_end
     if event.value is None or term is None or index is None or term < 0:
         return None
-    return Vote(event.term or 0, zxid_of(term, index), int(event.value))
+    # Votes before 3.4 carry no epoch: there the zxid, which begins with one, decides alone.
+    return Vote(0 if event.term is None else event.term, zxid_of(term, index), int(event.value))
 
 
 @dataclass(slots=True)

@@ -203,11 +203,20 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Published:
         finding("s1", "CLOCK_SKEW", -100, 60, summary="The clock of n1 (host-c) was behind.", **skew),
     )
     put(tables, "log_lines", log_line("e1", "c1/nodes/host-c/logs/b.log", 1, "x", source_node="host-c"))
-    ends = {"cluster": "c1", "stream": "b.log", "fingerprint": "f", "path": "b.log", "file_size": 1}
+    columns = TABLES["landed_files"].columns
+    schema = TABLES["landed_files"].arrow_schema()
+    ends = {one.name: nothing(schema.field(one.name).type) for one in columns if not one.nullable} | {"cluster": "c1"}
     for source, end in (("host-a", 40), ("host-b", 90), ("host-c", 80 - 88.5)):
         put(tables, "landed_files", ends | {"source_node": source, "last_line_time": at(end)})
     publish(tables)
     return Published(tables)
+
+
+def nothing(kind: pa.DataType) -> Any:
+    """A value of a type that says nothing."""
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return ""
+    return at(0) if pa.types.is_timestamp(kind) else [] if pa.types.is_nested(kind) else 0
 
 
 def texts(element: Element) -> list[str]:
