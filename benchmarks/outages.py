@@ -42,6 +42,7 @@ EXPLAINING = {
     "SPECIAL_SERVICE_GAP",
     "PRE_ONLINE_STUCK",
     "LOG_GAP",
+    "WRITES_UNANSWERED",
 }
 """The rules that tell of a time in which nobody could write, or in which a leader was cut off or frozen."""
 

@@ -114,11 +114,11 @@ class Nights:
         }
         columns = ", ".join(f"{of.get(name, name)} AS {name}" for name in TABLES["events"].names)
         since = f"greatest(1, {night} - (id + {night}) % {fleet.electing})"
-        groups = f"(SELECT id, {since} AS since FROM range({every}) AS g(id))"  # noqa: S608 - our own names
-        electing = f"(SELECT * FROM {groups} CROSS JOIN elects WHERE since = {night})"  # noqa: S608 - our own names
-        living = f"(SELECT * FROM {groups} CROSS JOIN lives WHERE since < {night})"  # noqa: S608 - our own names
+        groups = f"(SELECT id, {since} AS since FROM range({every}) AS g(id))"
+        electing = f"(SELECT * FROM {groups} CROSS JOIN elects WHERE since = {night})"
+        living = f"(SELECT * FROM {groups} CROSS JOIN lives WHERE since < {night})"
         both = f"({electing} UNION ALL BY NAME {living})"
-        return f"SELECT * FROM (SELECT {columns} FROM {both} ORDER BY id, member, line_no)"  # noqa: S608 - our own names
+        return f"SELECT * FROM (SELECT {columns} FROM {both} ORDER BY id, member, line_no)"
 
 
 LINES = (

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from jobs.engines.spark_tables import read
+from jobs.reading.given_rows import with_rows
 from jobs.warehouse.warehouse import Warehouse
 from schemas.model import Column, Parameter, View, sql_text
 from schemas.views import VIEWS
@@ -31,7 +32,7 @@ def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
     for name, version in tables.published_versions(run).items():
         read(spark, tables, name, version).createOrReplaceTempView(name)
     for view in VIEWS.values():
-        spark.sql(in_spark(view))
+        spark.sql(in_spark(with_rows(view, sql_text)))
     return run
 
 

@@ -1,8 +1,29 @@
 """``gold.findings``: what a reviewer must know, with the evidence."""
 
 from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, end_time, start_time
-from schemas.model import BIGINT, BIGINTS, STRING, STRINGS, Column, Expectation, Table
+from schemas.model import BIGINT, BIGINTS, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
 from schemas.proofs import in_order, listed_proofs_exist
+
+SIGHTINGS = (
+    Column(
+        name="first_seen_run",
+        type=STRING,
+        comment="The run that found it first; null: a release that did not note it.",
+    ),
+    Column(
+        name="first_seen_at",
+        type=TIMESTAMP,
+        comment="When the replay of that run began; null as before.",
+        unit="UTC",
+    ),
+    Column(
+        name="last_seen_at",
+        type=TIMESTAMP,
+        comment="When the last replay that judged its group, and found it, began; null: an earlier release did.",
+        unit="UTC",
+    ),
+)
+"""What the runs say of a finding, not the logs: the only columns of a verdict that depend on when it was replayed."""
 
 TABLE = Table(
     name="findings",
@@ -74,6 +95,7 @@ TABLE = Table(
             comment="By how much the clock was set at once, by the lines of one log; negative: back.",
             unit="ms",
         ),
+        *SIGHTINGS,
     ),
     expectations=(
         in_order(

@@ -13,7 +13,13 @@ TABLE = Table(
         key(CLUSTER),
         key(REPLICA_GROUP),
         key(PROTOCOL),
-        Column(name="master_epoch", type=BIGINT, comment="Epoch of the master.", nullable=False, key=True),
+        Column(
+            name="master_epoch",
+            type=BIGINT,
+            comment="Epoch of the master; 0: not known, epochs begin with 1.",
+            nullable=False,
+            key=True,
+        ),
         Column(
             name="sync_state_set_epoch",
             type=BIGINT,

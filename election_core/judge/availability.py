@@ -6,7 +6,7 @@ from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
-from election_core.judge.leaderless import Gap, Unseen, gaps, leaderless
+from election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interrupted, leaderless
 from election_core.judge.limits import log_gaps, starting
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.storm import storm
@@ -20,26 +20,33 @@ def availability(
     group: Group,
     heard: Iterable[tuple[str, Moment]],
     elections: Iterable[Moment],
-    what: str,
+    title: str,
     clock: str,
-    unseen: Unseen | None = None,
     majorities: Majorities | None = None,
+    *,
+    unseen: Unseen | None = None,
+    no_incident: NoIncident | None = None,
 ) -> Iterator[Finding | RuleCoverage]:
     """What every protocol with leaders has to say of availability, and of what limits its verdicts.
 
-    ``heard`` and ``majorities`` as in :func:`gaps`,
-    ``elections`` are the unplanned ones; ``what`` and ``clock`` are the protocol's words.
+    ``heard``, ``majorities`` and ``unseen`` as in :func:`gaps`, ``title``, ``clock`` and ``no_incident`` as in
+    :func:`leaderless`; ``elections`` are the unplanned ones.
     """
     found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections))
-    yield from leaderless(group, found, what, clock)
+    without_majority = list(interrupted(group, majorities, title, clock)) if majorities is not None else []
+    yield from leaderless(group, found, title, clock, no_incident)
+    yield from without_majority
     yield from storms
     yield from log_gaps(group)
-    yield from common_coverage(group, found, len(storms))
+    yield from common_coverage(group, found, len(storms), len(without_majority))
 
 
-def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator[RuleCoverage]:
-    """Coverage of the rules about availability and about what limits a verdict."""
+def common_coverage(group: Group, found: Sequence[Gap], storms: int, interruptions: int = 0) -> Iterator[RuleCoverage]:
+    """Coverage of the rules about availability and about what limits a verdict.
+
+    ``interruptions`` are the times in which a leader had lost its majority and led on.
+    """
     changes = max(len(group.tenures) - 1, 0)
     ends = (tenure.end for tenure in group.tenures[:-1])
     blurred = (end for end in ends if end.by - end.at > Timeout.BLURRED_END.us or group.clocks.near_step(end))
@@ -50,7 +57,8 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int) -> Iterator
         why += "; around a step of its clock a machine does not tell when it led"
     sure = sum(1 for gap in found if gap.least >= SECOND)
     unclear = max(unclear, len(found) - sure)
-    yield coverage(group, RuleId.LEADERLESS, max(changes - sure - unclear, 0), sure, unclear, why)
+    kept = max(changes - sure - unclear, 0)
+    yield coverage(group, RuleId.LEADERLESS, kept, sure + interruptions, unclear, why)
     yield coverage(group, RuleId.ELECTION_STORM, 0 if storms else 1, storms)
     silent = {fact.source_node for fact in group.of(Silence) if not starting(group, fact)}
     speaking = {fact.source_node for fact in group.of(Alive)}

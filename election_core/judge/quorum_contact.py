@@ -5,12 +5,21 @@
     follower B         [========== died]
     majority with L    [==========|                  of three members the second one that left took it away
 
-A leader without its majority can commit nothing, so the time in which nobody could write begins here.
+A leader without its majority can commit nothing, so the time in which nobody could write begins here. It may have a
+majority again and lead on, in the same term:
+
+    follower A         [===== last heard]     [===== follows again, the same leader of the same term
+    follower B         [======= last heard]      [======
+    nobody writes                        |<-->|  of three members as long as both are away
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
+from operator import attrgetter
 
+from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, STOPPED
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
@@ -46,6 +55,28 @@ class Majority:
     rounds: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Away:
+    """A member that followed a leader, was lost to it and followed it ``again``, in the same term."""
+
+    left: Left
+    again: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """A leader had no majority from ``begin`` to ``end`` and led on after it; microseconds, least and most.
+
+    ``away`` are the members that took the majority away, and whose return gave it back.
+    """
+
+    begin: Moment
+    end: Moment
+    least: int
+    most: int
+    away: tuple[Away, ...]
+
+
 class Majorities:
     """Until when each leader of a group had its majority. Only for protocols in which a majority commits."""
 
@@ -57,13 +88,14 @@ class Majorities:
             for fact in group.of(Candidacy)
             if fact.outcome == "won" and fact.needed is not None
         }
-        self._followed: dict[tuple[str | None, int], dict[str, Role]] = {}
+        self._followed: dict[tuple[str | None, int], dict[str, list[Role]]] = {}
         for role in group.roles:
             if role.role == FOLLOWER and role.term is not None and role.leader is not None:
-                last = self._followed.setdefault((role.leader, role.term), {})
-                before = last.get(role.source_node)
-                if before is None or before.since <= role.since:
-                    last[role.source_node] = role
+                followers = self._followed.setdefault((role.leader, role.term), {})
+                followers.setdefault(role.source_node, []).append(role)
+        for by_source in self._followed.values():
+            for roles in by_source.values():
+                roles.sort(key=lambda role: role.since)
         self._lost: dict[tuple[str, str | None], list[LastHeard | ContactLost]] = {}
         losses: list[LastHeard | ContactLost] = [*group.of(LastHeard), *group.of(ContactLost)]
         for lost in losses:
@@ -71,29 +103,31 @@ class Majorities:
 
     def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
         """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
-        left = sorted(self._left(tenure), key=lambda one: one.member)
-        found = [one for one in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if one is not None]
+        left = sorted(self._left(tenure), key=lambda loss: loss.member)
+        found = [
+            loss for loss in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if loss is not None
+        ]
         elapsed = self._group.clocks.elapsed
-        found = [one for one in found if elapsed(tenure.begin, one.latest)[1] > 0]
+        found = [loss for loss in found if elapsed(tenure.begin, loss.latest)[1] > 0]
         if not found:
             return None
-        first = max(found, key=lambda one: elapsed(one.latest, target)[0])
+        first = max(found, key=lambda loss: elapsed(loss.latest, target)[0])
         # What may be one loss is taken for one: the narrowest interval that all of them allow.
         alike = [
-            one
-            for one in found
-            if elapsed(one.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, one.latest)[1]
+            loss
+            for loss in found
+            if elapsed(loss.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, loss.latest)[1]
         ]
-        earliest = min((one.earliest for one in alike), key=lambda moment: elapsed(moment, target)[1])
+        earliest = min((loss.earliest for loss in alike), key=lambda moment: elapsed(moment, target)[1])
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
-        rounds = next((one.rounds for one in found if one.rounds is not None), None)
+        rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
         return self._not_before_a_commit(tenure, Majority(earliest, first.latest, tuple(left), rounds), target)
 
     def _missed_first(self, tenure: Tenure, left: Sequence[Left], earliest: Moment, target: Moment) -> Moment:
         """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
         elapsed = self._group.clocks.elapsed
-        missed = max([*(one.earliest for one in left), earliest], key=lambda moment: elapsed(moment, target)[1])
+        missed = max([*(member.earliest for member in left), earliest], key=lambda moment: elapsed(moment, target)[1])
         noticed = Moment(missed.at - Timeout.CLOSE_ON_ITS_WAY.us, missed.by, missed.source, missed.event_id)
         last_line = Moment(tenure.end.at, tenure.end.at, tenure.source, tenure.end.event_id)
         return noticed if elapsed(last_line, noticed)[1] > 0 else last_line
@@ -104,8 +138,10 @@ class Majorities:
         if len(left) < enough:
             return None
         elapsed = self._group.clocks.elapsed
-        latest = sorted((one.latest for one in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
-        earliest = sorted((one.earliest for one in left), key=lambda moment: -elapsed(moment, target)[1])[enough - 1]
+        latest = sorted((member.latest for member in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
+        earliest = sorted((member.earliest for member in left), key=lambda moment: -elapsed(moment, target)[1])[
+            enough - 1
+        ]
         return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
     def _count(self, tenure: Tenure) -> int:
@@ -115,29 +151,118 @@ class Majorities:
         return members if needed is None or majority(members) == needed else 2 * needed - 1
 
     def _left(self, tenure: Tenure) -> Iterator[Left]:
-        for source, role in self._followed.get((tenure.node, tenure.term), {}).items():
-            end = until(role)
-            if source == tenure.source or end is None:
-                continue
-            name, ended = role.node or source, role.end_cause in ENDED
-            heard = [
-                lost
-                for lost in self._lost.get((source, tenure.node), [])
-                if role.since <= lost.since_by and lost.since <= end.by and lost.until is None
-            ]
-            if ended or not heard:
-                at = Moment(max(end.at, role.since), end.by, source, end.event_id)
-                # Of a leader that says no farewell it may have heard no more long before it learned of another one.
-                unsure = not ended and tenure.end_cause in (DIED, SILENT)
-                yield Left(name, Moment(role.since, at.by, source, end.event_id) if unsure else at, at, ended)
-            else:
-                last = max(heard, key=lambda one: (one.since_by, one.since))
-                at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
-                yield Left(name, at, at, ended)
+        """The members that followed a leader and did so no more, by their last time as its followers."""
+        for source, roles in self._followed.get((tenure.node, tenure.term), {}).items():
+            left = None if source == tenure.source else self._left_in(roles[-1], tenure)
+            if left is not None:
+                yield left
+
+    def _left_in(self, role: Role, tenure: Tenure) -> Left | None:
+        """How a member that followed a leader was lost to it, if it was."""
+        end, source = until(role), role.source_node
+        if end is None:
+            return None
+        name, ended = role.node or source, role.end_cause in ENDED
+        heard = [
+            lost
+            for lost in self._lost.get((source, tenure.node), [])
+            if role.since <= lost.since_by and lost.since <= end.by and lost.until is None
+        ]
+        if not ended and heard:
+            last = max(heard, key=lambda fact: (fact.since_by, fact.since))
+            at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
+            return Left(name, at, at, ended)
+        at = Moment(max(end.at, role.since), end.by, source, end.event_id)
+        # Of a leader that says no farewell it may have heard no more long before it learned of another one.
+        unsure = not ended and tenure.end_cause in (DIED, SILENT)
+        return Left(name, Moment(role.since, at.by, source, end.event_id) if unsure else at, at, ended)
+
+    def interruptions(self, tenure: Tenure) -> Iterator[Interruption]:
+        """The times in which a leader had surely lost its majority, and had it again later in the same tenure.
+
+        Only of a leader whose election says how many members vote: the log of one that stayed may be missing.
+        """
+        if (tenure.node, tenure.term) not in self._needed:
+            return
+        spells = {
+            source: list(self._away(roles, tenure))
+            for source, roles in self._followed.get((tenure.node, tenure.term), {}).items()
+            if source != tenure.source
+        }
+        members = self._count(tenure)
+        enough = members - majority(members) + 1
+        seen = set[tuple[Away, ...]]()
+        for of_member in spells.values():
+            for first in of_member:
+                with_it = tuple(sorted(self._with(first, spells), key=lambda away: away.left.member))
+                if len(with_it) < enough or with_it in seen:
+                    continue
+                seen.add(with_it)
+                found = self._interruption(tenure, with_it, enough)
+                if found is not None:
+                    yield found
+
+    def _away(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[Away]:
+        """The spells in which a member did not follow, as far as the leader surely led on after them."""
+        for role, following in pairwise(roles):
+            left = self._left_in(role, tenure)
+            if left is not None and self._led_on(tenure, following):
+                yield Away(left, since(following))
+
+    def _led_on(self, tenure: Tenure, following: Role) -> bool:
+        """Whether a leader still led when a member followed it again: a late heartbeat of one that gave up may say so.
+
+        It led on where its own log goes on as leader's, or where that member heard of it for a while from then on.
+        """
+        if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
+            return True
+        left = self._left_in(following, tenure)
+        return left is not None and left.earliest.at - following.since_by >= SECOND
+
+    def _with(self, away: Away, spells: Mapping[str, Sequence[Away]]) -> Iterator[Away]:
+        """The spells of all members, one each, in which they were away surely at once with one of them."""
+        elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
+        for of_member in spells.values():
+            first = bisect_left(of_member, away.left.latest.at - widest, key=attrgetter("again.by"))
+            last = bisect_right(of_member, away.again.by + widest, key=attrgetter("left.latest.at"))
+            at_once = (
+                spell
+                for spell in of_member[first:last]
+                if elapsed(spell.left.latest, away.again)[0] > 0 and elapsed(away.left.latest, spell.again)[0] > 0
+            )
+            found = min(at_once, key=lambda spell: spell.again.at, default=None)
+            if found is not None:
+                yield found
+
+    def _interruption(self, tenure: Tenure, away: Sequence[Away], enough: int) -> Interruption | None:
+        """The time in which ``enough`` of these members were away: from the last that left to the first back."""
+        elapsed = self._group.clocks.elapsed
+        best: Interruption | None = None
+        for some in combinations(away, enough):
+            pairs = [(spell, other) for spell in some for other in some]
+            least = min(elapsed(spell.left.latest, other.again)[0] for spell, other in pairs)
+            most = min(elapsed(spell.left.earliest, other.again)[1] for spell, other in pairs)
+            begin = min(some, key=lambda spell: elapsed(spell.left.earliest, tenure.end)[0]).left.earliest
+            end = max(some, key=lambda spell: elapsed(spell.again, tenure.end)[0]).again
+            if least > 0 and (best is None or least > best.least):
+                best = Interruption(begin, end, least, most, tuple(some))
+        return best if best is not None and not self._committed_in(tenure, best) else None
+
+    def _committed_in(self, tenure: Tenure, interruption: Interruption) -> bool:
+        """Whether the leader surely committed something after the loss and before the return: with a majority."""
+        surely_before = self._group.clocks.surely_before
+        commits = (
+            since(grown)
+            for grown in self._group.of(Committed)
+            if (grown.source_node, grown.term) == (tenure.source, tenure.term)
+        )
+        return any(
+            surely_before(interruption.begin, commit) and surely_before(commit, interruption.end) for commit in commits
+        )
 
     def _by_itself(self, tenure: Tenure) -> Majority | None:
         """What the leader says of it: the last one that it does not say to have been made good."""
-        own = [
+        losses = [
             fact
             for fact in self._group.of(QuorumLost)
             if (fact.source_node, fact.term) == (tenure.source, tenure.term)
@@ -145,9 +270,9 @@ class Majorities:
             and tenure.begin.at <= fact.since_by
             and fact.since <= tenure.end.by
         ]
-        if not own:
+        if not losses:
             return None
-        last = max(own, key=lambda fact: (fact.since, fact.since_by))
+        last = max(losses, key=lambda fact: (fact.since, fact.since_by))
         return Majority(since(last), since(last), rounds=last.rounds)
 
     def _not_before_a_commit(self, tenure: Tenure, lost: Majority, target: Moment) -> Majority | None:

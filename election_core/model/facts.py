@@ -225,6 +225,33 @@ class TermWentBack(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class MessageSent(Fact):
+    """``node`` sent ``peer`` a ``message`` of the election or round ``term``, with these ``ids``. No
+    line says that it did not arrive."""
+
+    kind: ClassVar[str] = "MESSAGE_SENT"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
+
+    term: int | None
+    peer: str | None
+    message: str
+    ids: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class MessageReceived(Fact):
+    """``node`` got such a message from ``peer``."""
+
+    kind: ClassVar[str] = "MESSAGE_RECEIVED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
+
+    term: int | None
+    peer: str | None
+    message: str
+    ids: str | None
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class LogCut(Fact):
     """A replica's log ended at ``log_end`` and was cut back to ``cut_to`` (bytes; ``done``: the cut worked).
 
@@ -324,6 +351,8 @@ SHARED: tuple[type[Fact], ...] = (
     Candidacy,
     TermRaised,
     TermWentBack,
+    MessageSent,
+    MessageReceived,
     LogCut,
     RuleChecked,
     ClockSteppedBack,

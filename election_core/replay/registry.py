@@ -23,7 +23,6 @@ from election_core.protocols.bully import rules as bully
 from election_core.protocols.controller import causality as controller_causality
 from election_core.protocols.controller import controller_log as controllers_log
 from election_core.protocols.controller import facts as controller_facts
-from election_core.protocols.controller import jraft_log
 from election_core.protocols.controller import log as controller_log
 from election_core.protocols.controller import rules as controller
 from election_core.protocols.dledger import causality as dledger_causality
@@ -41,11 +40,17 @@ from election_core.protocols.metadata import rules as metadata
 from election_core.protocols.order_lock import facts as order_lock_facts
 from election_core.protocols.order_lock import log as order_lock_log
 from election_core.protocols.order_lock import rules as order_lock
+from election_core.protocols.raft import causality as raft_causality
 from election_core.protocols.raft import facts as raft_facts
+from election_core.protocols.raft import jraft_log
 from election_core.protocols.raft import log as raft_log
 from election_core.protocols.raft import rules as raft
+from election_core.protocols.raft_family import facts as raft_family_facts
 from election_core.protocols.token_ring import log as token_ring_log
 from election_core.protocols.token_ring import rules as token_ring
+from election_core.protocols.writes import facts as writes_facts
+from election_core.protocols.writes import log as writes_log
+from election_core.protocols.writes import rules as writes
 from election_core.protocols.zab import causality as zab_causality
 from election_core.protocols.zab import facts as zab_facts
 from election_core.protocols.zab import log as zab_log
@@ -97,9 +102,9 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=dledger.PROTOCOL,
         folds=(Fold(dledger_log.DledgerLog, dledger_log.KINDS, broker_or_stream),),
-        facts=dledger_facts.KINDS,
+        facts=(*raft_family_facts.KINDS, *dledger_facts.KINDS),
         judge=dledger.judge,
-        causal_pairs=dledger_causality.messages,
+        causal_pairs=dledger_causality.causal_pairs,
         periodic=dledger_log.PERIODIC,
     ),
     Protocol(
@@ -110,21 +115,21 @@ PROTOCOLS: tuple[Protocol, ...] = (
         ),
         facts=raft_facts.KINDS,
         judge=raft.judge,
-        causal_pairs=raft.messages,
+        causal_pairs=raft_causality.causal_pairs,
     ),
     Protocol(
         name=zab.PROTOCOL,
         folds=(Fold(zab_log.ZabLog, zab_log.KINDS, each_stream),),
         facts=zab_facts.KINDS,
         judge=zab.judge,
-        causal_pairs=zab_causality.messages,
+        causal_pairs=zab_causality.causal_pairs,
     ),
     Protocol(
         name=bully.PROTOCOL,
         folds=(Fold(bully_log.bully_log, bully_log.KINDS, each_stream),),
         facts=highest_id_facts.KINDS,
         judge=bully.judge,
-        causal_pairs=highest_id_causality.messages,
+        causal_pairs=highest_id_causality.causal_pairs,
     ),
     Protocol(
         name=token_ring.PROTOCOL,
@@ -139,7 +144,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         ),
         facts=controller_facts.KINDS,
         judge=controller.judge,
-        causal_pairs=controller_causality.messages,
+        causal_pairs=controller_causality.causal_pairs,
     ),
     Protocol(
         name=metadata.PROTOCOL,
@@ -172,6 +177,12 @@ PROTOCOLS: tuple[Protocol, ...] = (
         judge=acting_master.judge,
         periodic=acting_master_log.PERIODIC,
     ),
+    Protocol(
+        name=writes.PROTOCOL,
+        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker),),
+        facts=writes_facts.KINDS,
+        judge=writes.judge,
+    ),
     # What the logs themselves are worth is folded beside every protocol: see source_fold.
     Protocol(name=log_quality.PROTOCOL, facts=log_quality_facts.KINDS, judge=log_quality.judge),
 )
@@ -184,7 +195,9 @@ FACT_KINDS: Mapping[str, type[Fact]] = {
 }
 """The class of each kind of fact."""
 
-PERIODIC: Mapping[str, Periodic] = {kind: one for protocol in PROTOCOLS for kind, one in protocol.periodic.items()}
+PERIODIC: Mapping[str, Periodic] = {
+    kind: periodic for protocol in PROTOCOLS for kind, periodic in protocol.periodic.items()
+}
 """Kinds of lines that come again and again while nothing happens."""
 
 LINE_KINDS: frozenset[str] = frozenset().union(log_quality_log.KINDS, *(fold.kinds for fold in FOLDS))

@@ -79,12 +79,12 @@ def complain(checks: "Iterable[Check]") -> None:
             tell(complaint(check, cluster), level, rows_failed=failed, **names)
 
 
-def published(warehouse: str) -> "Published":
-    """What is published in a warehouse folder."""
+def published(warehouse: str, run_id: str | None = None) -> "Published":
+    """What is published in a warehouse folder, by the last run or a former one."""
     from jobs.reading.published import Published
     from jobs.warehouse.warehouse import Warehouse
 
-    return Published(Warehouse(warehouse))
+    return Published(Warehouse(warehouse), run_id)
 
 
 def summary(warehouse: str) -> None:

@@ -28,7 +28,7 @@ from election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
 from election_core.dialects.dialect import seconds
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.model.events import Event
-from jobs.landing.blocks import LINE_BYTES, Block
+from jobs.landing.blocks import LINE_BYTES, Block, line_ends
 from jobs.landing.masking import masked, without_secrets
 from jobs.landing.pseudonyms import Hidden, Pseudonyms
 from jobs.landing.understanding import Understanding
@@ -460,8 +460,8 @@ def buckets_of(texts: pl.Series) -> pl.Series:
 def lines_of(block: Block) -> pl.DataFrame:
     """The lines of a block: text without line end, length in bytes as written, and whether it could be decoded."""
     data, unreadable = decoded(block.data)
-    offsets = line_offsets(data)
-    as_written = offsets if data is block.data else line_offsets(block.data)
+    as_written = line_offsets(block.data, block.ends)
+    offsets = as_written if data is block.data else line_offsets(data)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     texts = pl.Series(pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers), dtype=pl.String)
     shortened = block.length - len(block.data)  # only a block of one line is ever shortened
@@ -469,7 +469,9 @@ def lines_of(block: Block) -> pl.DataFrame:
     flags[unreadable] = True
     return pl.DataFrame(
         {
-            "text": texts.str.strip_chars_end("\r\n"),
+            "text": texts.str.strip_chars_end(
+                "\r\n" if b"\r" in data else "\n"
+            ),  # of one character it is twice as fast
             "length": np.diff(as_written) + shortened,
             "unreadable": flags,
         }
@@ -481,9 +483,9 @@ def numbered(lines: pl.DataFrame, first: int) -> pl.DataFrame:
     return lines.with_columns(pl.int_range(first, first + lines.height, dtype=pl.Int64).alias("line_no"))
 
 
-def line_offsets(data: bytes) -> Indices:
-    """Where each line begins, and where the last one ends."""
-    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
+def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:
+    """Where each line begins, and where the last one ends; ``ends`` are those of its line feeds, if they are known."""
+    ends = line_ends(data) if ends is None else ends
     tail = [len(data)] if data and not data.endswith(b"\n") else []
     return np.concatenate([[0], ends, tail]).astype(np.int64)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from jobs import JobError
-from jobs.warehouse.stores import absolute, for_arrow, is_uri
+from jobs.warehouse.stores import absolute, file_system, is_uri
 
 READ_FAILURES = (OSError, pa.ArrowException)
 """What a file system or an object store raises when it does not give what was asked for."""
@@ -179,7 +179,7 @@ def open_landing(landing: str) -> LandingZone:
     Raises :class:`JobError` when there is no such folder, or when it cannot be listed.
     """
     try:
-        system, root = (fs.LocalFileSystem(), absolute(landing)) if not is_uri(landing) else opened(landing)
+        system, root = (fs.LocalFileSystem(), absolute(landing)) if not is_uri(landing) else file_system(landing)
         if isinstance(system, fs.LocalFileSystem):
             with os.scandir(root):
                 return LocalZone(root)
@@ -195,12 +195,6 @@ def open_landing(landing: str) -> LandingZone:
     if kind != fs.FileType.Directory:
         raise JobError(f"the landing zone {landing} is not a folder")
     return StoredZone(system, root)
-
-
-def opened(uri: str) -> tuple[fs.FileSystem, str]:
-    """The file system and the root folder of a URI."""
-    system, root = fs.FileSystem.from_uri(for_arrow(uri))
-    return system, root
 
 
 def below(top: str, path: str) -> str:

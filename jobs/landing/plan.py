@@ -10,8 +10,9 @@ from heapq import heapreplace
 from pathlib import PurePosixPath
 from typing import Any
 
-from election_core.dialects import CANONICAL, Dialect, named
+from election_core.dialects import CANONICAL, STREAMS, Dialect, named
 from election_core.dialects.rocketmq.metadata import snapshot_time
+from election_core.dialects.streams import stream_at
 from jobs.landing.blocks import head
 from jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
 from jobs.landing.evidence import HEAD_BYTES, Head, head_of
@@ -85,8 +86,10 @@ def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[L
     """
     last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in sorted(landed, key=lambda row: row["batch"]):
-        known = row["cluster"], row["source_node"], row["stream"], row["file_bytes"], micros(row["modified_at"])
-        if row["status"] != PART:
+        if row["status"] == PART:
+            continue
+        for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
+            known = row["cluster"], row["source_node"], stream, row["file_bytes"], micros(row["modified_at"])
             last[known][row["path"]] = row
     found = []
     for file in files:
@@ -125,9 +128,12 @@ def tasks_of(
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
+    originals = originals_of(zip(files, heads, strict=True), states)
     alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
     for file, found in zip(files, heads, strict=True):
-        alike[file.cluster, file.source_node, file.stream, found].append(file)
+        itself = file.stream, found
+        original = originals.get((file.cluster, file.source_node, file.stream, found.fingerprint), itself)
+        alike[file.cluster, file.source_node, *original].append(file)
     tasks = []
     for (cluster, node, stream, found), group in alike.items():
         known = tuple(states[cluster, node, stream].get(found.fingerprint, {}).values())
@@ -195,6 +201,36 @@ def identity(data: bytes, file: LogFile, found: Head, states: States) -> Head:
         if any(begins_with(data, known) for known in variants.values()):
             return replace(found, fingerprint=known_head)
     return found
+
+
+Original = tuple[str, Head]
+"""The stream of a file, and what its beginning says."""
+
+
+def originals_of(found: Iterable[tuple[LogFile, Head]], states: States) -> dict[tuple[str, str, str, str], Original]:
+    """Whose copies those files are that begin as another log of their node does, under a name that is no log's own.
+
+    ``broker.log.bak``, or what a shipper calls a file while it copies, says what ``broker.log`` says: read as a log of
+    its own it would say everything twice. Two logs whose very names are known stay apart, however they begin; else a
+    file is of the stream that was landed first, or of the one with a known name.
+    """
+    begun: dict[tuple[str, str, str], dict[str, Head]] = defaultdict(dict)
+    for file, said in found:
+        if said.file_time is not None and not file.below:
+            begun[file.cluster, file.source_node, said.fingerprint][file.stream] = said
+    landed: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for (cluster, node, stream), heads in states.items():
+        for fingerprint in heads:
+            landed[cluster, node, fingerprint].append(stream)
+    copies: dict[tuple[str, str, str, str], Original] = {}
+    for (cluster, node, fingerprint), streams in begun.items():
+        known = landed.get((cluster, node, fingerprint), [])
+        original = next(iter(known), None) or min(streams, key=lambda name: (name not in STREAMS, len(name), name))
+        for stream, said in streams.items():
+            named_both = stream in STREAMS and original in STREAMS
+            if stream != original and not named_both and stream not in known:
+                copies[cluster, node, stream, fingerprint] = original, streams.get(original, said)
+    return copies
 
 
 def begins_with(data: bytes, known: Known) -> bool:

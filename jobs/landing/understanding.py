@@ -88,18 +88,20 @@ class Understanding:
         self.dated += len(begins)
         if self.dialect and self.looked_at < KEPT:
             first = texts.gather(begins[:KEPT]).to_list()
+            unread = [line for line in first if not self.dialect.reads(line)]
             self.looked_at += len(first)
-            self.unread += sum(not self.dialect.reads(line) for line in first)
-            self._strange += [line for line in first if not self.dialect.reads(line)]
+            self.unread += len(unread)
+            self._strange += unread
         if len(begins) == len(texts):
             return
         other = np.ones(len(texts), dtype=bool)
         other[begins] = False
         others = texts.filter(pl.Series(other))
-        dated = others.str.contains(LOOKS_DATED) & ~others.str.contains(OF_THE_LOGGER)
-        self.strangers += int(dated.sum())
+        dated = others.filter(others.str.contains(LOOKS_DATED))
+        dated = dated.filter(~dated.str.contains(OF_THE_LOGGER))
+        self.strangers += len(dated)
         if len(self._strange) < KEPT:
-            self._strange += others.filter(dated).head(KEPT).to_list()
+            self._strange += dated.head(KEPT).to_list()
         if len(self._other) < KEPT:
             self._other += others.head(KEPT).to_list()
 

@@ -2,6 +2,7 @@
 
 import duckdb
 
+from jobs.reading.given_rows import with_rows
 from schemas.views import DUCKDB_MACROS, VIEWS
 
 
@@ -9,7 +10,7 @@ def create_in_duckdb(database: duckdb.DuckDBPyConnection) -> None:
     """Create all views and functions, with their comments, over tables that ``database`` knows by name."""
     for macro in DUCKDB_MACROS:
         database.execute(macro)
-    for view in VIEWS.values():
+    for view in (with_rows(one, _quoted) for one in VIEWS.values()):
         if view.parameters:
             given = ", ".join(one.name + (f" := {one.default}" if one.default else "") for one in view.parameters)
             database.execute(f"CREATE MACRO {view.name}({given}) AS TABLE {view.sql}")

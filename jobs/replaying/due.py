@@ -64,10 +64,11 @@ def inventory_version(inventory: core.Inventory) -> str:
 class Due:
     """What a replay finds when it begins.
 
-    ``landed`` are the events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
-    all is judged anew), ``versions`` are those of the tables. ``known`` are the sources with a checkpoint, ``news``
-    those with events after ``since``. Clusters are ``pending`` when they have such events or were held back before
-    (``held_before``); ``asked`` are those to judge.
+    ``told`` is the version of the published findings; ``None``: there are none. ``landed`` are the events up to the
+    landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0: all is judged anew), ``versions`` are
+    those of the tables. ``known`` are the sources with a checkpoint, ``news`` those with events after ``since``.
+    Clusters are ``pending`` when they have such events or were held back before (``held_before``); ``asked`` are those
+    to judge.
     """
 
     selection: Selection
@@ -76,6 +77,7 @@ class Due:
     since: int
     held_before: list[str]
     versions: dict[str, int]
+    told: int | None
     landed: Rows
     checkpoints: Rows
     known: list[Known]
@@ -125,6 +127,7 @@ def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, select
         since=since,
         held_before=held_before,
         versions=versions,
+        told=published["versions"]["findings"] if published and published["counts"].get("findings") else None,
         landed=landed,
         checkpoints=checkpoints,
         known=known,
@@ -152,4 +155,6 @@ def work_on(
         everything=not due.since and not due.held(clusters),
         before=due.versions,
         pieces=pieces(news, known, engine.tasks),
+        started_at=due.started_at,
+        told=due.told,
     )

@@ -8,6 +8,8 @@ judged; of all others no row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 
@@ -15,12 +17,13 @@ import pyarrow as pa
 
 from election_core import RULES_VERSION
 from election_core.model.facts import Fact
-from election_core.model.rows import TABLE_OF
+from election_core.model.rows import TABLE_OF, Finding
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import values_of
 from jobs.engines.engine import Among, Dealing, Rows
 from jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from jobs.replaying.news import SOURCE
+from jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from jobs.replaying.work import Work
 from jobs.warehouse.data_files import DataFile, Row, by_place
 from jobs.warehouse.data_files import Rows as Batch
@@ -47,16 +50,17 @@ def judge_all(work: Work, checkpoints: Rows) -> None:
 def write_gold(work: Work) -> None:
     """Judge the facts and write the gold tables."""
     partly, whole = work.extent.partly, work.extent.whole
-    parts, groups = [work.newest(FACTS.name, whole)] if whole or not partly else [], frozenset[tuple[str, str]]()
+    parts, spoken = [work.newest(FACTS.name, whole)] if whole or not partly else [], None
     if partly:
         facts = work.newest(FACTS.name, partly)
         spoken = spoken_of(facts, work)
         parts.append(facts.where(spoken))
-        groups = frozenset((cluster, group) for cluster, group in spoken.keys)
-    parts = [part.select(FACTS.names) for part in parts]
+    parts = with_sightings(parts, spoken, work)
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
-    files = work.engine.map_partitions(work.warehouse, parts, dealing, judge)
+    judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
+    files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
     told = {file.table for file in files}
+    groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
     judged = Gone(frozenset(whole), groups)
     write(files, {table: judged for table in GOLD if table in told or work.warehouse.count(table)}, work)
 
@@ -86,7 +90,7 @@ def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None
 
 
 fact_values = values_of(FACTS.names)
-row_values = {kind: attrgetter(*TABLES[table].names) for kind, table in TABLE_OF.items()}
+row_values = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in TABLE_OF}
 
 
 def fold(batches: Iterator[pa.RecordBatch], inventory: core.Inventory, batch: int) -> Iterator[Row | Batch]:
@@ -105,7 +109,11 @@ def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*rows.columns, *stamps.values()], names=[*rows.schema.names, *stamps])
 
 
-def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
-    """The core's judge, its verdicts as rows."""
-    for row in core.judge(batches):
-        yield TABLE_OF[type(row)], row_values[type(row)](row)
+def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
+    """The core's judge, its verdicts as rows; a finding with the run that found it first, and when."""
+    known: dict[str, Sighting] = {}
+    for row in core.judge(facts_alone(batches, known)):
+        values = row_values[type(row)](row)
+        if isinstance(row, Finding):
+            values = (*values, *known.get(row.finding_id, (run_id, started_at)), started_at)
+        yield TABLE_OF[type(row)], values

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from election_core.replay.arrow_passes import Inventory
 from jobs.engines.engine import Among, Engine, OneOf, Rows
@@ -16,7 +17,8 @@ class Work:
 
     ``landed`` are all events up to the landing ``last_batch``. ``everything``: no cluster is left out, so that the
     tables are written whole. ``before`` are the versions of the tables when the work began. ``pieces``: over how
-    many tasks a cluster is dealt; one that is not named stays together.
+    many tasks a cluster is dealt; one that is not named stays together. ``told`` is the version of the findings that
+    are published, ``None`` where none are.
     """
 
     engine: Engine
@@ -29,6 +31,8 @@ class Work:
     everything: bool
     before: Mapping[str, int]
     pieces: Mapping[str, int]
+    started_at: datetime
+    told: int | None
 
     @property
     def clusters(self) -> tuple[str, ...]:

@@ -1,11 +1,17 @@
 """Paths: local folders, and object stores by the scheme that each library knows them by.
 
-A path of the user may be a folder or a URI: ``s3a://``, ``s3://``, ``abfss://``, ``abfs://``, ``gs://``. Spark and
-Hadoop say ``s3a``, Arrow says ``s3``, and Delta's own reader takes both. Who may read and write is said in the
-environment (``AWS_...``, ``AZURE_...``, ``GOOGLE_...``) and, for Spark, in its settings.
+A path of the user may be a folder or a URI: ``hdfs://``, ``s3a://``, ``s3://``, ``abfss://``, ``abfs://``, ``gs://``.
+Spark and Hadoop say ``s3a``, Arrow says ``s3``, and Delta's own reader takes both. Who may read and write is said in
+the environment (``HADOOP_...``, ``AWS_...``, ``AZURE_...``, ``GOOGLE_...``) and, for Spark, in its settings.
 """
 
+import os
 from pathlib import Path
+from urllib.parse import urlsplit
+
+from pyarrow import fs
+
+from jobs import JobError
 
 
 def absolute(path: str) -> str:
@@ -30,3 +36,31 @@ def for_arrow(path: str) -> str:
     """A path as Arrow's file systems know it."""
     scheme, found, rest = path.partition("://")
     return f"s3://{rest}" if found and scheme == "s3a" else absolute(path)
+
+
+def file_system(path: str) -> tuple[fs.FileSystem, str]:
+    """The file system of Arrow on which a path lies, and the path there.
+
+    Raises :class:`~jobs.JobError` where what it takes is not installed.
+    """
+    place = for_arrow(path)
+    if not place.startswith("hdfs://"):
+        system, root = fs.FileSystem.from_uri(place)
+        return system, root
+    try:
+        from jobs.warehouse.hdfs import HdfsHandler
+    except ModuleNotFoundError as error:
+        raise JobError(f"{error.name} is not installed: pip install 'election-replay[hdfs]'") from None
+    act_for_spark()
+    parts = urlsplit(place)
+    return fs.PyFileSystem(HdfsHandler(f"hdfs://{parts.netloc}")), parts.path.rstrip("/") or "/"
+
+
+def act_for_spark() -> None:
+    """Let HDFS know this process as the user whose job it is, where Spark started it.
+
+    Containers of YARN run as one user of the machine or as another; Spark's own part of them speaks for who submitted.
+    Where Kerberos is in use, tokens count and names do not.
+    """
+    if user := os.environ.get("SPARK_USER"):
+        os.environ.setdefault("HADOOP_USER_NAME", user)

@@ -19,7 +19,7 @@ from pyarrow import fs
 from jobs import JobError
 from jobs.faults import Damaged, meaning
 from jobs.warehouse.data_files import DataFile
-from jobs.warehouse.stores import for_arrow, for_spark, is_uri
+from jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
@@ -39,6 +39,7 @@ class Warehouse:
 
     def __init__(self, root: str) -> None:
         self.root = for_spark(root)
+        act_for_spark()
         self._newest: dict[str, DeltaTable] = {}
 
     def location(self, table: str) -> str:
@@ -131,8 +132,7 @@ class Warehouse:
 
     def files(self, location: str) -> tuple[fs.FileSystem, str]:
         """The file system of a place in the warehouse, and the place in it."""
-        system, root = fs.FileSystem.from_uri(for_arrow(location))
-        return system, root
+        return file_system(location)
 
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""

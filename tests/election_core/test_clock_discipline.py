@@ -27,7 +27,7 @@ ONE_CLOCK = {
         "_leader_of": "the roles of a member and a cut of its own log",
         "_led_after": "tenures and a start of one source",
     },
-    "protocols/dledger/rules.py": {"_cause": "the campaigns and the tenure of one node; which tenure was first of all"},
+    "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node; which tenure was first of all"},
     "protocols/highest_id/rules.py": {
         "_in_order": "widened by the bounds of both clocks: what messages prove of them needs the order first",
         "_leaders_of": "widened by the bounds of both clocks",

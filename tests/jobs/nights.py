@@ -9,6 +9,7 @@ from jobs.reading.published import Published
 from jobs.replay import replay
 from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
+from schemas.findings import SIGHTINGS
 
 GOLD = (
     "terms",
@@ -22,8 +23,8 @@ GOLD = (
 )
 ALL = (*GOLD, "facts", "events", "log_lines", "quarantine")
 
-_OF_DELIVERY = {"batch", "source_file", "path", "modified_at"}
-"""What tells of the landing that wrote a row, and of the name that a file had then."""
+_OF_DELIVERY = {"batch", "source_file", "path", "modified_at", *(column.name for column in SIGHTINGS)}
+"""What tells of the landing or run that wrote a row, and of the name that a file had then."""
 
 
 def night(spark: SparkEngine, zone: Path, warehouse: Warehouse) -> Landing:

@@ -8,7 +8,8 @@ AVAILABILITY: tuple[Rule, ...] = (
         severity="warning; info if planned or if a node went on serving",
         meaning=(
             "Members were up, a leader had existed before, and nobody led who could write: from the loss of the leader "
-            "or of its majority where a majority commits, until the next leader served."
+            "or of its majority where a majority commits, until the next leader served, or until the same one had a "
+            "majority again."
         ),
         source="DLedger DLedgerLeaderElector#maintainAsFollower; RocketMQ ReplicasInfoManager#electMaster",
         needs=(
@@ -23,8 +24,6 @@ AVAILABILITY: tuple[Rule, ...] = (
             "protocols.acting_master.rules",
             "protocols.controller.outages",
             "protocols.controller.unrecorded",
-            "protocols.raft.rules",
-            "protocols.zab.rules",
         ),
     ),
     Rule(
@@ -39,5 +38,20 @@ AVAILABILITY: tuple[Rule, ...] = (
             "judge.availability",
             "judge.storm",
         ),
+    ),
+    Rule(
+        id=RuleId.WRITES_UNANSWERED,
+        severity="info",
+        meaning=(
+            "A broker stored writes and answered when their clients had given up: too slow for those who write, and "
+            "quick enough to keep its role. No election did that, and none follows from it."
+        ),
+        source="RocketMQ NettyRemotingAbstract#writeResponse, DefaultMessageStore#asyncPutMessage",
+        needs=(
+            "answers to writes whose connection was closed (5.1 and later), several over a second or more, or with "
+            "puts that took more than half a second"
+        ),
+        refuted_by="Clients that were stopped at that moment and waited for nothing.",
+        judged_by=("protocols.writes.rules",),
     ),
 )

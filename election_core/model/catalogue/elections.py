@@ -20,8 +20,9 @@ ELECTIONS: tuple[Rule, ...] = (
         judged_by=(
             "judge.same_term",
             "protocols.controller.epochs",
-            "protocols.dledger.rules",
             "protocols.highest_id.rules",
+            "protocols.raft_family.rules",
+            "protocols.raft_family.two_leaders",
             "protocols.zab.rules",
         ),
     ),
@@ -41,8 +42,8 @@ ELECTIONS: tuple[Rule, ...] = (
         judged_by=(
             "judge.overlap",
             "protocols.controller.losses",
-            "protocols.dledger.rules",
             "protocols.highest_id.rules",
+            "protocols.raft_family.two_leaders",
         ),
     ),
     Rule(
@@ -57,8 +58,8 @@ ELECTIONS: tuple[Rule, ...] = (
             "under one id."
         ),
         judged_by=(
-            "protocols.dledger.rules",
-            "protocols.dledger.votes",
+            "protocols.raft_family.rules",
+            "protocols.raft_family.votes",
         ),
     ),
     Rule(
@@ -73,7 +74,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "was put into the wrong folder."
         ),
         judged_by=(
-            "protocols.dledger.rules",
+            "protocols.raft_family.rules",
             "protocols.zab.rules",
         ),
     ),
@@ -94,6 +95,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "protocols.dledger.rules",
             "protocols.raft.log",
             "protocols.raft.rules",
+            "protocols.raft_family.rules",
             "protocols.zab.log",
             "protocols.zab.rules",
         ),
@@ -111,7 +113,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "A heartbeat round with a quorum in between whose line was lost, or a larger maxHeartBeatLeak in the "
             "configuration."
         ),
-        judged_by=("protocols.dledger.rules",),
+        judged_by=("protocols.raft_family.rules",),
     ),
     Rule(
         id=RuleId.WRONG_ROUND_RESULT,
@@ -140,7 +142,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "protocols.dledger.checks",
             "protocols.dledger.log",
             "protocols.dledger.rules",
-            "protocols.dledger.votes",
+            "protocols.raft_family.votes",
         ),
     ),
     Rule(
@@ -155,9 +157,9 @@ ELECTIONS: tuple[Rule, ...] = (
         proven_by="the grant and both ledger ends stand in one line",
         refuted_by=("Ledger ends that the voter itself had at that moment and that are not ahead of the candidate's."),
         judged_by=(
-            "protocols.dledger.rules",
             "protocols.raft.log",
             "protocols.raft.rules",
+            "protocols.raft_family.rules",
         ),
     ),
     Rule(

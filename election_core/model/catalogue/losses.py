@@ -17,7 +17,12 @@ LOSSES: tuple[Rule, ...] = (
             "Stores of the whole group that were emptied or restored in between, so that indexes began anew, or a "
             "line of another group."
         ),
-        judged_by=("protocols.dledger.losses", "protocols.dledger.rules", "protocols.raft.log", "protocols.raft.rules"),
+        judged_by=(
+            "protocols.dledger.losses",
+            "protocols.raft.log",
+            "protocols.raft.rules",
+            "protocols.raft_family.rules",
+        ),
     ),
     Rule(
         id=RuleId.QUEUES_CUT_AT_START,

@@ -12,7 +12,29 @@ from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, 
 from election_core.model.catalogue import RuleId
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
+from election_core.protocols.dledger.tables import (
+    ANSWERS,
+    EXPIRED,
+    HEARTBEAT_INTERVAL_MS,
+    INTERNAL_ERROR,
+    LARGER,
+    MAX_HEARTBEAT_LEAK,
+    NEVER_GIVEN,
+    PASSED,
+    REVOTE_IMMEDIATELY,
+    SAME,
+    SHORTER_LEDGER,
+    SMALLER,
+    SUCCESS,
+    TAKE_LEADERSHIP_FAILED,
+    UNKNOWN,
+    UNKNOWN_GROUP,
+    UNKNOWN_MEMBER,
+    WAIT_TO_REVOTE,
+    WAIT_TO_VOTE_NEXT,
+)
 
 LATE_ANSWER = "an answer may have come between decision and printing"
 EARLIER_ROUND = "the answer may belong to an earlier round"
@@ -44,61 +66,54 @@ def answers_of(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> An
     ``replies`` are the answers printed since the last round ended, ``owed`` how many of that round's were still to
     come. Answers that were printed before the round began are of earlier ones. A failed call names no member.
     """
-    own = [reply for reply in replies if reply.by >= _began(parsed)]
-    if owed > len(replies) - len(own) or len(own) != parsed.member_count:
+    if parsed.duration_ms is None:
         return None
-    named = [reply.peer for reply in own if reply.peer is not None]
+    began = parsed.at - parsed.duration_ms * _MILLISECOND
+    of_round = [reply for reply in replies if reply.by >= began]
+    if owed > len(replies) - len(of_round) or len(of_round) != parsed.member_count:
+        return None
+    named = [reply.peer for reply in of_round if reply.peer is not None]
     if len(set(named)) != len(named):
         return None
     return Answers(
-        sum(1 for reply in own if reply.result != "UNKNOWN"),
-        sum(1 for reply in own if reply.result in _BIGGER_LEDGER),
+        sum(1 for reply in of_round if reply.result != UNKNOWN),
+        sum(1 for reply in of_round if reply.result in SHORTER_LEDGER),
     )
 
 
-def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> int:
-    """How many answers have been asked for and not been printed when a round ends."""
-    return max(owed + (parsed.member_count or 0) - len(replies), 0)
-
-
-def _began(parsed: FoldEvent) -> int:
-    return parsed.at - (parsed.duration_ms or 0) * _MILLISECOND
-
-
-_BIGGER_LEDGER = frozenset({"REJECT_EXPIRED_LEDGER_TERM", "REJECT_SMALL_LEDGER_END_INDEX"})
+def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> int | None:
+    """How many answers have been asked for and not been printed when a round ends; ``None`` if nobody knows."""
+    return None if parsed.member_count is None else max(owed + parsed.member_count - len(replies), 0)
 
 
 def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]:
     """The seven outcomes of a voting round (``DLedgerLeaderElector#maintainAsCandidate``, in its own order)."""
     if event.term is None or not event.member_count:
         return
-    quorum = majority(event.member_count)
-    accepted, not_ready = event.accepted or 0, event.not_ready or 0
-    if event.result == "PASSED":
+    quorum, accepted, not_ready = majority(event.member_count), event.accepted, event.not_ready
+    if accepted is None or not_ready is None or event.answered is None or event.bigger_ledger is None:
+        yield Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "the answers of the round are not counted in its line")
+    elif event.result == PASSED:
         yield either(RuleId.LEADER_WITHOUT_QUORUM, accepted >= quorum)
         yield Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
-    elif event.result == "REVOTE_IMMEDIATELY":
+    elif event.result == REVOTE_IMMEDIATELY:
         yield _revote_immediately(event, accepted + not_ready, quorum, answers)
-    elif event.result == "WAIT_TO_VOTE_NEXT":
+    elif event.result == WAIT_TO_VOTE_NEXT:
         yield _wait_to_vote_next(event, accepted + not_ready, quorum, answers)
-    elif event.result == "WAIT_TO_REVOTE":
-        yield _wait_to_revote(event, quorum, answers)
+    elif event.result == WAIT_TO_REVOTE:
+        yield _wait_to_revote(event, event.answered - event.bigger_ledger, quorum, answers)
     else:
         yield Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
 
 
-def _larger_term(event: FoldEvent) -> bool:
-    return (event.max_term or 0) > (event.term or 0)
-
-
 def _lost(event: FoldEvent) -> bool:
     """Whether somebody has a leader or a larger term: tested before any vote is counted."""
-    return bool(event.has_leader) or _larger_term(event)
+    return bool(event.has_leader) or is_larger(event.max_term, event.term)
 
 
 def _ended_early(event: FoldEvent) -> bool:
     """Whether the round did not wait for its time to be over: then all that it waited for was counted."""
-    return (event.duration_ms or 0) * _MILLISECOND < _SHORTEST_WAIT
+    return event.duration_ms is not None and event.duration_ms * _MILLISECOND < _SHORTEST_WAIT
 
 
 def _too_few(event: FoldEvent, quorum: int, answers: Answers | None) -> bool:
@@ -115,7 +130,7 @@ def _revote_immediately(event: FoldEvent, waiting: int, quorum: int, answers: An
 
 def _wait_to_vote_next(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
     """A larger term was heard, or nobody could win."""
-    if _larger_term(event):
+    if is_larger(event.max_term, event.term):
         return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
     if event.has_leader:
         return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
@@ -124,11 +139,11 @@ def _wait_to_vote_next(event: FoldEvent, waiting: int, quorum: int, answers: Ans
     return Verdict(RuleId.WRONG_ROUND_RESULT, *((CONFORMS,) if waiting < quorum else (UNDECIDABLE, LATE_ANSWER)))
 
 
-def _wait_to_revote(event: FoldEvent, quorum: int, answers: Answers | None) -> Verdict:
-    """Somebody has a leader, too few answered, or too many have the longer log."""
-    if _larger_term(event):
+def _wait_to_revote(event: FoldEvent, level: int, quorum: int, answers: Answers | None) -> Verdict:
+    """Somebody has a leader, too few answered, or too many have the longer log: ``level`` answers are of others."""
+    if is_larger(event.max_term, event.term):
         return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
-    if event.has_leader or (event.answered or 0) - (event.bigger_ledger or 0) < quorum:
+    if event.has_leader or level < quorum:
         return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
     if answers is None:
         return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "valid answers are not counted, and not all are printed")
@@ -139,28 +154,22 @@ def _wait_to_revote(event: FoldEvent, quorum: int, answers: Answers | None) -> V
 
 # -- answers of voters -------------------------------------------------------------------------------------------
 
-ALREADY_VOTED = frozenset({"REJECT_ALREADY_VOTED", "REJECT_ALREADY_HAS_LEADER"})
+FOR_ANOTHER = frozenset(answer for answer, possible in ANSWERS.items() if possible.for_another)
 """The voter's vote of this term is another's: judged where the answers to all candidates come together."""
 
-_IN_THE_TERM = ALREADY_VOTED | {"ACCEPT", "REJECT_TAKING_LEADERSHIP"}
+_IN_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if possible.terms == {SAME})
 """Answers that a voter gives in the very term that it is asked for."""
 
-_ABOVE_THE_TERM = frozenset({"REJECT_EXPIRED_VOTE_TERM", "REJECT_TERM_SMALL_THAN_LEDGER"})
+_ABOVE_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if possible.terms == {LARGER})
 """Answers that carry a larger term than the one that was asked for."""
 
-_NEVER = frozenset({"REJECT_UNEXPECTED_LEADER"})
-"""Only for a request that bears the voter's own id, and such a one is never sent."""
+_BELOW_THE_TERM = frozenset(answer for answer, possible in ANSWERS.items() if possible.terms == {SMALLER})
+"""Answers that carry a smaller one: the voter has yet to come to the term."""
 
-_NEVER_FROM_ITSELF = _NEVER | {
-    "REJECT_UNKNOWN_LEADER",
-    "REJECT_EXPIRED_VOTE_TERM",
-    "REJECT_TERM_NOT_READY",
-    "REJECT_TAKING_LEADERSHIP",
-}
-"""Answers that a candidate cannot give to itself: it is a member, and it asks in the term that it is in."""
+_NEVER_FROM_ITSELF = NEVER_GIVEN | {answer for answer, possible in ANSWERS.items() if not possible.from_itself}
 
-_NOT_FOR_THIS_NODE = frozenset({400, 401})
-"""UNKNOWN_GROUP, UNKNOWN_MEMBER: refused by the server, before anybody looked at the vote."""
+_NOT_FOR_THIS_NODE = frozenset({UNKNOWN_GROUP, UNKNOWN_MEMBER})
+"""Refused by the server, before anybody looked at the vote."""
 
 
 def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
@@ -173,27 +182,26 @@ def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
     """
     if event.peer is None or event.term is None:
         return None
-    own = event.peer == event.node
-    if event.result in (_NEVER_FROM_ITSELF if own else _NEVER):
+    from_itself = event.peer == event.node
+    if event.result in (_NEVER_FROM_ITSELF if from_itself else NEVER_GIVEN):
         return Verdict(RuleId.WRONG_VOTE_RESULT, VIOLATES)
     if event.code in _NOT_FOR_THIS_NODE:
-        return either(RuleId.WRONG_VOTE_RESULT, event.result == "UNKNOWN")
-    return None if current_term is None else _against_own_term(event, current_term, own)
+        return either(RuleId.WRONG_VOTE_RESULT, event.result == UNKNOWN)
+    return None if current_term is None else _against_own_term(event, event.term, current_term, from_itself)
 
 
-def _against_own_term(event: FoldEvent, current_term: int, own: bool) -> Verdict | None:
-    term = event.term or 0
+def _against_own_term(event: FoldEvent, term: int, current_term: int, from_itself: bool) -> Verdict | None:
     if event.result in _ABOVE_THE_TERM:
-        if own or term > current_term:
+        if from_itself or term > current_term:
             return either(RuleId.WRONG_VOTE_RESULT, term > current_term)
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
-    if event.result == "REJECT_TERM_NOT_READY":
+    if event.result in _BELOW_THE_TERM:
         return Verdict(RuleId.WRONG_VOTE_RESULT, CONFORMS) if term < current_term else None
     if event.result not in _IN_THE_TERM:
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, "the voter's log and its list of members are not printed")
-    if term > current_term or event.result in ALREADY_VOTED:
+    if term > current_term or event.result in FOR_ANOTHER:
         return None
-    if term < current_term and not own:
+    if term < current_term and not from_itself:
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     return Verdict(RuleId.WRONG_VOTE_RESULT, CONFORMS)
 
@@ -202,7 +210,7 @@ def is_doubtful(event: FoldEvent, current_term: int | None) -> bool:
     """Whether an answer may not fit the candidate's own term, which the next own line will tell."""
     if event.peer is None or event.term is None or current_term is None:
         return False
-    if event.result == "REJECT_TERM_NOT_READY":
+    if event.result in _BELOW_THE_TERM:
         return event.term >= current_term
     return event.result in _IN_THE_TERM and event.term > current_term
 
@@ -213,8 +221,10 @@ def is_impossible(answer: FoldEvent, later_term: int) -> bool:
     Terms only grow, so the candidate asked in a term no larger than ``later_term``. A vote is given or refused in the
     term that was asked for, and a voter is "not ready" only below it.
     """
-    term = answer.term or 0
-    return term >= later_term if answer.result == "REJECT_TERM_NOT_READY" else term > later_term
+    term = answer.term
+    if term is None:
+        return False
+    return term >= later_term if answer.result in _BELOW_THE_TERM else term > later_term
 
 
 # -- roles and terms ---------------------------------------------------------------------------------------------
@@ -260,7 +270,7 @@ def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict
 
     Not after a leader was followed and lost again, which takes two heartbeat intervals at least.
     """
-    if before.result != "WAIT_TO_VOTE_NEXT" or before.term is None or event.term is None:
+    if before.result != WAIT_TO_VOTE_NEXT or before.term is None or event.term is None:
         return None
     if event.term != before.term:
         return Verdict(RuleId.TERM_RULE, CONFORMS) if event.term > before.term else None
@@ -270,12 +280,6 @@ def next_round(before: FoldEvent, event: FoldEvent, interval_ms: int) -> Verdict
 
 
 # -- heartbeats --------------------------------------------------------------------------------------------------
-
-HEARTBEAT_INTERVAL_MS = Timeout.DLEDGER_HEARTBEAT.value.ms
-"""``DLedgerConfig.heartBeatTimeIntervalMs``, where the log does not print it; RocketMQ has no setting for it."""
-
-_LEAK = 3
-"""``DLedgerConfig.maxHeartBeatLeak``; never printed."""
 
 _UNAMBIGUOUS = Timeout.UNAMBIGUOUS.us
 """A printed time of an unknown zone is right modulo a quarter of an hour (see ``log.last_heartbeat``)."""
@@ -292,7 +296,7 @@ def follower_timeout(event: FoldEvent, last_heard: int | None, line_before: int 
         return None
     interval = event.duration_ms * _MILLISECOND
     most = event.by - last_heard
-    if most >= _LEAK * interval:
+    if most >= MAX_HEARTBEAT_LEAK * interval:
         return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS)
     if most >= 2 * interval:
         return Verdict(RuleId.HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak is not printed")
@@ -316,7 +320,7 @@ def leader_gives_up(parsed: FoldEvent, last_quorum: int | None, event: FoldEvent
         return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS) if event.from_term == parsed.max_term else None
     if parsed.has_leader or last_quorum is None:
         return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS)
-    if parsed.by - last_quorum > _LEAK * HEARTBEAT_INTERVAL_MS * _MILLISECOND:
+    if parsed.by - last_quorum > MAX_HEARTBEAT_LEAK * HEARTBEAT_INTERVAL_MS * _MILLISECOND:
         return Verdict(RuleId.HEARTBEAT_RULE, CONFORMS)
     return Verdict(
         RuleId.HEARTBEAT_RULE, UNDECIDABLE, "maxHeartBeatLeak and the zone of the last quorum's time are not printed"
@@ -333,9 +337,6 @@ def transfer_refused(event: FoldEvent) -> Verdict | None:
     return either(RuleId.TRANSFER_RULE, event.term != event.from_term)
 
 
-_SUCCESS, _EXPIRED_TERM, _TAKE_LEADERSHIP_FAILED, _INTERNAL_ERROR = 200, 403, 418, 500
-
-
 def take_over(event: FoldEvent) -> Verdict | None:
     """How a take-over ended, by the role that the transferee took and its term.
 
@@ -346,11 +347,11 @@ def take_over(event: FoldEvent) -> Verdict | None:
         return None
     target = event.from_term + 1
     if event.term > target:
-        code = _EXPIRED_TERM
+        code = EXPIRED
     elif event.role == "FOLLOWER":
-        code = _TAKE_LEADERSHIP_FAILED
+        code = TAKE_LEADERSHIP_FAILED
     else:
-        code = _SUCCESS if event.term == target else _INTERNAL_ERROR
+        code = SUCCESS if event.term == target else INTERNAL_ERROR
     return either(RuleId.TRANSFER_RULE, event.code == code)
 
 

@@ -12,18 +12,18 @@ its role for 6 to about 10 s, during which it cannot commit.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from election_core.fold.campaign import Campaign
 from election_core.fold.checks import Checked, either, undecidable
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
-from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Span, Step, spans
+from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, TRANSFER, Span, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import (
-    Candidacy,
     Committed,
     Fact,
     LastHeard,
@@ -32,14 +32,13 @@ from election_core.model.facts import (
     Serving,
     TermRaised,
     TermWentBack,
-    VoteGranted,
 )
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.dledger.checks import (
-    ALREADY_VOTED,
-    HEARTBEAT_INTERVAL_MS,
+    FOR_ANOTHER,
     ROLE_CHANGES,
     answers_of,
     broker_id,
@@ -59,14 +58,14 @@ from election_core.protocols.dledger.checks import (
 )
 from election_core.protocols.dledger.facts import (
     CommittedCut,
-    LeaderKeptRole,
     LeaderLog,
     QueuesCut,
     StrangerMet,
-    TwoLeaders,
-    VoteRefused,
     VotingRuleBroken,
 )
+from election_core.protocols.dledger.tables import ACCEPT, HEARTBEAT_INTERVAL_MS, UNKNOWN_LEADER
+from election_core.protocols.raft_family.facts import LeaderKeptRole, TwoLeaders, VoteRefused
+from election_core.protocols.raft_family.log import TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
 PROTOCOL = "dledger"
 
@@ -80,12 +79,6 @@ KEEPS_ROLE = Timeout.DLEDGER_KEEPS_ROLE.us
 """A leader without quorum gives up after 3 intervals of 2 s, tested at the end of a round; a second for the clock."""
 MUST_BE_GONE = Timeout.DLEDGER_MUST_BE_GONE.us
 
-TRANSFER = "leadership_transfer"
-PREFERRED = "preferred_leader"
-"""How the role of a leader ends that hands over by itself: its preferred leader is back (``checkPreferredLeader``)."""
-TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
-"""A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
-
 ONE_RECOVERY = Timeout.DLEDGER_ONE_RECOVERY.us
 """The end of the log that a starting broker prints so long before it cuts its queues is that of the same start."""
 
@@ -95,49 +88,6 @@ HEARD_LASTS = Timeout.DLEDGER_HEARD.us
 NOT_A_MEMBER = "not_a_member"
 UNKNOWN_TO_A_MEMBER = "unknown_to_a_member"
 OWN_ID_ELSEWHERE = "own_id_elsewhere"
-
-
-@dataclass(slots=True)
-class Campaign:
-    """The rounds of one candidate in one term, from its first answer to what ended them."""
-
-    node: str | None
-    term: int | None
-    at: int
-    by: int
-    event_id: str
-    cause: str | None
-    rounds: int = 0
-    granted: int = 0
-    needed: int | None = None
-    voters: set[str] = field(default_factory=set)
-    last_result: str | None = None
-    ended_at: int | None = None
-    ended_by: int | None = None
-    last_event: str | None = None
-    outcome: str = "open"
-
-    @property
-    def end(self) -> tuple[int | None, int | None, str | None]:
-        """When what ended it was logged, and by which line."""
-        return self.ended_at, self.ended_by, self.last_event
-
-    @property
-    def how_ended(self) -> str:
-        """How the campaign ended, in one word; an open one is described by its last round."""
-        return (self.last_result or self.outcome).lower() if self.outcome == "open" else self.outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """``voter`` voted for ``candidate`` in ``term``; heard by the candidate, which may be the voter itself."""
-
-    voter: str
-    candidate: str
-    term: int
-    at: int
-    by: int
-    event_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +102,6 @@ class Refusal:
     event_id: str
     result: str
     count: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class HeardLast:
-    """A follower that timed out heard its leader last in ``[at, by]``; DLedger's next heartbeat was due at ``by``."""
-
-    leader: str
-    at: int
-    by: int
-    event_id: str
 
 
 @dataclass(slots=True)
@@ -207,7 +147,7 @@ class LedgerLines:
 
     truncated: list[FoldEvent] = field(default_factory=list)
     committed_cut: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    led_with: list[FoldEvent] = field(default_factory=list)
+    led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     recovered: list[FoldEvent] = field(default_factory=list)
     queues_cut: list[FoldEvent] = field(default_factory=list)
 
@@ -226,29 +166,14 @@ class LedgerLines:
             )
         for last, committed, cut in self.committed_cut:
             yield CommittedCut(*emit.at(cut), from_index=last, to_index=committed, peer=cut.peer)
-        for status in self.led_with:
-            yield LeaderLog(*emit.at(status), term=status.term or 0, to_index=status.ledger_end or 0)
+        for term, ledger_end, status in self.led_with:
+            yield LeaderLog(*emit.at(status), term=term, to_index=ledger_end)
         for cut in self.queues_cut:
-            ends = [one.max_offset for one in self.recovered if 0 <= cut.at - one.at <= ONE_RECOVERY]
+            if cut.start_offset is None:  # how far the queues reached is not said
+                continue
+            ends = [start.max_offset for start in self.recovered if 0 <= cut.at - start.at <= ONE_RECOVERY]
             log_end = ends[-1] if ends else None
-            yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset or 0, cut_to=cut.max_offset, log_end=log_end)
-
-
-def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
-    """Votes and campaigns as one node's log tells them."""
-    for grant in grants:
-        yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
-    for campaign in campaigns:
-        yield Candidacy(
-            *emit.during(campaign.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
-            term=campaign.term,
-            outcome=campaign.how_ended,
-            cause=campaign.cause,
-            voters=tuple(sorted(campaign.voters)),
-            granted=max(campaign.granted, len(campaign.voters)),
-            needed=campaign.needed,
-            rounds=campaign.rounds,
-        )
+            yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset, cut_to=cut.max_offset, log_end=log_end)
 
 
 @dataclass(slots=True)
@@ -337,7 +262,9 @@ class DledgerLog:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
-        serving = [event for event in self._of_broker if _begins_to_serve(event)]
+        serving = [
+            (event.term, event) for event in self._of_broker if event.term is not None and _begins_to_serve(event)
+        ]
         self._of_broker.clear()
         incarnations = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(
@@ -360,8 +287,8 @@ class DledgerLog:
                 to_index=progress.to_index,
             )
         yield from self._quorum_facts(emit)
-        for event in serving:
-            yield Serving(*emit.at(event), term=event.term or 0)
+        for term, event in serving:
+            yield Serving(*emit.at(event), term=term)
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
@@ -375,8 +302,8 @@ class DledgerLog:
 
     def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
-        said = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
-        return said[-1] if said else self.names[0][1] if self.names else self.node
+        names = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
+        return names[-1] if names else self.names[0][1] if self.names else self.node
 
     def _group(self, speaker: Speaker, stream: str) -> str:
         """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""
@@ -476,21 +403,20 @@ class DledgerLog:
         self.checked.note(follower_timeout(event, last, self._now.last_at), event)
         self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
-            interval_us = (event.duration_ms or 0) * 1000
-            self.heard.append(HeardLast(event.peer, last, last + interval_us, event.event_id))
+            self.heard.append(HeardLast(event.peer, last, last + self._interval_ms * 1000, event.event_id))
 
     def _on_heartbeats_parsed(self, event: FoldEvent) -> None:
         self._note_unseen_leadership(event)
         self._note_failed_round(event)
         if event.has_leader and event.term is not None:
             self.two_leaders.append((event.term, event.node, None, event))
-        self._now.cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
+        self._now.cause = "larger_term" if is_larger(event.max_term, event.term) else "quorum_lost"
 
     def _note_unseen_leadership(self, event: FoldEvent) -> None:
         """A round of heartbeats is a leader's: where none is known that can have begun it, its line was lost."""
-        began = event.at - (event.duration_ms or 0) * 1000
-        if event.term is None or not self.steps or self._leads(event.term):
+        if event.term is None or event.duration_ms is None or not self.steps or self._leads(event.term):
             return
+        began = event.at - event.duration_ms * 1000
         if self._now.led_until.get(event.term, 0) >= began:
             return
         last = self.steps[-1]
@@ -507,7 +433,10 @@ class DledgerLog:
         """
         last = last_heartbeat(event.last_heartbeat_local, event.by)
         quorum = majority(event.member_count) if event.member_count else None
-        if last is None or quorum is None or (event.accepted or 0) + (event.not_ready or 0) >= quorum:
+        if last is None or quorum is None or event.accepted is None or event.not_ready is None:
+            self._now.failed_rounds = 0
+            return
+        if event.accepted + event.not_ready >= quorum:
             self._now.failed_rounds = 0
             return
         self._note_without_quorum(event, last)
@@ -526,7 +455,7 @@ class DledgerLog:
             return
         if before is not None and before.term == event.term:
             before.regained = True
-        by = max(last, event.by - (event.duration_ms or 0) * 1000)
+        by = event.by if event.duration_ms is None else max(last, event.by - event.duration_ms * 1000)
         self.as_leader.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
@@ -564,8 +493,8 @@ class DledgerLog:
             return
         self._note_progress(event, role)
         self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
-        if role == LEADER and event.ledger_end is not None and not self._led_before(event.term):
-            self.ledger.led_with.append(event)
+        if role == LEADER and event.term is not None and event.ledger_end is not None:
+            self._note_leaders_log(event.term, event.ledger_end, event)
         known = self.steps[-1] if self.steps else None
         if known is not None and (known.role, known.term) == (role, event.term):
             self._now.role_seen_at = event.at
@@ -579,9 +508,10 @@ class DledgerLog:
         self._step(seen, role, event.term, leader, "status")
         self._now.role_seen_at = event.at
 
-    def _led_before(self, term: int | None) -> bool:
-        """Whether a line has already said how far the log of this node as leader of a term goes."""
-        return bool(self.ledger.led_with) and self.ledger.led_with[-1].term == term
+    def _note_leaders_log(self, term: int, ledger_end: int, event: FoldEvent) -> None:
+        """How far the log of this node goes when a line first says so of it as leader of a term."""
+        if not self.ledger.led_with or self.ledger.led_with[-1][0] != term:
+            self.ledger.led_with.append((term, ledger_end, event))
 
     def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
@@ -612,9 +542,7 @@ class DledgerLog:
     def _close_campaign(self, event: FoldEvent, outcome: str) -> None:
         if self._now.open is None:
             return
-        self._now.open.ended_at, self._now.open.ended_by = event.at, event.by
-        self._now.open.last_event = event.event_id
-        self._now.open.outcome = outcome
+        self._now.open.close(event, outcome)
         self._now.open = None
 
     def _note_term(self, event: FoldEvent, term: int) -> None:
@@ -645,12 +573,12 @@ class DledgerLog:
             self._now.doubtful.append(event)
         if event.term is None or event.peer is None or event.node is None:
             return
-        if event.result == "REJECT_UNKNOWN_LEADER" and event.peer != event.node:
+        if event.result == UNKNOWN_LEADER and event.peer != event.node:
             self.strangers.setdefault((UNKNOWN_TO_A_MEMBER, event.peer), event)
         key = (event.term, event.peer, event.node)
-        if event.result in ALREADY_VOTED:
+        if event.result in FOR_ANOTHER:
             self._note_refusal(key, event)
-        if event.result != "ACCEPT":
+        if event.result != ACCEPT:
             return
         if event.peer == event.node:
             self._note_term(event, event.term)
@@ -689,7 +617,8 @@ class DledgerLog:
         self._judge_doubtful(event.term)
         campaign = self._campaign(event, event.term)
         campaign.rounds += 1
-        campaign.granted = max(campaign.granted, event.accepted or 0)
+        if event.accepted is not None:
+            campaign.granted = max(campaign.granted, event.accepted)
         if event.member_count:
             campaign.needed = majority(event.member_count)
         campaign.last_result = event.result
@@ -756,7 +685,7 @@ _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
 
 def _begins_to_serve(event: FoldEvent) -> bool:
     """Whether the broker on top of a leader has become master: from here on it takes messages."""
-    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.term is not None
+    changed = event.kind == "DLB_ROLE_END" and event.flag is True
     return changed and event.role == "LEADER" and event.value_before != "SLAVE"
 
 

@@ -1,20 +1,25 @@
 """What a DLedger member decides, as literal tables: votes, rounds, heartbeats.
 
 Each table is read from the top, and the first row that fits decides (``DLedgerLeaderElector``, 0.3.1.2, in its own
-order). The machine runs on these tables; a broken world takes a row away or bends one.
+order). The machine runs on these tables, and a broken world takes a row away or bends one. The judge holds the answers
+that logs show against what the same rows can answer at all (:data:`ANSWERS`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 from election_core.model.timing import Timeout
 
 HEARTBEAT_INTERVAL_MS = Timeout.DLEDGER_HEARTBEAT.value.ms
+"""``DLedgerConfig.heartBeatTimeIntervalMs``, where the log does not print it; RocketMQ has no setting for it."""
 MAX_HEARTBEAT_LEAK = 3
+"""``DLedgerConfig.maxHeartBeatLeak``; never printed."""
 SILENCE_MS = MAX_HEARTBEAT_LEAK * HEARTBEAT_INTERVAL_MS
 """How long a follower stands a silent leader, and a leader a missing quorum."""
 
 ACCEPT = "ACCEPT"
+UNKNOWN_LEADER = "REJECT_UNKNOWN_LEADER"
 UNKNOWN = "UNKNOWN"
 TERM_NOT_READY = "REJECT_TERM_NOT_READY"
 TERM_BELOW_LEDGER = "REJECT_TERM_SMALL_THAN_LEDGER"
@@ -47,7 +52,7 @@ class Ballot:
     taking_over: bool
 
     @property
-    def own(self) -> bool:
+    def to_itself(self) -> bool:
         """Whether the candidate asks itself."""
         return self.voter == self.candidate
 
@@ -66,7 +71,7 @@ class VoteCheck:
 
 
 VOTE_CHECKS: tuple[VoteCheck, ...] = (
-    VoteCheck("REJECT_UNKNOWN_LEADER", lambda b: b.candidate not in b.peers),
+    VoteCheck(UNKNOWN_LEADER, lambda b: b.candidate not in b.peers),
     # The own vote comes by another way than the network; the same name in a request is a stranger.
     VoteCheck("REJECT_EXPIRED_LEDGER_TERM", lambda b: b.end[0] < b.own_end[0]),
     VoteCheck("REJECT_SMALL_LEDGER_END_INDEX", lambda b: b.end[0] == b.own_end[0] and b.end[1] < b.own_end[1]),
@@ -77,7 +82,7 @@ VOTE_CHECKS: tuple[VoteCheck, ...] = (
     # A vote is never given in the call in which its term is heard of first.
     VoteCheck(TERM_NOT_READY, lambda b: b.term > b.own_term),
     VoteCheck(TERM_BELOW_LEDGER, lambda b: b.term < b.own_end[0]),
-    VoteCheck("REJECT_TAKING_LEADERSHIP", lambda b: not b.own and b.taking_over and b.own_end == b.end),
+    VoteCheck("REJECT_TAKING_LEADERSHIP", lambda b: not b.to_itself and b.taking_over and b.own_end == b.end),
 )
 """``DLedgerLeaderElector#handleVote``; no row fits: the vote is given."""
 
@@ -85,6 +90,66 @@ VOTE_CHECKS: tuple[VoteCheck, ...] = (
 def vote_answer(checks: tuple[VoteCheck, ...], ballot: Ballot) -> str:
     """The answer of the first row that fits."""
     return next((check.answer for check in checks if check.fits(ballot)), ACCEPT)
+
+
+def answered_term(answer: str, ballot: Ballot) -> int:
+    """The term that a voter puts into its answer: its own, or that of its ledger where the ledger is what refuses."""
+    return ballot.own_end[0] if answer == TERM_BELOW_LEDGER else ballot.own_term
+
+
+SMALLER, SAME, LARGER = -1, 0, 1
+"""How the term in an answer compares with the one that the candidate asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """When an answer can be given: with which ``terms`` in it, as they compare with the one that was asked for.
+
+    ``from_itself``: a candidate, which is a member and asks in the term that it is in, can get it from itself.
+    ``for_another``: it is given only where the vote of the term that was asked for is another candidate's.
+    """
+
+    terms: frozenset[int]
+    from_itself: bool
+    for_another: bool
+
+
+def _ballots() -> Iterator[Ballot]:
+    """One ballot for each case that a row of :data:`VOTE_CHECKS` may tell from others."""
+    asked, terms = 2, (1, 2, 3)
+    ends = ((1, 2), (2, 1), (2, 2), (2, 3), (3, 2))
+    votes, leaders = (None, "candidate", "other"), (None, "other")
+    for voter, end in product(("candidate", "voter"), ((asked, 2), (3, 2))):
+        for peers, own_term, own_end in product((("candidate", "voter"), ("voter",)), terms, ends):
+            for vote, leader, taking_over in product(votes, leaders, (False, True)):
+                yield Ballot(
+                    *(voter, "candidate", peers, asked, end, own_term, own_end, vote, leader), taking_over=taking_over
+                )
+
+
+def _possible() -> dict[str, Possible]:
+    given: dict[str, list[Ballot]] = {}
+    for ballot in _ballots():
+        given.setdefault(vote_answer(VOTE_CHECKS, ballot), []).append(ballot)
+    return {
+        answer: Possible(
+            terms=frozenset(_compared(answered_term(answer, ballot), ballot.term) for ballot in ballots),
+            from_itself=any(b.to_itself and b.own_term == b.term and b.candidate in b.peers for b in ballots),
+            for_another=all(ballot.voted_otherwise for ballot in ballots),
+        )
+        for answer, ballots in given.items()
+    }
+
+
+def _compared(term: int, asked: int) -> int:
+    return (term > asked) - (term < asked)
+
+
+ANSWERS: Mapping[str, Possible] = _possible()
+"""What follows from the rows of :data:`VOTE_CHECKS` about each answer that a voter can give."""
+
+NEVER_GIVEN = frozenset({"REJECT_UNEXPECTED_LEADER"})
+"""Answers that no row gives: only for a request that bears the voter's own id, and such a one is never sent."""
 
 
 # -- rounds of voting -----------------------------------------------------------------------------------------------
@@ -152,7 +217,9 @@ def round_outcome(results: tuple[RoundResult, ...], tally: Tally, quorum: int) -
 
 # -- heartbeats ------------------------------------------------------------------------------------------------------
 
-SUCCESS, UNKNOWN_MEMBER, EXPIRED, OTHER_LEADER, NOT_READY = 200, 401, 403, 409, 416
+SUCCESS, UNKNOWN_GROUP, UNKNOWN_MEMBER, EXPIRED, OTHER_LEADER, NOT_READY = 200, 400, 401, 403, 409, 416
+TAKE_LEADERSHIP_FAILED, INTERNAL_ERROR = 418, 500
+"""``DLedgerResponseCode``, of answers to heartbeats and to requests of a leadership transfer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,18 @@ from collections.abc import Iterable, Iterator
 
 from election_core.judge.clock import Message
 from election_core.judge.group import since
-from election_core.model.facts import Fact
-from election_core.protocols.highest_id.facts import MessageReceived, MessageSent
+from election_core.model.facts import Fact, MessageReceived, MessageSent
 
 
-def messages(own: Iterable[Fact]) -> Iterator[Message]:
-    """Causal pairs: a message of an election was received after it was sent.
+def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
+    """A message of an election was received after it was sent.
 
     Only what has a number counts, and what each of both logs says just once: where the line of an earlier message may
     be missing, the lines of two messages look like those of one.
     """
     sent: dict[tuple[object, ...], set[Fact]] = {}
     received: dict[tuple[object, ...], set[Fact]] = {}
-    for fact in own:
+    for fact in facts:
         if not isinstance(fact, MessageSent | MessageReceived) or fact.term is None:
             continue
         is_sent = isinstance(fact, MessageSent)

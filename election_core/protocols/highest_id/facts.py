@@ -1,4 +1,4 @@
-"""The facts of messages between members, and those that only the nodes of Bully groups and rings tell."""
+"""The facts that only the nodes of Bully groups and rings tell."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,34 +6,7 @@ from typing import ClassVar
 from election_core.model.facts import Fact
 
 ELECTION, RESULT = "election", "result"
-"""What goes from member to member."""
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class MessageSent(Fact):
-    """``node`` sent ``peer`` a ``message`` of the election ``term``, ``election`` or ``result``, with these ``ids``. No
-    line says that it did not arrive."""
-
-    kind: ClassVar[str] = "MESSAGE_SENT"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
-
-    term: int | None
-    peer: str | None
-    message: str
-    ids: str | None
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class MessageReceived(Fact):
-    """``node`` got such a message from ``peer``."""
-
-    kind: ClassVar[str] = "MESSAGE_RECEIVED"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term", "peer", "message")
-
-    term: int | None
-    peer: str | None
-    message: str
-    ids: str | None
+"""What goes from member to member in a message."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -55,5 +28,5 @@ class LowerLeaderNamed(Fact):
     claim: str
 
 
-KINDS: tuple[type[Fact], ...] = (MessageSent, MessageReceived, StillLeads, LowerLeaderNamed)
+KINDS: tuple[type[Fact], ...] = (StillLeads, LowerLeaderNamed)
 """All of them."""

@@ -7,16 +7,16 @@ life and a state of its own here.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from election_core.fold.campaign import Campaign
 from election_core.fold.contact import Contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import Activity, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
-from election_core.model.facts import Candidacy, Fact, QuietLog
+from election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
 from election_core.model.fold_event import FoldEvent
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger.log import Campaign
-from election_core.protocols.highest_id.facts import LowerLeaderNamed, MessageReceived, MessageSent, StillLeads
+from election_core.protocols.highest_id.facts import LowerLeaderNamed, StillLeads
 
 START = "START"
 
@@ -152,8 +152,7 @@ class NodeLog:
 
     def _close(self, event: FoldEvent, outcome: str) -> None:
         if self._open is not None:
-            self._open.ended_at, self._open.ended_by, self._open.last_event = event.at, event.by, event.event_id
-            self._open.outcome = outcome
+            self._open.close(event, outcome)
             self._open.term = self._open.term if event.term is None else event.term
         # An election without a result after the results of two others has died on its way.
         self._began = {which: first for which, first in self._began.items() if which not in self._passed_by}
@@ -219,24 +218,24 @@ class CoordinatorLog:
         key = (event.replica_group, event.node)
         if key not in self.nodes:
             self.nodes[key] = NodeLog(event.node, event.replica_group)
-        own = self.nodes[key]
-        own.activity.seen(event.at, event.event_id)
-        self.moves[event.kind](own, event)
+        log = self.nodes[key]
+        log.activity.seen(event.at, event.event_id)
+        self.moves[event.kind](log, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the events prove about their groups; a node that is not named is the folder's."""
-        for own in self.nodes.values():
-            own.node = own.node or speaker.source_node
-            source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{own.node}"
+        for log in self.nodes.values():
+            log.node = log.node or speaker.source_node
+            source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{log.node}"
             of_node = replace(speaker, source_node=source)
             emit = of_node.about(
-                own.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(own.node)
+                log.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(log.node)
             )
-            own.steps = [
-                replace(step, node=own.node, leader=step.leader or (own.node if step.role == LEADER else None))
-                for step in own.steps
+            log.steps = [
+                replace(step, node=log.node, leader=step.leader or (log.node if step.role == LEADER else None))
+                for step in log.steps
             ]
-            yield from own.facts(emit)
+            yield from log.facts(emit)
 
 
 def _which(event: FoldEvent) -> object:

@@ -1,25 +1,23 @@
-"""What the facts of a Raft group must satisfy: the rules of DLedger, and the comparison of logs that it does not print.
+"""What the facts of a Raft group must satisfy: the rules of the Raft family, and the comparison of logs.
 
 A leader that is cut off, or frozen, calls itself leader until CheckQuorum or a message of a larger term ends it; it
 cannot commit meanwhile, since a majority has moved on. So two leaders of different terms at once are worth knowing and
 no alarm; two leaders of one term, or two votes of one member in one term, are.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
-from election_core.judge.clock import Clocks, Message
-from election_core.judge.group import group_of, since
-from election_core.judge.leaderless import GROUP_SHUTDOWN
-from election_core.model.catalogue import INFO, RuleId
-from election_core.model.facts import Fact, QuietLog, TermRaised
-from election_core.model.rows import Finding, Row
-from election_core.protocols.dledger.causality import raises
-from election_core.protocols.dledger.rules import raft_rows
+from election_core.judge.clock import Clocks
+from election_core.judge.group import group_of
+from election_core.judge.leaderless import GROUP_SHUTDOWN, Gap
+from election_core.model.catalogue import RuleId
+from election_core.model.facts import Fact, QuietLog
+from election_core.model.rows import Row
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.log import PROTOCOL
+from election_core.protocols.raft_family import rules as raft_family
 
-__all__ = ["PROTOCOL", "judge", "messages"]
+__all__ = ["PROTOCOL", "judge"]
 
 _BROKEN = {
     RuleId.LEADER_WITHOUT_QUORUM: "became leader of term {term} although {refusals} of {voters_in_force} voters "
@@ -29,13 +27,12 @@ _BROKEN = {
 }
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one Raft group: an etcd cluster, or the JRaft controllers, whose votes are not read."""
-    quiet = any(isinstance(fact, QuietLog) for fact in own)
-    group = group_of(own, clocks)
+    group = group_of(facts, clocks)
     broken = ((fact, _broken(fact)) for fact in group.of(RaftRuleBroken))
-    for row in raft_rows(group, broken):
-        yield _no_incident(row) if quiet and isinstance(row, Finding) else row
+    quiet = any(True for _ in group.of(QuietLog))
+    yield from raft_family.rows_of(group, broken, _end_of_all_logs if quiet else None)
 
 
 def _broken(fact: RaftRuleBroken) -> str:
@@ -44,20 +41,9 @@ def _broken(fact: RaftRuleBroken) -> str:
     )
 
 
-def _no_incident(row: Finding) -> Finding:
-    """A time without leader to the end of all logs, within a minute, may be the end of all members.
+def _end_of_all_logs(gap: Gap) -> bool:
+    """Whether a time without a leader lasts to the end of all logs, and no minute: it may be the end of all members.
 
     Whether the last of them were stopped or died, a few lost lines decide.
     """
-    at_the_end = row.rule == RuleId.LEADERLESS and row.end_time is None
-    return replace(row, severity=INFO) if at_the_end and (row.duration_max_ms or 0) * 1000 < GROUP_SHUTDOWN else row
-
-
-def messages(own: Iterable[Fact]) -> Iterator[Message]:
-    """Causal pairs: a member that heard of a larger term from another one reached it after that one."""
-    own = [fact for fact in own if fact.protocol == PROTOCOL]
-    first = raises(own)
-    for fact in own:
-        cause = first.get((fact.peer, fact.term)) if isinstance(fact, TermRaised) else None
-        if cause is not None:
-            yield Message(cause, since(fact))
+    return gap.after is None and gap.most < GROUP_SHUTDOWN

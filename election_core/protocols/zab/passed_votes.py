@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import Fact
+from election_core.model.facts import Fact, MessageReceived, MessageSent
 from election_core.model.fold_event import FoldEvent
-from election_core.protocols.highest_id.facts import MessageReceived, MessageSent
 
 VOTE = "vote"
 """What goes from server to server; its ``term`` is the number of the round."""
@@ -41,8 +40,8 @@ class PassedVotes:
             self.heard.setdefault((began, event.peer, event.count, ids), event)
         else:
             # Where the line of the beginning is lost, the vote is known to have been cast, and no more.
-            told = (CAST, event) if self._began is None else (VOTE, self._began)
-            self.sent.setdefault((began, event.count, ids), told)
+            known = (CAST, event) if self._began is None else (VOTE, self._began)
+            self.sent.setdefault((began, event.count, ids), known)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """Each vote once an election."""

@@ -6,7 +6,7 @@ are, and so is a leader whose log is behind the logs of those that it needed for
 is cut off.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -21,12 +21,14 @@ from election_core.judge.overlap import overlap_coverage
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.same_term import same_term
-from election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_core.judge.term_rows import elections, terms
+from election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
 from election_core.model.quorum import is_majority
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger import rules as raft_like
+from election_core.protocols.raft_family.rules import last_heard
+from election_core.protocols.raft_family.two_leaders import overlap_findings
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.log import PROTOCOL
 
@@ -38,44 +40,86 @@ FOLLOWS_A_LEADER = Timeout.ZK_INIT_LIMIT.us + Timeout.ZK_FOLLOWS.us
 """A server that follows so long follows an established leader (initLimit is 20 s by default)."""
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one ensemble."""
-    group = group_of(_with_epochs(own, clocks), clocks)
+    group = group_of(_with_epochs(facts, clocks), clocks)
     yield from role_intervals(group)
-    yield from raft_like.terms(group)
-    yield from raft_like.elections(group)
+    yield from terms(group)
+    yield from elections(group)
     yield from same_term(group, "epoch")
-    yield from raft_like.overlap_findings(group, "epoch")
+    yield from overlap_findings(group, "epoch")
     yield from _epochs_that_went_back(group)
     yield from _votes_that_went_down(group)
     yield from _without_quorum(group)
     planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
-    heard, elections = raft_like.last_heard(group), _unplanned(group, planned)
-    for row in availability(group, heard, elections, "leader", "epoch", _led_unseen, Majorities(group)):
-        yield _no_incident(row, planned)
+    yield from availability(
+        group,
+        last_heard(group),
+        _unplanned(group, planned),
+        "leader",
+        "epoch",
+        Majorities(group),
+        unseen=_led_unseen,
+        no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
+    )
     yield from _coverage(group)
 
 
-def _with_epochs(own: list[Fact], clocks: Clocks) -> list[Fact]:
-    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile."""
+def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
+    """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile.
+
+    Where clocks leave several, the server's own order decides: its epoch is on its disk and never gets smaller, unless
+    the disk lost it.
+    """
     led: dict[str, list[Role]] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
             led.setdefault(fact.node, []).append(fact)
-    return [_with_epoch(fact, led, clocks) for fact in own]
+    went_back = {fact.source_node for fact in facts if isinstance(fact, TermWentBack)}
+    by_source: dict[str, list[Role]] = {}
+    for fact in facts:
+        if isinstance(fact, Role):
+            by_source.setdefault(fact.source_node, []).append(fact)
+    epochs: dict[Role, int] = {}
+    for source, roles in by_source.items():
+        ordered = sorted(roles, key=lambda role: (role.since, role.since_by, role.ordinal))
+        epochs.update(_epochs_of(ordered, led, clocks, in_order=source not in went_back))
+    return [replace(fact, term=epochs[fact]) if isinstance(fact, Role) and fact in epochs else fact for fact in facts]
 
 
-def _with_epoch(fact: Fact, led: dict[str, list[Role]], clocks: Clocks) -> Fact:
-    if not isinstance(fact, Role) or fact.role not in (FOLLOWER, OBSERVER):
-        return fact
-    if fact.term is not None or fact.leader is None:
-        return fact
-    epochs = {tenure.term for tenure in led.get(fact.leader, []) if _may_overlap(fact, tenure, clocks)}
-    return replace(fact, term=epochs.pop()) if len(epochs) == 1 else fact
+def _epochs_of(roles: Sequence[Role], led: dict[str, list[Role]], clocks: Clocks, *, in_order: bool) -> dict[Role, int]:
+    """The epochs in which a server followed, where just one is possible; ``roles`` are all of its own, in order."""
+    possible = [_possible_epochs(role, led, clocks) for role in roles]
+    if in_order:
+        least, most = 0, None
+        for epochs in possible:
+            epochs -= {epoch for epoch in epochs if epoch < least}
+            least = max(least, min(epochs, default=least))
+        for epochs in reversed(possible):
+            epochs -= {epoch for epoch in epochs if most is not None and epoch > most}
+            most = max(epochs, default=most) if most is None else min(most, max(epochs, default=most))
+    return {
+        role: epochs.pop()
+        for role, epochs in zip(roles, possible, strict=True)
+        if role.term is None and len(epochs) == 1
+    }
 
 
-def _may_overlap(one: Role, other: Role, clocks: Clocks) -> bool:
-    ends = [(until(a), since(b)) for a, b in ((one, other), (other, one))]
+def _possible_epochs(role: Role, led: dict[str, list[Role]], clocks: Clocks) -> set[int]:
+    """In which epochs a server may have had a role of a follower, or has had one that prints its epoch."""
+    if role.term is not None:
+        return {role.term}
+    if role.role not in (FOLLOWER, OBSERVER) or role.leader is None:
+        return set()
+    return {
+        tenure.term
+        for tenure in led.get(role.leader, [])
+        if tenure.term is not None and _may_overlap(role, tenure, clocks)
+    }
+
+
+def _may_overlap(role: Role, other: Role, clocks: Clocks) -> bool:
+    ends = [(until(a), since(b)) for a, b in ((role, other), (other, role))]
     return all(end is None or clocks.elapsed(end, begin)[0] <= 0 for end, begin in ends)
 
 
@@ -91,37 +135,46 @@ def _planned(group: Group, tenure: Tenure) -> bool:
     return tenure.end_cause == STOPPED or everybody or rolling
 
 
-def _no_incident(row: Finding | RuleCoverage, planned: set[tuple[str, int]]) -> Finding | RuleCoverage:
-    """A time without leader that was planned is worth knowing at most."""
-    if isinstance(row, Finding) and row.rule == RuleId.LEADERLESS and (row.nodes[0], row.terms[0]) in planned:
-        return replace(row, severity=INFO)
-    return row
-
-
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
     """Whether every server was down once about then, and no two of them surely at once."""
     near = [down for down in group.roles if down.role == DOWN and abs(down.since - tenure.end.at) < ROLLING_RESTART]
     members = {life.source_node for life in group.of(Alive)}
     return {down.source_node for down in near} == members and not any(
-        _surely_at_once(group, one, other) for one, other in combinations(near, 2)
+        _surely_at_once(group, first, second) for first, second in combinations(near, 2)
     )
 
 
-def _surely_at_once(group: Group, one: Role, other: Role) -> bool:
-    back, back_too = until(one), until(other)
+def _surely_at_once(group: Group, role: Role, other: Role) -> bool:
+    back, back_too = until(role), until(other)
     return (back is None or group.clocks.elapsed(since(other), back)[0] > 0) and (
-        back_too is None or group.clocks.elapsed(since(one), back_too)[0] > 0
+        back_too is None or group.clocks.elapsed(since(role), back_too)[0] > 0
     )
 
 
 def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
     """Whether a leader of an unknown epoch shows up meanwhile: by its state, or by one who followed it for long.
 
-    A server may follow a winner that is never established, but not for longer than initLimit.
+    A server may follow a winner that is never established, but not for longer than initLimit. Whom it followed while
+    that one led by its own word is no leader unseen, in whichever of its epochs it was.
     """
     return any(
-        role.term is None and _shows_a_leader(role) and _meanwhile(group, role, begin, end) for role in group.roles
+        role.term is None
+        and _shows_a_leader(role)
+        and _meanwhile(group, role, begin, end)
+        and not _followed_a_seen_leader(group, role)
+        for role in group.roles
     )
+
+
+def _followed_a_seen_leader(group: Group, role: Role) -> bool:
+    led = (tenure for tenure in group.tenures if tenure.node == role.leader and role.role != LEADER)
+    return any(_may_meet(group, role, tenure) for tenure in led)
+
+
+def _may_meet(group: Group, role: Role, tenure: Tenure) -> bool:
+    last = until(role)
+    ends_before = last is not None and group.clocks.surely_before(last, tenure.begin)
+    return not ends_before and not group.clocks.surely_before(tenure.end, since(role))
 
 
 def _shows_a_leader(role: Role) -> bool:
@@ -194,26 +247,26 @@ class _Comparison:
     A server ahead of the leader may join it, and is cut; but without those ahead there must be a quorum.
     """
 
-    own: Ballot | None
+    of_leader: Ballot | None
     ahead: dict[str, Ballot]
     unknown: int
     behind: bool
 
 
 def _compared(group: Group, win: Candidacy) -> _Comparison:
-    own = _ballot_of(group, win, win.node)
+    of_leader = _ballot_of(group, win, win.node)
     ballots = {name: _ballot_of(group, win, name) for name in win.voters if name != win.node}
     known = {name: ballot for name, ballot in ballots.items() if ballot is not None}
-    ahead = {name: ballot for name, ballot in known.items() if own is not None and _log(ballot) > _log(own)}
+    ahead = {name: ballot for name, ballot in known.items() if of_leader is not None and _log(ballot) > _log(of_leader)}
     behind = bool(ahead) and not is_majority(len(ballots) + 1 - len(ahead), len(win.electorate or ()))
-    unknown = len(ballots) - len(known) if own is not None and ballots else 1
-    return _Comparison(own, ahead, unknown, behind)
+    unknown = len(ballots) - len(known) if of_leader is not None and ballots else 1
+    return _Comparison(of_leader, ahead, unknown, behind)
 
 
 def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
     compared = _compared(group, win)
-    own, ahead = compared.own, compared.ahead
-    if own is None or not compared.behind:
+    of_leader, ahead = compared.of_leader, compared.ahead
+    if of_leader is None or not compared.behind:
         return
     sure = all(ballot.term == win.term for ballot in ahead.values())
     known = "; ".join(f"{name} with {_words(ballot)}" for name, ballot in sorted(ahead.items()))
@@ -226,28 +279,39 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
         terms=(win.term,) if win.term is not None else (),
         start_time=win.since,
         end_time=win.until,
-        summary=f"{win.node} was established in epoch {win.term} with {_words(own)}, although its quorum had more: "
-        f"{known}. What they alone had is cut off.",
-        evidence=_ids(own.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
+        summary=f"{win.node} was established in epoch {win.term} with {_words(of_leader)}, although its quorum had "
+        f"more: {known}. What they alone had is cut off.",
+        evidence=_ids(of_leader.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
     )
 
 
 def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
     """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
-    own = [fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node]
-    same = [fact for fact in own if fact.term == win.term]
+    for_winner = [
+        fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node and _before_epoch(fact, win)
+    ]
+    same = [fact for fact in for_winner if fact.term == win.term]
     if same:
         return same[0]
     begin = since(win)
     end = until(win) or begin
     near = [
         fact
-        for fact in own
+        for fact in for_winner
         if fact.term is None
         and group.clocks.elapsed(since(fact), begin)[0] <= 0
         and group.clocks.elapsed(end, since(fact))[0] <= 0
     ]
     return near[0] if len(near) == 1 else None
+
+
+def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:
+    """Whether a server had not been in the epoch of ``win`` or a later one: else its ballot is of another election.
+
+    A leader proposes an epoch above all that its quorum has accepted, and a server refuses a smaller one than it has
+    accepted (``Leader#getEpochToPropose``, ``Learner#registerWithLeader``).
+    """
+    return win.term is None or ballot.own_epoch < win.term
 
 
 def _log(ballot: Ballot) -> tuple[int, int]:

@@ -8,6 +8,8 @@ from election_core.protocols.dledger.tables import (
     ALREADY_VOTED,
     REVOTE_IMMEDIATELY,
     ROUND_RESULTS,
+    SUCCESS,
+    TAKE_LEADERSHIP_FAILED,
     TERM_NOT_READY,
     VOTE_CHECKS,
     Ballot,
@@ -241,7 +243,7 @@ def _self_doubt() -> Rules:
     """A candidate whose vote is another's tells itself that it is not ready for the term that it is in."""
 
     def fits(ballot: Ballot) -> bool:
-        return ballot.term > ballot.own_term or (ballot.own and ballot.voted_otherwise)
+        return ballot.term > ballot.own_term or (ballot.to_itself and ballot.voted_otherwise)
 
     row = VoteCheck(TERM_NOT_READY, fits)
     return Rules(vote_checks=(row, *(check for check in VOTE_CHECKS if check.answer != TERM_NOT_READY)))
@@ -323,7 +325,7 @@ BROKEN: tuple[Scenario, ...] = (
         "a bug: who took leadership over says that it could not",
         _transfers,
         broken=True,
-        rules=Rules(taken_over=lambda code: 418 if code == 200 else code),
+        rules=Rules(taken_over=lambda code: TAKE_LEADERSHIP_FAILED if code == SUCCESS else code),
     ),
 )
 

@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from election_core.protocols.dledger.tables import (
+    ANSWERS,
+    LARGER,
+    NEVER_GIVEN,
     ROUND_RESULTS,
+    SAME,
+    SMALLER,
     VOTE_CHECKS,
     Ballot,
     Beat,
@@ -26,7 +31,7 @@ from election_core.simulate.dledger.machine import (
     VoteRequest,
 )
 from election_core.simulate.ledger import appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Answer, Fired, Heard, Say, Send, Store, Told, Unanswered
+from election_core.simulate.machine import Answer, Fired, Heard, Input, Say, Send, Store, Unanswered
 
 FREE = Ballot("n1", "n0", ("n0", "n1", "n2"), 3, (2, 9), 3, (2, 9), None, None, taking_over=False)
 """n0 asks n1 for its vote in term 3, in which n1 is and has not voted; their ledgers are equal."""
@@ -54,6 +59,32 @@ FREE = Ballot("n1", "n0", ("n0", "n1", "n2"), 3, (2, 9), 3, (2, 9), None, None, 
 )
 def test_votes(answer: str, ballot: Ballot) -> None:
     assert vote_answer(VOTE_CHECKS, ballot) == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "terms", "from_itself", "for_another"),
+    [
+        ("ACCEPT", {SAME}, True, False),
+        ("REJECT_UNKNOWN_LEADER", {SMALLER, SAME, LARGER}, False, False),
+        ("REJECT_EXPIRED_LEDGER_TERM", {SMALLER, SAME, LARGER}, True, False),  # its log may grow while it asks
+        ("REJECT_SMALL_LEDGER_END_INDEX", {SMALLER, SAME, LARGER}, True, False),
+        ("REJECT_EXPIRED_VOTE_TERM", {LARGER}, False, False),
+        ("REJECT_ALREADY_HAS_LEADER", {SAME}, True, True),
+        ("REJECT_ALREADY_VOTED", {SAME}, True, True),
+        ("REJECT_TERM_NOT_READY", {SMALLER}, False, False),
+        ("REJECT_TERM_SMALL_THAN_LEDGER", {LARGER}, True, False),
+        ("REJECT_TAKING_LEADERSHIP", {SAME}, False, False),
+    ],
+)
+def test_what_an_answer_says(answer: str, terms: set[int], from_itself: bool, for_another: bool) -> None:
+    """The judge holds printed answers against this: it follows from the rows that the machine runs on."""
+    possible = ANSWERS[answer]
+    assert (possible.terms, possible.from_itself, possible.for_another) == (terms, from_itself, for_another)
+
+
+def test_every_answer_of_a_row_is_possible() -> None:
+    assert set(ANSWERS) == {"ACCEPT", *(check.answer for check in VOTE_CHECKS)}
+    assert not NEVER_GIVEN & set(ANSWERS)
 
 
 ALL = Tally(members=3, term=3, max_term=3, answered=3, valid=3)
@@ -107,7 +138,7 @@ MEMBER = Member("n1", "G", ("n0", "n1", "n2"))
 FOLLOWER = State(term=3, role="FOLLOWER", leader="n0", vote="n0", heard_ms=1000)
 
 
-def told(state: State, what: Told, now_ms: int = 1500) -> tuple[State, tuple[Any, ...]]:
+def told(state: State, what: Input, now_ms: int = 1500) -> tuple[State, tuple[Any, ...]]:
     return machine.step(MEMBER, state, now_ms, what)
 
 

@@ -1,0 +1,41 @@
+"""Campaigns: the rounds of one candidate in one election, as its log tells them line by line."""
+
+from dataclasses import dataclass, field
+
+from election_core.model.fold_event import FoldEvent
+
+
+@dataclass(slots=True)
+class Campaign:
+    """The rounds of one candidate in one term, from its first answer to what ended them."""
+
+    node: str | None
+    term: int | None
+    at: int
+    by: int
+    event_id: str
+    cause: str | None
+    rounds: int = 0
+    granted: int = 0
+    needed: int | None = None
+    voters: set[str] = field(default_factory=set)
+    last_result: str | None = None
+    ended_at: int | None = None
+    ended_by: int | None = None
+    last_event: str | None = None
+    outcome: str = "open"
+
+    @property
+    def end(self) -> tuple[int | None, int | None, str | None]:
+        """When what ended it was logged, and by which line."""
+        return self.ended_at, self.ended_by, self.last_event
+
+    @property
+    def how_ended(self) -> str:
+        """How the campaign ended, in one word; an open one is described by its last round."""
+        return (self.last_result or self.outcome).lower() if self.outcome == "open" else self.outcome
+
+    def close(self, event: FoldEvent, outcome: str) -> None:
+        """The line ``event`` ended it."""
+        self.ended_at, self.ended_by, self.last_event = event.at, event.by, event.event_id
+        self.outcome = outcome

@@ -1,0 +1,116 @@
+"""Terms and elections as rows, for every protocol whose leaders are elected for a term, an epoch or an election.
+
+campaigns     [n0, term 2: no winner]   [n1, term 3: won]
+tenures                                 [===== n1 leads term 3 =====]
+terms         [term 2: no leader]       [term 3: n1, and why its election began]
+"""
+
+from collections.abc import Iterator, Sequence, Set
+
+from election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
+from election_core.judge.group import Group, Tenure
+from election_core.judge.role_rows import terms_by_hearsay
+from election_core.model.catalogue import PROVEN
+from election_core.model.facts import Candidacy
+from election_core.model.rows import Election, Term
+
+
+def terms(group: Group) -> Iterator[Term]:
+    """One row for each leader of each term, and one for each term that had rounds but no leader."""
+    led: dict[tuple[int, str], list[Tenure]] = {}
+    campaigns: dict[tuple[str | None, int | None], list[Candidacy]] = {}
+    for campaign in group.of(Candidacy):
+        if campaign.cause:
+            campaigns.setdefault((campaign.node, campaign.term), []).append(campaign)
+    by_transfer = transfers(group)
+    for tenure in group.tenures:
+        led.setdefault((tenure.term, tenure.node), []).append(tenure)
+    for (term, leader), tenures in sorted(led.items()):
+        first = min(tenures, key=lambda t: t.begin)
+        last = max(tenures, key=lambda t: (t.open, t.end))
+        yield Term(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=term,
+            leader=leader,
+            start_time=first.begin.at,
+            end_time=None if last.open else last.end.at,
+            cause=_cause(group, first, by_transfer, campaigns.get((leader, term), [])),
+            certainty=PROVEN,
+            start_event_id=first.begin.event_id,
+            end_event_id=last.end.event_id,
+        )
+    by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
+    yield from by_hearsay
+    yield from _terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
+
+
+def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:
+    lost: dict[int, list[Candidacy]] = {}
+    for campaign in group.of(Candidacy):
+        if campaign.term is not None and campaign.term not in led:
+            lost.setdefault(campaign.term, []).append(campaign)
+    for term, campaigns in sorted(lost.items()):
+        yield Term(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=term,
+            leader=None,
+            start_time=campaigns[0].since,
+            end_time=max(_end(campaign) for campaign in campaigns),
+            cause=campaigns[0].cause,
+            certainty=PROVEN,
+            start_event_id=campaigns[0].since_event,
+            end_event_id=None,
+        )
+
+
+def _end(campaign: Candidacy) -> int:
+    return campaign.since if campaign.until is None else campaign.until
+
+
+def _cause(group: Group, tenure: Tenure, by_transfer: Set[str | None], campaigns: Sequence[Candidacy]) -> str:
+    """Why the election of a tenure began; ``campaigns`` are those of its leader in its term, with their causes.
+
+    One node may lead a term several times: what counts is the campaign in which the tenure begins.
+    """
+    if not any(other.begin < tenure.begin for other in group.tenures):
+        return "first_leader"
+    if tenure.begin.event_id in by_transfer:
+        last = next(other for other in reversed(group.tenures) if other.begin < tenure.begin)
+        return PREFERRED if last.end_cause == PREFERRED else TRANSFER
+    begun = [campaign for campaign in campaigns if campaign.since <= tenure.begin.by]
+    if begun and (cause := max(begun, key=lambda campaign: campaign.since).cause):
+        return cause
+    roles = group.roles_of(tenure.source, tenure.begin.at)
+    before = next((role for role in reversed(roles) if role.role == CANDIDATE), None)
+    return before.cause or "unknown" if before else "unknown"
+
+
+def transfers(group: Group) -> frozenset[str | None]:
+    """The events by which a node took over by a leadership transfer."""
+    return frozenset(role.since_event for role in group.roles if role.cause == TRANSFER)
+
+
+def elections(group: Group) -> Iterator[Election]:
+    """One row for each campaign: the rounds of one candidate in one term."""
+    for campaign in group.of(Candidacy):
+        yield Election(
+            cluster=group.cluster,
+            replica_group=group.replica_group,
+            protocol=group.protocol,
+            term=campaign.term or 0,
+            candidate=campaign.node,
+            start_time=campaign.since,
+            end_time=_end(campaign),
+            outcome=campaign.outcome,
+            rounds=campaign.rounds,
+            votes_granted=campaign.granted,
+            votes_needed=campaign.needed,
+            voters=campaign.voters,
+            decided_by=None,
+            start_event_id=campaign.since_event,
+            end_event_id=campaign.until_event,
+        )

@@ -1,0 +1,41 @@
+"""When members raised themselves to a term, as far as that can be the cause of what others logged.
+
+Only what holds for incomplete logs counts. A line may have been dropped and a log may begin anywhere, so the first
+line found is not always the first one written: a node that lost what it keeps of its term and vote, or got an old copy
+of it, raises itself to one term twice.
+"""
+
+from election_core.judge.clock import Moment
+from election_core.judge.group import since
+from election_core.model.facts import Fact, TermRaised, TermWentBack, VoteGranted
+
+Raises = dict[tuple[str | None, int | None], Moment]
+"""Node and term -> when the node's own log first says that it raised itself to the term."""
+
+
+def raises(facts: list[Fact]) -> Raises:
+    """Raises that no other raise of the same node to the same term can have come before."""
+    raised: dict[tuple[str, int], Moment] = {}
+    for fact in facts:
+        if isinstance(fact, TermRaised) and fact.node is not None:
+            key = (fact.node, fact.term)
+            raised[key] = min(raised.get(key, since(fact)), since(fact))
+    forgot = _forgotten(facts)
+    return {key: moment for key, moment in raised.items() if key[1] > forgot.get(key[0], -1)}
+
+
+def _forgotten(facts: list[Fact]) -> dict[str, int]:
+    """The largest term that each node is known to have forgotten: it went back, or voted for two in one term."""
+    forgot: dict[str, int] = {}
+    voted: dict[tuple[str, int], str | None] = {}
+    for fact in facts:
+        node, term = fact.node, None
+        if isinstance(fact, TermWentBack):
+            term = fact.before
+        elif isinstance(fact, VoteGranted):
+            node = fact.voter
+            if voted.setdefault((node, fact.term), fact.node) != fact.node:
+                term = fact.term
+        if node is not None and term is not None:
+            forgot[node] = max(forgot.get(node, -1), term)
+    return forgot

@@ -1,0 +1,51 @@
+"""What the logs of Raft and DLedger members tell in the same way: votes, campaigns, last heartbeats, transfers."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from election_core.fold.campaign import Campaign
+from election_core.fold.fact_writer import FactWriter
+from election_core.model.facts import Candidacy, Fact, VoteGranted
+from election_core.model.timing import Timeout
+
+TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
+"""A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """``voter`` voted for ``candidate`` in ``term``; heard by the candidate, which may be the voter itself."""
+
+    voter: str
+    candidate: str
+    term: int
+    at: int
+    by: int
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeardLast:
+    """A follower that timed out heard its leader last in ``[at, by]``; DLedger's next heartbeat was due at ``by``."""
+
+    leader: str
+    at: int
+    by: int
+    event_id: str
+
+
+def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Campaign]) -> Iterator[Fact]:
+    """Votes and campaigns as one node's log tells them."""
+    for grant in grants:
+        yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
+    for campaign in campaigns:
+        yield Candidacy(
+            *emit.during(campaign.node, campaign.at, campaign.by, campaign.event_id, *campaign.end),
+            term=campaign.term,
+            outcome=campaign.how_ended,
+            cause=campaign.cause,
+            voters=tuple(sorted(campaign.voters)),
+            granted=max(campaign.granted, len(campaign.voters)),
+            needed=campaign.needed,
+            rounds=campaign.rounds,
+        )

@@ -1,0 +1,182 @@
+"""The rules that Raft, DLedger and ZAB share: their members vote for one leader of a term, and a majority commits.
+
+A leader that lost its quorum calls itself leader for as long as its time-outs allow and cannot commit meanwhile: two
+leaders of different terms at once are normal behaviour, and become an alarm only when the older one commits. Two
+leaders of one term never are normal.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from election_core.judge.availability import availability
+from election_core.judge.clock import Moment
+from election_core.judge.coverage import coverage, summed, tallies_of
+from election_core.judge.group import Group, since
+from election_core.judge.leaderless import NoIncident
+from election_core.judge.overlap import overlap_coverage
+from election_core.judge.quorum_contact import Majorities
+from election_core.judge.role_rows import role_intervals
+from election_core.judge.same_term import same_term
+from election_core.judge.term_rows import elections, terms, transfers
+from election_core.judge.wording import seconds
+from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
+from election_core.model.facts import (
+    ContactLost,
+    LastHeard,
+    LineBrokeRule,
+    Role,
+    RuleChecked,
+    TermWentBack,
+    VoteGranted,
+)
+from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.protocols.raft_family import votes
+from election_core.protocols.raft_family.facts import LeaderKeptRole
+from election_core.protocols.raft_family.two_leaders import commit_after, overlap_findings, split_by_word_of_others
+
+
+def rows_of(
+    group: Group, broken: Iterable[tuple[LineBrokeRule, str]], no_incident: NoIncident | None = None
+) -> Iterator[Row]:
+    """The rows of a group whose members vote for a leader of a term.
+
+    ``broken`` are the lines that break a rule, each with how, for a sentence; ``no_incident`` says which times without
+    a leader are worth knowing and no alarm.
+    """
+    yield from role_intervals(group)
+    yield from terms(group)
+    yield from elections(group)
+    yield from _findings(group, broken)
+    yield from availability(
+        group, last_heard(group), _unplanned(group), "leader", "term", Majorities(group), no_incident=no_incident
+    )
+    yield from _coverage(group)
+
+
+# -- findings ---------------------------------------------------------------------------------------------------
+
+
+def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
+    split = [*same_term(group, "term"), *split_by_word_of_others(group)]
+    double = list(votes.double_votes(group, split))
+    back = list(_terms_that_went_back(group, double))
+    yield from split
+    yield from double
+    yield from back
+    yield from votes.expired_grants(group, back)
+    yield from votes.denied_votes(group, back)
+    yield from _violations(group, broken)
+    yield from _kept_roles(group)
+    yield from overlap_findings(group)
+
+
+def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
+    """When members heard of a leader for the last time, by their own timeouts or by its end of a connection."""
+    for fact in group.facts:
+        closed = isinstance(fact, ContactLost) and fact.closed
+        if fact.node is not None and (closed or isinstance(fact, LastHeard)):
+            yield fact.node, since(fact)
+    before: dict[str, Role] = {}
+    for role in group.roles:
+        last = before.get(role.source_node)
+        if role.cause == "leader_lost" and last is not None and last.leader is not None:
+            yield last.leader, Moment(last.since, max(last.since, role.since_by), role.source_node, role.since_event)
+        before[role.source_node] = role
+
+
+def _unplanned(group: Group) -> list[Moment]:
+    """Elections after the first leader that nobody asked for."""
+    ordered, by_transfer = sorted(group.tenures, key=lambda t: t.begin), transfers(group)
+    return [
+        tenure.begin
+        for before, tenure in pairwise(ordered)
+        if tenure.begin.event_id not in by_transfer and before.end_cause != "stopped"
+    ]
+
+
+def _terms_that_went_back(group: Group, double: list[Finding]) -> Iterator[Finding]:
+    """``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced."""
+    for fact in group.of(TermWentBack):
+        name = fact.node or fact.source_node
+        implied = next((f.finding_id for f in double if f.nodes[0] == name), None)
+        yield group.finding(
+            RuleId.TERM_REGRESSION,
+            (name, fact.after, fact.since),
+            severity=WARNING,
+            nodes=(name,),
+            terms=(fact.before, fact.after),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} had reached term {fact.before} and was in term {fact.after} afterwards: it may vote "
+            "again in terms in which it has voted.",
+            evidence=[fact.since_event],
+            implied_by=implied,
+        )
+
+
+_CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE, RuleId.COMMITTED_ENTRY_LOST})
+"""Rules whose breach makes two leaders, or loses what was committed."""
+
+
+def _violations(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
+    """Rules that a single line of a node breaks."""
+    for fact, how in broken:
+        name = fact.node or fact.source_node
+        yield group.finding(
+            RuleId(fact.rule),
+            (name, fact.since_event),
+            severity=CRITICAL if fact.rule in _CRITICAL else WARNING,
+            nodes=(name,),
+            terms=(fact.term,) if fact.term is not None else (),
+            start_time=fact.since,
+            end_time=fact.since,
+            summary=f"{name} {how}.",
+            evidence=[fact.since_event],
+        )
+
+
+def _kept_roles(group: Group) -> Iterator[Finding]:
+    """``LEADER_KEPT_WITHOUT_QUORUM``: the longest time for each leader and term."""
+    longest: dict[tuple[str, int | None], LeaderKeptRole] = {}
+    for fact in group.of(LeaderKeptRole):
+        key = (fact.node or fact.source_node, fact.term)
+        if key not in longest or fact.without_quorum_ms > longest[key].without_quorum_ms:
+            longest[key] = fact
+    for (name, term), fact in sorted(longest.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
+        yield group.finding(
+            RuleId.LEADER_KEPT_WITHOUT_QUORUM,
+            (name, term),
+            severity=WARNING,
+            nodes=(name,),
+            terms=(term,) if term is not None else (),
+            start_time=fact.since - fact.without_quorum_ms * 1000,
+            end_time=fact.since,
+            summary=f"{name} stayed leader of term {term} for {seconds(fact.without_quorum_ms * 1000)} without a "
+            f"quorum of heartbeats, over {fact.rounds} rounds; it has to give up after 6 s.",
+            evidence=[fact.since_event],
+            certainty=DEFINITE,
+        )
+
+
+# -- coverage --------------------------------------------------------------------------------------------------
+
+
+def _coverage(group: Group) -> Iterator[RuleCoverage]:
+    led = {tenure.term for tenure in group.tenures}
+    found = [*same_term(group, "term"), *split_by_word_of_others(group)]
+    split = {split_brain.terms[0] for split_brain in found}
+    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - split), len(split))
+    yield from summed(group, [*tallies_of(group), *votes.compared(group)])
+    kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
+    gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
+    yield coverage(group, RuleId.LEADER_KEPT_WITHOUT_QUORUM, len(gave_up - kept), len(kept))
+    back = sum(1 for _ in group.of(TermWentBack))
+    in_terms = {role.source_node for role in group.roles if role.term is not None}
+    yield coverage(group, RuleId.TERM_REGRESSION, max(len(in_terms) - back, 0), back)
+    voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
+    doubled = sum(1 for _ in votes.double_votes(group, []))
+    yield coverage(group, RuleId.DOUBLE_VOTE, len(voters) - doubled, doubled)
+    if not any(fact.rule == RuleId.STALE_LOG_VOTE for fact in group.of(RuleChecked)):
+        why = "the ledger ends that candidate and voter compared are not printed"
+        yield coverage(group, RuleId.STALE_LOG_VOTE, 0, 0, len(voters), why)
+    yield overlap_coverage(group, lambda overlap: commit_after(group, overlap) is not None)

@@ -1,0 +1,151 @@
+"""Two leaders at once, in groups whose members vote for a leader of a term.
+
+SPLIT_BRAIN_SAME_TERM by the word of others: members heard the heartbeats of two leaders of one term
+SPLIT_BRAIN_OVERLAP:  stale, term 1   [============ end]       normal for as long as its time-outs allow
+                      newer, term 2            [==========     an alarm if the stale one commits after this begin
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from election_core.fold.roles import FOLLOWER
+from election_core.judge.clock import Moment
+from election_core.judge.group import Group, since
+from election_core.judge.overlap import Overlap, overlaps
+from election_core.judge.wording import between
+from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, RuleId
+from election_core.model.facts import Committed, Fact
+from election_core.model.rows import Finding
+from election_core.protocols.raft_family.facts import TwoLeaders
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What proves that a node led a term: its own word, or that of members that heard its heartbeat."""
+
+    by_itself: bool
+    moment: Moment
+    evidence: tuple[str, ...]
+
+
+def _leaders_by_word(group: Group) -> dict[int, dict[str, _Word]]:
+    """``term -> leader -> word``. Only a leader of a term sends heartbeats of it (``maintainAsLeader``).
+
+    A heartbeat may come late, when its sender leads no more: it proves that the sender led the term, not when.
+    """
+    led: dict[int, dict[str, _Word]] = {}
+    for tenure in group.tenures:
+        led.setdefault(tenure.term, {}).setdefault(tenure.node, _Word(True, tenure.begin, tenure.evidence))
+    for role in group.roles:
+        if role.term is not None and role.leader is not None and (role.role, role.cause) == (FOLLOWER, "heartbeat"):
+            led.setdefault(role.term, {}).setdefault(role.leader, _heard(role))
+    for meeting in group.of(TwoLeaders):
+        for leader in (meeting.other, meeting.known):
+            if leader is not None:
+                led.setdefault(meeting.term, {}).setdefault(leader, _heard(meeting))
+    return led
+
+
+def _heard(fact: Fact) -> _Word:
+    return _Word(False, since(fact), (fact.since_event,) if fact.since_event else ())
+
+
+def split_by_word_of_others(group: Group) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_SAME_TERM`` where the own log of one of the leaders is missing or lacks the line."""
+    for term, leaders in sorted(_leaders_by_word(group).items()):
+        for leader, other in combinations(sorted(leaders), 2):
+            words = leaders[leader], leaders[other]
+            if not all(word.by_itself for word in words):
+                yield _split_heard(group, term, (leader, other), words)
+        if len(leaders) == 1:
+            yield from _split_denied(group, term, next(iter(leaders)))
+
+
+def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_Word, _Word]) -> Finding:
+    heard = " and ".join(name for name, word in zip(names, words, strict=True) if not word.by_itself)
+    return group.finding(
+        RuleId.SPLIT_BRAIN_SAME_TERM,
+        (term, *names),
+        severity=CRITICAL,
+        nodes=names,
+        terms=(term,),
+        start_time=min(word.moment.at for word in words),
+        end_time=max(word.moment.at for word in words),
+        summary=f"{names[0]} and {names[1]} both led term {term}: members heard the heartbeats of {heard}, which only "
+        "a leader sends. Whether both led at the same moment these lines do not tell.",
+        evidence=[event for word in words for event in word.evidence],
+    )
+
+
+def _split_denied(group: Group, term: int, leader: str) -> Iterator[Finding]:
+    """A member answered a leader's heartbeat with INCONSISTENT_LEADER: it knows another leader of the same term."""
+    denied = [f for f in group.of(TwoLeaders) if f.term == term and f.other is None]
+    if denied:
+        yield group.finding(
+            RuleId.SPLIT_BRAIN_SAME_TERM,
+            (term, leader),
+            severity=CRITICAL,
+            nodes=(leader,),
+            terms=(term,),
+            start_time=denied[0].since,
+            end_time=denied[-1].since,
+            summary=f"{leader} led term {term}, and a member refused its heartbeat because it knew another leader of "
+            "that term, whom no log names.",
+            evidence=[fact.since_event for fact in denied],
+        )
+
+
+def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
+    """``SPLIT_BRAIN_OVERLAP``: definite overlaps of tenures of different terms. ``clock``: "term" or "epoch"."""
+    for overlap in overlaps(group):
+        if overlap.stale.term != overlap.newer.term and overlap.least > 0:
+            yield _overlap_finding(group, overlap, clock)
+
+
+def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
+    stale, newer = overlap.stale, overlap.newer
+    commit = commit_after(group, overlap)
+    if commit is not None:
+        severity = CRITICAL
+        why = (
+            f"{stale.name} committed entries {commit.from_index} to {commit.to_index} "
+            f"after {newer.name} had been elected"
+        )
+    elif overlap.frozen:
+        severity, why = INFO, f"{stale.name} was frozen meanwhile and committed nothing"
+    else:
+        severity, why = INFO, f"{stale.name} had lost its quorum and committed nothing"
+    old = stale.with_detail(f"{clock} {stale.term}, stale")
+    new = newer.with_detail(f"{clock} {newer.term}")
+    evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
+    return group.finding(
+        RuleId.SPLIT_BRAIN_OVERLAP,
+        (stale.node, stale.term, newer.term, stale.begin.at),
+        severity=severity,
+        certainty=DEFINITE,
+        nodes=(stale.node, newer.node),
+        terms=(stale.term, newer.term),
+        start_time=group.time(newer.begin),
+        end_time=group.time(stale.end),
+        summary=f"{old} and {new} both called themselves leader for {between(overlap.least, overlap.most)}; {why}.",
+        evidence=tuple(dict.fromkeys(e for e in evidence if e)),
+        overlap_min_ms=overlap.least // 1000,
+        overlap_max_ms=overlap.most // 1000,
+        messages_lost=None,
+    )
+
+
+def commit_after(group: Group, overlap: Overlap) -> Committed | None:
+    """The growth of the stale leader's commit index that certainly came after the newer election."""
+    for progress in group.of(Committed):
+        if progress.source_node != overlap.stale.source or progress.term != overlap.stale.term:
+            continue
+        if group.clocks.elapsed(overlap.newer.begin, _after(progress))[0] > 0:
+            return progress
+    return None
+
+
+def _after(progress: Committed) -> Moment:
+    """The earliest moment of a growth: everything after the status line that still showed the old index."""
+    return Moment(progress.since, progress.since, progress.source_node, progress.since_event)

@@ -1,0 +1,47 @@
+"""Which run found a finding first: what is published of a group goes through its judgement, beside its facts.
+
+A finding keeps its id from run to run, so that one which is published already keeps its first run. Both kinds of rows
+are dealt by group, and those of a group are read before its verdicts are told: nothing of it goes to the driver.
+"""
+
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.engines.engine import Among, OneOf, Rows
+from jobs.replaying.work import Work
+from schemas import TABLES
+
+FACTS = TABLES["facts"]
+GROUP = ("cluster", "replica_group")
+FOUND = {"finding_id": "STRING", "first_seen_run": "STRING", "first_seen_at": "TIMESTAMP"}
+"""What a row beside the facts says: a finding, and its first run; type by column."""
+
+Sighting = tuple[str | None, datetime | None]
+"""The run that found a finding first, and when it began; null where an earlier release did."""
+
+
+def with_sightings(parts: Sequence[Rows], groups: Among | None, work: Work) -> list[Rows]:
+    """``parts`` with facts to judge, and what is published of their groups: of ``groups``, and of whole clusters."""
+    nothing = {name: f"CAST(NULL AS {kind})" for name, kind in FOUND.items()}
+    facts = [part.select(FACTS.names, nothing) for part in parts]
+    if work.told is None:
+        return facts
+    every = Rows("findings", work.told)
+    asked = [every.where(OneOf("cluster", work.extent.whole))] if work.extent.whole else []
+    if groups is not None:
+        asked.append(every.where(OneOf("cluster", work.extent.partly), groups))
+    no_fact = dict.fromkeys((name for name in FACTS.names if name not in GROUP), "NULL")
+    return [*facts, *(rows.select((*GROUP, *FOUND), no_fact) for rows in asked)]
+
+
+def facts_alone(batches: Iterable[pa.RecordBatch], known: MutableMapping[str, Sighting]) -> Iterator[pa.RecordBatch]:
+    """The rows of facts; what the others say comes into ``known``."""
+    for batch in batches:
+        is_fact = pc.is_null(batch.column("finding_id"))
+        if not pc.all(is_fact).as_py():
+            columns = [batch.column(name).filter(pc.invert(is_fact)).to_pylist() for name in FOUND]
+            known.update((found, (by, at)) for found, by, at in zip(*columns, strict=True))
+        yield batch.filter(is_fact).select(FACTS.names)
