@@ -17,7 +17,7 @@ from benchmarks import accuracy
 from election_core.dialects import Record, dialect_for
 from election_core.model.catalogue import RULES
 from election_core.model.events import Event
-from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, told, truths
+from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, narrate, truths
 from election_core.simulate.judged import Score, findings_of, logs_of, score
 from election_core.simulate.landing import files, truth_lines
 from election_core.simulate.scenario import played
@@ -218,7 +218,7 @@ def test_long_logs_roll() -> None:
 def test_the_story_names_what_happens(protocol: str) -> None:
     """A newcomer reads who leads, why it ends, and what became of it."""
     name, seed, words = EXPECTED[protocol].story
-    text = "\n".join(told(SCENARIOS[name], played(SCENARIOS[name], seed)))
+    text = "\n".join(narrate(SCENARIOS[name], played(SCENARIOS[name], seed)))
     assert [word for word in words if word not in text] == []
 
 
