@@ -198,6 +198,17 @@ def test_the_page_on_architecture_names_every_room(top: str) -> None:
     assert named == rooms
 
 
+WHOLE_CORE = {"decisions", "test_decisions.py", "test_scenarios.py", "story.py"}
+"""Tests of all rooms together: what the core makes of a few lines, and which decisions of the systems that covers."""
+
+
+def test_tests_of_the_core_stand_in_its_rooms() -> None:
+    """A test of a room is found under the room's name."""
+    rooms = {path.parent.name for path in (ROOT / "election_core").glob("*/__init__.py")}
+    here = {path.name for path in (ROOT / "tests" / "election_core").iterdir() if path.name != "__pycache__"}
+    assert here == rooms | WHOLE_CORE
+
+
 def test_the_guide_names_places_that_exist() -> None:
     """Every path that CONTRIBUTING.md names is there, and every search that it prints finds something."""
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

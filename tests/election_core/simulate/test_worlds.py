@@ -108,7 +108,7 @@ WITHOUT_A_WORLD = {
     "MEMBERS_DISAGREE": "members of a world are given one list of members",
     "QUEUES_CUT_AT_START": "brokers of a world keep no queues",
     "REPLICATION_STUCK": "the logs of a world's brokers begin together and always have a point in common",
-    "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/test_faults.py",
+    "NOT_JUDGED": "no fault of a cluster but of this software: tests/election_core/replay/test_faults.py",
 }
 """Findings that no world shows, and why not."""
 
