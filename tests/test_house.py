@@ -103,6 +103,7 @@ LONG_FILES = {
     "election_core/simulate/dledger/machine.py": MACHINE,
     "election_core/simulate/raft/machine.py": MACHINE,
     "election_core/simulate/zab/machine.py": MACHINE,
+    "jobs/showing/dashboard_pages.py": "the pages of the dashboard, one after the other, and the parts that they share",
 }
 """Files that are longer, each with the reason."""
 
@@ -116,6 +117,7 @@ WIDE_CLASSES = {
     "election_core/model/rows.py LockHold": ROW,
     "election_core/simulate/controller/broker_machine.py State": MEMBER,
     "election_core/simulate/zab/machine.py State": MEMBER,
+    "jobs/reading/incident.py Incident": "everything that is published about one group in one time, for any form of it",
 }
 """Classes with more fields, each with the reason."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 
 from election_core.model.rows import Finding
+from election_core.simulate.clocks import WallClock
 from election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Reign, World
 
 Claim = Callable[[Finding], bool]
@@ -283,34 +284,53 @@ def skews(world: World, messages: Iterable[tuple[Line, Line]], bound_us: int) ->
         for cause, effect in messages
         if effect.wall_us // SECOND * SECOND + SECOND - cause.wall_us // SECOND * SECOND < -2 * bound_us
     }
-    ranges = {name: process.clock.range_ahead(world.now_us) for name, process in world.processes.items()}
+    clocks = {name: process.clock for name, process in world.processes.items()}
+    ranges = {name: clock.range_ahead(world.now_us) for name, clock in clocks.items()}
     for ahead, behind in permutations(ranges, 2):
         most_us = ranges[ahead][1] - ranges[behind][0]
         if most_us > bound_us:
             provable = (ahead, behind) in proven and not _stepped(world, ahead) and not _stepped(world, behind)
             words = f"The clock of {ahead} was up to {_seconds(most_us)} ahead of the clock of {behind}."
+            wrong = {name: clocks[name] for name in (ahead, behind)}
             yield Truth(
                 "CLOCK_SKEW", (ahead, behind), (), world.began_us, None, provable, words,
-                wrong_clock((ahead, behind), most_us),
+                wrong_clock(wrong, world.now_us, bound_us),
             )  # fmt: skip
-    for name, process in world.processes.items():
-        for by_us in process.clock.steps:
+    for name, clock in clocks.items():
+        for by_us in clock.steps:
             words = f"The clock of {name} was set by {_seconds(by_us)}."
-            yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, wrong_clock((name,), abs(by_us)))
+            claim = wrong_clock({name: clock}, world.now_us, bound_us)
+            yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, claim)
 
 
-def wrong_clock(nodes: tuple[str, ...], most_us: int) -> Claim:
-    """One of two clocks that are apart, or one that was set, perhaps named beside one that may have been.
+def wrong_clock(clocks: Mapping[str, WallClock], now_us: int, bound_us: int) -> Claim:
+    """One of these clocks was off or was set, by no other amount than is said; perhaps it or another one.
 
-    No more is said of it than it was off, or was set by.
+    A clock that is named alone is one that was set, or was out of its bound at some time.
     """
 
     def covers(finding: Finding) -> bool:
-        ahead, behind = finding.clock_least_ms or 0, -(finding.clock_most_ms or 0)
-        largest = max(ahead, behind, abs(finding.clock_set_by_ms or 0) - 1000)
-        return bool(set(nodes) & set(finding.nodes)) and largest * 1000 <= most_us
+        named = [clocks[name] for name in finding.nodes if name in clocks]
+        alone = len(finding.nodes) == 1
+        return any(_said_rightly(finding, clock, now_us) for clock in named) and (
+            not alone or any(clock.steps or max(map(abs, clock.range_ahead(now_us))) > bound_us for clock in named)
+        )
 
     return covers
+
+
+def _said_rightly(finding: Finding, clock: WallClock, now_us: int) -> bool:
+    """Whether a clock was at some time as far ahead as a finding says, and was put back as far as it says.
+
+    Whole seconds and drift blur both by less than a second.
+    """
+    least, most = clock.range_ahead(now_us)
+    said_least, said_most = finding.clock_least_ms, finding.clock_most_ms
+    return (
+        (said_least is None or said_least * 1000 <= most + SECOND)
+        and (said_most is None or said_most * 1000 >= least - SECOND)
+        and -(finding.clock_set_by_ms or 0) * 1000 <= most - least + SECOND
+    )
 
 
 def _seconds(us: int) -> str:

@@ -17,6 +17,7 @@ from election_core.dialects.rocketmq import lock as rocketmq_lock
 from election_core.dialects.rocketmq import nameserver as rocketmq_nameserver
 from election_core.dialects.rocketmq import process as rocketmq_process
 from election_core.dialects.rocketmq import store as rocketmq_store
+from election_core.dialects.rocketmq import writes as rocketmq_writes
 from election_core.dialects.rocketmq.shapes import ROCKETMQ_SHAPES
 from election_core.model.events import Event
 
@@ -43,6 +44,7 @@ TEXTS = (
     *rocketmq_lock.TEXTS,
     *rocketmq_nameserver.TEXTS,
     *rocketmq_process.TEXTS,
+    *rocketmq_writes.TEXTS,
 )
 TABLE = Table(TEXTS, ROCKETMQ_SHAPES)
 

@@ -398,5 +398,5 @@ def _skews(world: World) -> Iterator[Truth]:
                 None,
                 provable,
                 words,
-                wrong_clock((number_of(name),), abs(by_us)),
+                wrong_clock({number_of(name): process.clock}, world.now_us, BOUND_US),
             )
