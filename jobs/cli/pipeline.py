@@ -275,7 +275,11 @@ def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
     from jobs.warehouse.warehouse import Warehouse
 
     would = "would be " if dry_run else ""
-    for one in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
-        work = f"{one.joined:,} {would}joined, {one.removed:,} old ones {would}removed"
-        text = f"{one.table}: {one.files:,} files, " + ("left alone: not all published" if one.left_alone else work)
-        tell(text, table=one.table, files=one.files, joined=one.joined, removed=one.removed, dry_run=dry_run)
+    for tidied in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
+        work = f"{tidied.joined:,} {would}joined, {tidied.removed:,} old ones {would}removed"
+        text = f"{tidied.table}: {tidied.files:,} files, " + (
+            "left alone: not all published" if tidied.left_alone else work
+        )
+        tell(
+            text, table=tidied.table, files=tidied.files, joined=tidied.joined, removed=tidied.removed, dry_run=dry_run
+        )
