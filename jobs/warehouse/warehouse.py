@@ -1,4 +1,4 @@
-"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
+"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold,side}/<table>``."""
 
 import json
 import os
@@ -164,7 +164,7 @@ class Warehouse:
 
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
         """At which version readers read each table; what is written after a run was published is read as it is."""
-        newest = {name: self.version(name) for name in ("runs", "validations")}
+        newest = {name: self.version(name) for name in ("runs", "validations", "reviews")}
         versions = {**run["versions"], **newest}
         return {name: version for name, version in versions.items() if name in TABLES and version is not None}
 
