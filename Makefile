@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test object-store-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 KILLS := tests/jobs/test_kills.py
-OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/object_stores,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(KILLS)
+OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(KILLS)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
@@ -108,16 +108,42 @@ shipping-test: java $(READY) ## the shippers and loggers of docs/shipping.md, in
 	@mvn -q -B -f tests/shipping/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/build/shipping-jars
 	@ALL_SHIPPERS=1 $(BIN)/pytest -q tests/shipping
 
-# An S3-compatible server for tests; what it depends on clashes with our own constraints.
-MOTO_READY := .venv-moto/.ready
+# What the workers of a cluster need: Python's packages and ours, without Spark's jars, which a cluster gets once for all.
+# The environment holds links to the Python that made it, which must stand at the same place on every machine.
+worker-archive: environment.tar.gz ## environment.tar.gz: what executors, and a driver in a cluster, need of Python
 
-$(MOTO_READY):
-	@$(PYTHON) -m venv --clear .venv-moto
-	@.venv-moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[s3]>=5.1,<6' flask flask-cors
+build/environment/.ready: pyproject.toml constraints.txt $(READY)
+	@rm -rf build/environment && $(PYTHON) -m venv --without-pip build/environment
+	@$(BIN)/python -m pip --python build/environment install --quiet --disable-pip-version-check -c constraints.txt '.[spark,hdfs]'
 	@touch $@
 
-object-store-test: java $(READY) $(MOTO_READY) ## a night from and into an S3-compatible server; fetches Spark's connector
-	@MOTO_SERVER=$(CURDIR)/.venv-moto/bin/moto_server $(BIN)/pytest -q tests/object_stores
+environment.tar.gz: build/environment/.ready $(shell find election_core schemas jobs conf -type f -not -path '*/__pycache__/*')
+	@rm -rf build/lib
+	@$(BIN)/python -m pip --python build/environment install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	@tar --create --use-compress-program 'gzip -1' --file $@ --directory build/environment --exclude '*/pyspark/jars' --exclude '*/__pycache__' .
+	@ls -sh $@
+
+# The daemons of Hadoop for tests, as Maven has them.
+HADOOP := build/hadoop
+
+$(HADOOP)/.ready: tests/clusters/pom.xml
+	@command -v mvn >/dev/null || { echo "Maven fetches Hadoop; install it (Debian and Ubuntu: maven)." >&2; exit 1; }
+	@mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(HADOOP)
+	@touch $@
+
+cluster-test: java worker-archive $(HADOOP)/.ready ## nights on YARN and HDFS, of which a machine of each dies; fetches Hadoop by Maven
+	@HADOOP_JARS=$(CURDIR)/$(HADOOP) $(BIN)/pytest -q -s tests/clusters
+
+# A real S3 server for tests, as the Go module proxy has it.
+S3_SERVER := build/go/versitygw
+
+$(S3_SERVER):
+	@command -v go >/dev/null || { echo "Go builds the S3 server; install it (Debian and Ubuntu: golang-go)." >&2; exit 1; }
+	@echo "Building an S3 server, once: some minutes"
+	@GOBIN=$(CURDIR)/build/go go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+
+object-store-test: java worker-archive $(S3_SERVER) ## nights from and into a real S3 server, with TLS and limited rights; fetches it by Go
+	@S3_SERVER=$(CURDIR)/$(S3_SERVER) $(BIN)/pytest -q -s tests/object_stores
 
 # Airflow's Spark provider brings a pyspark of its own, which clashes with ours: Airflow lives in .venv-airflow.
 AIRFLOW_READY := .venv-airflow/.ready
@@ -136,6 +162,6 @@ airflow-up: java $(READY) $(AIRFLOW_READY) ## a local Airflow with the DAGs, ove
 	@. airflow_dags/environment.sh && airflow_ready && exec airflow standalone
 
 clean: ## remove what the other targets made
-	rm -rf .venv .venv-airflow .venv-moto .airflow demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
+	rm -rf .venv .venv-airflow .airflow demo-warehouse build dist environment.tar.gz spark-jars.zip *.egg-info spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

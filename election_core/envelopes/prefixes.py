@@ -56,9 +56,9 @@ def _plain(expression: str) -> Callable[[str], Opened | None]:
         found = matches(line)
         if found is None:
             return None
-        said = found.groupdict()
-        time = said.get("time")
-        return Opened(said["text"], said.get("node"), said.get("program"), time=instant(time) if time else None)
+        parts = found.groupdict()
+        time = parts.get("time")
+        return Opened(parts["text"], parts.get("node"), parts.get("program"), time=instant(time) if time else None)
 
     return opens
 
@@ -71,7 +71,9 @@ def _syslog(expression: str) -> Callable[[str], Opened | None]:
         found = opens(line)
         if found is None:
             return None
-        text = re.sub("#01[12]", lambda one: _CONTROL[one.group()], found.text) if "#01" in found.text else found.text
+        text = (
+            re.sub("#01[12]", lambda match: _CONTROL[match.group()], found.text) if "#01" in found.text else found.text
+        )
         node, program = found.node, found.program
         if program and program.startswith("docker/"):
             node = program = program.removeprefix("docker/")

@@ -79,19 +79,26 @@ def complain(checks: "Iterable[Check]") -> None:
             tell(complaint(check, cluster), level, rows_failed=failed, **names)
 
 
-def published(warehouse: str) -> "Published":
-    """What is published in a warehouse folder."""
+def published(warehouse: str, run_id: str | None = None) -> "Published":
+    """What is published in a warehouse folder, by the last run or a former one."""
     from jobs.reading.published import Published
     from jobs.warehouse.warehouse import Warehouse
 
-    return Published(Warehouse(warehouse))
+    return Published(Warehouse(warehouse), run_id)
 
 
-def summary(warehouse: str) -> None:
-    """What a person wants to know after a run, and what to type next."""
+def summary(warehouse: str, database: str | None = None) -> None:
+    """What a person wants to know after a run, and what to type next; ``database`` is a file to write what it is."""
     from jobs.cli.summary import summary as text
 
     found = published(warehouse)
+    if database:
+        from pathlib import Path
+
+        from jobs.reading.database_file import write_database
+
+        size = write_database(found, Path(database))
+        tell(f"Wrote {database}: {size:,} bytes", database=database, bytes=size)
     if for_machines():
         shown = ("run_id", "published_at", "batch", "clusters", "held", "counts", "code_version", "rules_version")
         tell("published", **{name: found.run[name] for name in shown})

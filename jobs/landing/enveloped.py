@@ -21,7 +21,7 @@ from election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
 from election_core.dialects.known_layouts import layouts_of
 from election_core.dialects.streams import stream_at
 from election_core.dialects.undated import dated
-from election_core.envelopes import Chain, Inner, Reader, Refused, detected, told
+from election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
 from election_core.envelopes.detection import SAMPLE as LOOKED_AT
 from jobs.landing.blocks import LINE_BYTES, Block
 from jobs.landing.evidence import (
@@ -128,7 +128,7 @@ class Enveloped:
         kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": [], "problem": None}
         self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
         self.counts = Counts()
-        self.envelope = told(chain)
+        self.envelope = chain_text(chain)
         self.problem: str | None = kept["problem"]
         self._chain = chain
         self._dialect, self._config, self._complete = dialect, config, complete
@@ -468,7 +468,7 @@ def head_in_envelopes(
     ``dialect`` is that of most lines inside, if one is known. Where neither it nor a line tells a dialect, nothing in
     the file can be read, and no envelope needs to be opened.
     """
-    envelope = told(chain)
+    envelope = chain_text(chain)
     for end, found in opened_lines(chain, data, dialect):
         begun = begun_by(found, named(found.file) or dialect) or begun_by(found, dialect)
         if begun is None:

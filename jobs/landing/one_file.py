@@ -18,7 +18,7 @@ from typing import Any
 
 from election_core.dialects import named
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
-from election_core.envelopes import chain_told
+from election_core.envelopes import chain_in
 from jobs.landing.blocks import Blocks, Mark
 from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes, says_nothing
 from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
@@ -276,7 +276,7 @@ def evidence_of(task: Task, place: Place, before: Known | None, *, complete: boo
         return Evidence(place, dialect, progress, task.pseudonyms)
     return Enveloped(
         place,
-        chain_told(told),
+        chain_in(told),
         dialect,
         progress,
         task.config,
@@ -410,7 +410,7 @@ def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
     """When the next dated line was written, microseconds UTC; if none is in sight, the first one of the file."""
     data, dialect = blocks.peek(HEAD_BYTES), named(task.dialect)
     if task.envelope and task.config:
-        chain = chain_told(task.envelope)
+        chain = chain_in(task.envelope)
         found = head_in_envelopes(data, chain, dialect, task.config, task.cluster, task.source_node)
     else:
         zone = task.utc_offset_minutes if task.time_zone is None else task.time_zone

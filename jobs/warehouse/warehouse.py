@@ -1,4 +1,4 @@
-"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
+"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold,side}/<table>``."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -40,6 +40,7 @@ class Warehouse:
     def __init__(self, root: str) -> None:
         self.root = for_spark(root)
         act_for_spark()
+        self._newest: dict[str, DeltaTable] = {}
 
     def location(self, table: str) -> str:
         """Where ``table`` stands."""
@@ -55,12 +56,27 @@ class Warehouse:
     def opened(self, table: str, version: int | None = None) -> DeltaTable:
         """``table`` as Delta knows it, the newest version by default.
 
-        Raises :class:`TableNotFoundError` where there is none, and :class:`~jobs.JobError` where its log is damaged.
+        Its log is read once; later only what was committed since. Raises :class:`TableNotFoundError` where there is
+        none, and :class:`~jobs.JobError` where its log is damaged.
         """
+        known = self._newest.get(table)
+        if known is not None and version == known.version():
+            return known
+        if version is None:
+            self._newest.pop(table, None)  # until it is known to be sound
         with self.telling(table):
-            found = DeltaTable(self.location(table), version=version)
+            if known is None or version is not None:
+                found = DeltaTable(self.location(table), version=version)
+            else:
+                before, found = known.version(), known
+                found.update_incremental()
+                if found.version() == before:
+                    self._newest[table] = found
+                    return found
             if empty := empty_commits(self.location(table)):
                 raise ValueError(f"the commit {empty[0]} is empty")
+            if version is None:
+                self._newest[table] = found
             return found
 
     def refuse_unwritable(self) -> None:
@@ -148,7 +164,7 @@ class Warehouse:
 
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
         """At which version readers read each table; what is written after a run was published is read as it is."""
-        newest = {name: self.version(name) for name in ("runs", "validations")}
+        newest = {name: self.version(name) for name in ("runs", "validations", "reviews")}
         versions = {**run["versions"], **newest}
         return {name: version for name, version in versions.items() if name in TABLES and version is not None}
 
@@ -160,18 +176,27 @@ class Warehouse:
         self.refuse_foreign_folder()
         self.refuse_unwritable()
         for table in TABLES.values():
-            if self.version(table.name) is not None:
+            if self.version(table.name) is not None and self.shaped_alike(table):
                 self.add_missing_columns(table)
             else:
                 DeltaTable.create(
                     self.location(table.name),
                     delta_schema(table),
-                    mode="ignore",
+                    mode="ignore" if self.version(table.name) is None else "overwrite",
                     partition_by=list(table.partitioned_by),
                     name=table.name,
                     description=table.comment,
                     configuration=retention(KEEP_DAYS),
                 )
+
+    def shaped_alike(self, table: Table) -> bool:
+        """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
+
+        Where it has those of an older release, it begins anew, empty: what is published of it stays readable at its
+        own version, and the next replay judges everything. A table of landings is never made anew.
+        """
+        here = self.opened(table.name).metadata().partition_columns
+        return not table.replaced_by or here == list(table.partitioned_by)
 
     def add_missing_columns(self, table: Table) -> None:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
@@ -206,26 +231,60 @@ class Warehouse:
         partition at all the files only come in addition. Raises :class:`JobError` when another job has written to the
         table since that version.
         """
+        column = next(iter(TABLES[table].partitioned_by), None)
+        mode: Literal["append", "overwrite"] = "append" if partitions is not None and not partitions else "overwrite"
+        filters = [(column, "in", sorted(partitions))] if column and partitions else None
+        self._commit(added(files, table), table, mode, filters, note, version)
+
+    def exchange(self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int) -> None:
+        """Make ``files`` stand in ``table`` in place of those ``gone``: path -> size in bytes.
+
+        That is one commit on top of ``version``. Raises :class:`JobError` when another job has written to the table
+        since.
+        """
+        now = int(time.time() * 1000)
+        removed = [RemoveAction(path, True, now, size, {}) for path, size in gone.items()]
+        self._commit([*added(files, table), *removed], table, "append", None, note, version)
+
+    def _commit(
+        self,
+        actions: list[AddAction | RemoveAction],
+        table: str,
+        mode: Literal["append", "overwrite"],
+        filters: list[tuple[str, str, list[str]]] | None,
+        note: str,
+        version: int | None,
+    ) -> None:
         opened = self.opened(table, version)
-        column, now = TABLES[table].partitioned_by[0], int(time.time() * 1000)
-        adds: list[AddAction | RemoveAction] = [
-            AddAction(one.path, one.size, {column: one.partition}, now, data_change=True, stats=stats_of(one))
-            for one in files
-            if one.table == table
-        ]
+        self.refuse_other_shape(table, opened)
         try:
             opened.create_write_transaction(
-                adds,
-                mode="append" if partitions is not None and not partitions else "overwrite",
+                actions,
+                mode=mode,
                 schema=opened.schema(),
-                partition_by=[column],
-                partition_filters=[(column, "in", sorted(partitions))] if partitions else None,
+                partition_by=list(TABLES[table].partitioned_by),
+                partition_filters=filters,
                 commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
             )
         except CommitFailedError as error:
             raise JobError(
                 f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
+
+    def refuse_other_shape(self, table: str, opened: DeltaTable) -> None:
+        """Raise :class:`JobError` where data files of ours would not fit a table: Delta itself does not look.
+
+        Files name no partitions, so that those of other columns would be null; columns that it lacks would be lost.
+        """
+        here, wanted = opened.metadata().partition_columns, list(TABLES[table].partitioned_by)
+        if here != wanted:
+            raise JobError(
+                f"the table {self.location(table)} is partitioned by {', '.join(here) or 'nothing'}, not by "
+                f"{', '.join(wanted) or 'nothing'}: another release of election-replay made it"
+            )
+        lacking = {*TABLES[table].names}.difference(one.name for one in opened.schema().fields)
+        if lacking:
+            raise JobError(f"the table {self.location(table)} has no column {', '.join(sorted(lacking))}: run `replay`")
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
         """Add a few rows, without Spark, and the columns that the table of an older release lacks.
@@ -237,6 +296,20 @@ class Warehouse:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
         write_deltalake(self.location(table), shaped, mode="append")
+
+
+def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
+    """Those of ``files`` that belong to ``table``, as Delta's log names them."""
+    columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
+    return [
+        AddAction(
+            *(one.path, one.size, dict.fromkeys(columns, one.partition), now),
+            data_change=True,
+            stats=stats_of(one),
+        )
+        for one in files
+        if one.table == table
+    ]
 
 
 def empty_commits(location: str) -> list[str]:
@@ -263,10 +336,12 @@ def retention(days: int) -> dict[str, str]:
     """Delta's settings of a table whose versions are kept for ``days``.
 
     Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
-    much older than a run that names its version: only :mod:`jobs.upkeep` removes them.
+    much older than a run that names its version: only :mod:`jobs.upkeep` removes them. A checkpoint of the log every
+    few nights keeps short what is read of it.
     """
     kept = f"interval {max(days, 1)} days"
     return {
+        "delta.checkpointInterval": "20",
         "delta.enableExpiredLogCleanup": "false",
         "delta.logRetentionDuration": kept,
         "delta.deletedFileRetentionDuration": kept,

@@ -85,14 +85,14 @@ def _goes_on(group: Group, tenure: Tenure) -> bool:
 
 def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster | None:
     """The first of its kind that the master's own log says of a tenure."""
-    own = (
+    of_tenure = (
         fact
         for fact in group.of(kind)
         if (fact.source_node, fact.term) == (tenure.source, tenure.term)
         and tenure.begin.at <= fact.since
         and (fact.since <= tenure.end.by or tenure.end.source != tenure.source)
     )
-    return min(own, key=lambda fact: (fact.since, fact.since_by), default=None)
+    return min(of_tenure, key=lambda fact: (fact.since, fact.since_by), default=None)
 
 
 def _gone(group: Group, tenure: Tenure) -> Moment:
@@ -121,7 +121,7 @@ def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
         and clocks.elapsed(last_line, since(fact))[0] > -SECOND
         and clocks.elapsed(since(fact), tenure.end)[1] > 0
     ]
-    last = [one for one in closed if not any(clocks.elapsed(one, other)[0] > 0 for other in closed)]
+    last = [moment for moment in closed if not any(clocks.elapsed(moment, other)[0] > 0 for other in closed)]
     return min(last, default=None)
 
 
@@ -263,11 +263,11 @@ class _NoLeader:
 
 def _holes(group: Group, led: Sequence[ControllerLed]) -> Iterator[_NoLeader]:
     """The times between the end of one leadership of the controllers and the next one, where none else lasted."""
-    for one in led:
-        end = until(one)
+    for leadership in led:
+        end = until(leadership)
         if end is None:
             continue
-        later = [other for other in led if other is not one and not _over_by(group, other, end)]
+        later = [other for other in led if other is not leadership and not _over_by(group, other, end)]
         nearest = min((since(other) for other in later), default=group.end)
         if all(group.clocks.elapsed(end, since(other))[0] > 0 for other in later):
             yield _NoLeader(end, nearest)
