@@ -324,6 +324,12 @@ class Enveloped:
         return evidence
 
 
+def says_nothing(state: str | None) -> bool:
+    """Whether no line of a file was understood that left ``state``, though its lines could be."""
+    kept = json.loads(state) if state else {}
+    return not kept.get("sources") and not kept.get("problem")
+
+
 def begun_by(
     found: Inner, preferred: Dialect | None, *, dates_itself: bool = False
 ) -> tuple[str, Dialect, int | None] | None:

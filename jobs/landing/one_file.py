@@ -20,7 +20,7 @@ from election_core.dialects import named
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_core.envelopes import chain_in
 from jobs.landing.blocks import Blocks, Mark
-from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
+from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes, says_nothing
 from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
 from jobs.landing.landing_zone import LandingZone, open_landing
 from jobs.landing.listing import LogFile
@@ -77,8 +77,8 @@ class Known:
 
     def misread(self, dialect: str | None) -> bool:
         """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
-        unread = self.envelope is None and self.tick_bucket is None and self.lines_landed > 0
-        return unread and self.read_as != dialect
+        nothing = self.tick_bucket is None if self.envelope is None else says_nothing(self.envelope_state)
+        return nothing and self.lines_landed > 0 and self.read_as != dialect
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
