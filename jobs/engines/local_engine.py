@@ -74,7 +74,7 @@ class LocalEngine:
 
     def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
         """In this process, if it is one item; else in the pool."""
-        return self._in_order(work, items, alone=len(items) < 2)
+        return self._in_order(work, items, alone=self.tasks < 2 or len(items) < 2)
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
         """By DuckDB."""
