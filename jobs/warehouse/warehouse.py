@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
@@ -140,7 +141,17 @@ class Warehouse:
 
     def last_batch(self) -> int:
         """The number of the last landing that was finished; 0 if there is none."""
-        return max((row["batch"] for row in self.rows("landed_files", ["batch"])), default=0)
+        if self.version("landed_files") is None:
+            return 0
+        files = pa.table(self.opened("landed_files").get_add_actions(flatten=True))
+        return int(pc.max(files["partition.batch"].cast(pa.int64())).as_py() or 0) if files.num_rows else 0
+
+    def distinct(self, table: str, column: str) -> list[str]:
+        """The values of a column, each once, in order; none if the table is not there."""
+        if self.version(table) is None:
+            return []
+        with self.telling(table):
+            return sorted(self.dataset(table).to_table([column])[column].unique().to_pylist())
 
     def runs(self) -> list[dict[str, Any]]:
         """All rows of ``gold.runs``."""
