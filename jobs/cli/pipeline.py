@@ -200,8 +200,11 @@ def replay(
 @click.option("--layer", multiple=True, type=click.Choice(["bronze", "silver", "gold"]), help="Default: all.")
 @cluster_option
 @click.option("--as-of", metavar="TIME", help="Warn of sources whose last line is 26 hours older than this.")
+@click.option("--new", is_flag=True, help="Only what the published run does not show yet.")
 @click.option("--docs/--no-docs", default=True, show_default=True, help="Write data docs, as pages to be read.")
-def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], as_of: str | None, docs: bool) -> None:
+def validate(
+    warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], as_of: str | None, new: bool, docs: bool
+) -> None:
     """Check the newest tables against everything that must hold for them; exit code 3 when a gate fails.
 
     The results are rows of gold.validations, and pages of Great Expectations in WAREHOUSE/data_docs.
@@ -214,7 +217,8 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
     from jobs.validate import validate as validate_job
     from jobs.warehouse.warehouse import Warehouse
 
-    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), docs=data_docs_wanted(docs))
+    wanted = data_docs_wanted(docs)
+    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), new=new, docs=wanted)
     complain(done.checks)
     held = sum(check.holds for check in done.checks)
     text = (

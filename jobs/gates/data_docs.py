@@ -53,7 +53,7 @@ def data_docs(warehouse: Warehouse, checks: Sequence[Check]) -> Path | None:
     folder = Path(warehouse.root) / "data_docs"
     shutil.rmtree(folder, ignore_errors=True)
     context = context_with_pages(folder)
-    clusters = sorted({row["cluster"] for row in warehouse.rows("landed_files", ["cluster"])})
+    clusters = warehouse.distinct("landed_files", "cluster")
     for table, found in groupby(checks, key=lambda check: check.table):
         validate(context, table, list(found), clusters)
     context.build_data_docs()
