@@ -94,7 +94,7 @@ class _Open:
 
     def _put(self, path: str) -> None:
         with self._system.open_output_stream(path) as stream:
-            stream.write(self._stream.getvalue())
+            stream.write(self._stream.getvalue().to_pybytes())
 
 
 def keys_of(rows: pa.Table, table: Table) -> pa.Table:
