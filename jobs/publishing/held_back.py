@@ -1,10 +1,12 @@
 """Clusters that are held back: their judged tables show what is published of them."""
 
 from collections.abc import Collection
+from functools import partial
 
 import pyarrow.compute as pc
 from deltalake import CommitProperties, write_deltalake
 
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.table_sets import JUDGED
 from jobs.warehouse.warehouse import NOTE, Warehouse
 
@@ -24,7 +26,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
             before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
             if rows.num_rows:
-                write_deltalake(location, rows, mode="append", commit_properties=note)
+                patiently(partial(write_deltalake, location, rows, mode="append", commit_properties=note))
 
 
 def quoted(text: str) -> str:
