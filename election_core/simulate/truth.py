@@ -59,17 +59,17 @@ def spans(world: World, condition: str, node: str | None = None) -> list[tuple[s
     ]
 
 
-def overlap_us(one: tuple[int, int], other: tuple[int, int]) -> int:
+def overlap_us(times: tuple[int, int], other: tuple[int, int]) -> int:
     """How long two times overlap; zero for not at all."""
-    return max(min(one[1], other[1]) - max(one[0], other[0]), 0)
+    return max(min(times[1], other[1]) - max(times[0], other[0]), 0)
 
 
 def pairs_of_reigns(world: World) -> Iterable[tuple[Reign, Reign]]:
     """Every two reigns of different nodes, each pair once, the smaller term first."""
-    for number, one in enumerate(world.reigns):
+    for number, reign in enumerate(world.reigns):
         for other in world.reigns[number + 1 :]:
-            if one.node != other.node:
-                yield (one, other) if one.term <= other.term else (other, one)
+            if reign.node != other.node:
+                yield (reign, other) if reign.term <= other.term else (other, reign)
 
 
 def gaps(world: World) -> list[Gap]:
@@ -102,12 +102,12 @@ def up_during(world: World, begin_us: int, end_us: int) -> int:
 
 def kept(world: World, node: str, *kinds: str) -> list[Line]:
     """The lines of a node and of these kinds that the appender did not drop."""
-    return [line for line in world.lines if line.kept and line.node == node and line.said and line.said.kind in kinds]
+    return [line for line in world.lines if line.kept and line.node == node and line.say and line.say.kind in kinds]
 
 
 def value(line: Line, name: str) -> object:
     """A value that a line says."""
-    return dict(line.said.values).get(name) if line.said else None
+    return dict(line.say.values).get(name) if line.say else None
 
 
 def clocks_agree(world: World, bound_us: int) -> bool:
@@ -121,7 +121,7 @@ def in_names(truths: Iterable[Truth], names: Mapping[str, str]) -> list[Truth]:
     def named(covers: Claim) -> Claim:
         return lambda finding: covers(replace(finding, nodes=tuple(names.get(node, node) for node in finding.nodes)))
 
-    return [replace(one, covers=named(one.covers)) for one in truths]
+    return [replace(truth, covers=named(truth.covers)) for truth in truths]
 
 
 # -- what is true of every protocol with leaders -----------------------------------------------------------------------
@@ -204,7 +204,7 @@ def unwritten_us(world: World, time_us: int) -> int:
 def _unwritten(world: World) -> Iterator[Truth]:
     """The times from the last commit to the next leader, also where a leader without majority outlasted them."""
     for before in world.reigns:
-        for after in (*(one for one in world.reigns if one.begin_us > before.begin_us), None):
+        for after in (*(reign for reign in world.reigns if reign.begin_us > before.begin_us), None):
             end_us = after.begin_us if after else world.now_us
             terms = (before.term, *((after.term,) if after else ()))
             lasted_us = unwritten_us(world, end_us)

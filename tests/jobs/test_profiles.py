@@ -64,6 +64,7 @@ def test_without_settings_a_profile_ends_before_it_asks_its_cluster(profile: str
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/pipeline.yaml").write_text("")
     here = {"spark.jars.packages": "", "spark.archives": "", "spark.pyspark.python": sys.executable}
+    here["spark.pyspark.driver.python"] = sys.executable
     done = subprocess.run(
         [
             *(SUBMIT, "--properties-file", PROFILES / f"{profile}.conf", "--master", master, "--deploy-mode", "client"),
