@@ -87,7 +87,7 @@ def test_a_clean_stop_is_kept_apart_from_a_death() -> None:
 
 def test_a_start_within_two_seconds_swallows_no_stop() -> None:
     """A clean stop and a start so soon after it that lines go on without a gap are two lives, the first one stopped."""
-    one = activity(*range(0, 60))
+    one = activity(*range(60))
     one.stopping(36 * SECOND, "stop")
     one.marker(38 * SECOND, "broker.log BRK_BOOT", "boot")
     before, after = one.incarnations()
@@ -97,7 +97,7 @@ def test_a_start_within_two_seconds_swallows_no_stop() -> None:
 
 def test_the_first_words_of_a_process_come_before_its_marker() -> None:
     """Without a stop among them, the lines that go on into a start are that process's own."""
-    one = activity(*range(0, 20), *range(30, 60))
+    one = activity(*range(20), *range(30, 60))
     one.marker(38 * SECOND, "broker.log BRK_BOOT", "boot")
     before, after = one.incarnations()
     assert (before.next_start, after.start) == (30 * SECOND, 30 * SECOND)
