@@ -767,6 +767,29 @@ NEXT_STEPS = View(
     """,
 )
 
+REVIEWED = View(
+    name="reviewed",
+    comment="What people say of findings: the latest mark of each, whether it is still found or not.",
+    columns=(
+        *of("reviews", "finding_id", "cluster", "replica_group", "rule", "state", "ticket", "note", "reviewer"),
+        *of("reviews", "reviewed_at"),
+        number("found", "1: the finding is published; 0: it is found no more.", nullable=False),
+    ),
+    sql="""
+        SELECT mark.finding_id, mark.cluster, mark.replica_group, mark.rule, mark.state, mark.ticket, mark.note,
+               mark.reviewer, mark.reviewed_at,
+               CAST(CASE WHEN found.finding_id IS NULL THEN 0 ELSE 1 END AS BIGINT) AS found
+        FROM (
+            SELECT *, row_number() OVER (
+                PARTITION BY finding_id ORDER BY reviewed_at DESC, state, reviewer
+            ) AS from_last
+            FROM reviews
+        ) AS mark
+        LEFT JOIN findings AS found ON found.finding_id = mark.finding_id
+        WHERE mark.from_last = 1 AND mark.state <> 'open'
+    """,
+)
+
 BLIND_SPOTS = View(
     name="blind_spots",
     comment="What could not be judged: rules for which the logs of a group do not say enough, how often, and why.",
@@ -1063,6 +1086,7 @@ VIEWS: dict[str, View] = {
         RECOVERIES,
         AVAILABILITY,
         NEXT_STEPS,
+        REVIEWED,
         BLIND_SPOTS,
         GROUPS,
         TIMELINE,

@@ -1,4 +1,4 @@
-"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
+"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold,side}/<table>``."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from pyarrow import fs
 from jobs import JobError
 from jobs.faults import Damaged, meaning
 from jobs.warehouse.data_files import DataFile
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
@@ -185,7 +187,7 @@ class Warehouse:
 
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
         """At which version readers read each table; what is written after a run was published is read as it is."""
-        newest = {name: self.version(name) for name in ("runs", "validations")}
+        newest = {name: self.version(name) for name in ("runs", "validations", "reviews")}
         versions = {**run["versions"], **newest}
         return {name: version for name, version in versions.items() if name in TABLES and version is not None}
 
@@ -201,15 +203,7 @@ class Warehouse:
             if self.version(table.name) is not None and self.shaped_alike(table):
                 self.add_missing_columns(table)
             else:
-                DeltaTable.create(
-                    self.location(table.name),
-                    delta_schema(table),
-                    mode="ignore" if self.version(table.name) is None else "overwrite",
-                    partition_by=list(table.partitioned_by),
-                    name=table.name,
-                    description=table.comment,
-                    configuration=retention(KEEP_DAYS),
-                )
+                patiently(partial(self._make, table))
         self.note_form()
 
     def form(self) -> int:
@@ -230,6 +224,17 @@ class Warehouse:
         """Let the warehouse say its form, once all tables have it."""
         if self.form() != FORM:
             self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+
+    def _make(self, table: Table) -> None:
+        DeltaTable.create(
+            self.location(table.name),
+            delta_schema(table),
+            mode="ignore" if self.version(table.name) is None else "overwrite",
+            partition_by=list(table.partitioned_by),
+            name=table.name,
+            description=table.comment,
+            configuration=retention(KEEP_DAYS),
+        )
 
     def shaped_alike(self, table: Table) -> bool:
         """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
@@ -300,13 +305,15 @@ class Warehouse:
         opened = self.opened(table, version)
         self.refuse_other_shape(table, opened)
         try:
-            opened.create_write_transaction(
-                actions,
-                mode=mode,
-                schema=opened.schema(),
-                partition_by=list(TABLES[table].partitioned_by),
-                partition_filters=filters,
-                commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+            patiently(
+                lambda: opened.create_write_transaction(
+                    actions,
+                    mode=mode,
+                    schema=opened.schema(),
+                    partition_by=list(TABLES[table].partitioned_by),
+                    partition_filters=filters,
+                    commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+                )
             )
         except CommitFailedError as error:
             raise JobError(
@@ -337,7 +344,7 @@ class Warehouse:
         if self.version(table) is not None:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
-        write_deltalake(self.location(table), shaped, mode="append")
+        patiently(lambda: write_deltalake(self.location(table), shaped, mode="append"))
 
 
 def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:

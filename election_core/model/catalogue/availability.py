@@ -54,4 +54,16 @@ AVAILABILITY: tuple[Rule, ...] = (
         refuted_by="Clients that were stopped at that moment and waited for nothing.",
         judged_by=("protocols.writes.rules",),
     ),
+    Rule(
+        id=RuleId.FORMER_LEADER_STILL_MASTER,
+        severity="info",
+        meaning=(
+            "The broker of a DLedger member that leads no more was still changing to slave while the broker of another "
+            "leader was master: those who write may be led to either of them, and what the former gets fails."
+        ),
+        source="RocketMQ DLedgerRoleChangeHandler#handle",
+        needs="the lines that end the changes of role of both brokers, with how long they took",
+        refuted_by="Another end of the former leader's role than the one that its log shows.",
+        judged_by=("protocols.dledger.brokers",),
+    ),
 )

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-CORE = Path(__file__).parents[2] / "election_core"
+CORE = Path(__file__).parents[3] / "election_core"
 TIMES = {"at", "by", "since", "since_by", "until", "until_by"}
 OF_ONE_LOG = ("log.py", "checks.py", "clock.py", "clock_segments.py")
 """Folds see one node's log, and the clocks themselves compare what they know of."""
