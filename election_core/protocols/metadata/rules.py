@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from election_core.judge.clock import Clocks, Moment
+from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
 from election_core.model.facts import Alive, Fact
@@ -151,16 +152,8 @@ class Verdicts:
     def row(self, group: Group) -> Iterator[RuleCoverage]:
         """The row of the rule, if it was ever asked."""
         if self.conforms or self.violates or self.why:
-            yield RuleCoverage(
-                cluster=group.cluster,
-                replica_group=group.replica_group,
-                protocol=PROTOCOL,
-                rule=self.rule.value,
-                conforms=self.conforms,
-                violates=self.violates,
-                undecidable=len(self.why),
-                why_undecidable="; ".join(sorted(set(self.why))) or None,
-            )
+            why = "; ".join(sorted(set(self.why)))
+            yield coverage(group, self.rule, self.conforms, self.violates, len(self.why), why)
 
 
 class Tables:
