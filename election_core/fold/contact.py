@@ -1,5 +1,6 @@
 """Connections that a member lost: what its own log says of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from election_core.fold.fact_writer import FactWriter
@@ -26,3 +27,9 @@ class Contact:
         lost = self.lost
         since = lost.at - before_us if self.heard is None else max(lost.at - before_us, min(self.heard, lost.at))
         return ContactLost(*emit.during(self.peer, since, lost.by, lost.event_id, *again), closed=closed)
+
+
+def lost_contact(peer: str, event: FoldEvent, before: Sequence[Contact]) -> Contact:
+    """The contact to ``peer`` that breaks with this line; ``before`` are those that broke earlier, in order."""
+    former = next((contact for contact in reversed(before) if contact.peer == peer), None)
+    return Contact(peer, event, heard=former.again if former else None)

@@ -157,6 +157,14 @@ def until(fact: Fact) -> Moment | None:
     return Moment(fact.until, fact.until_by, fact.source_node, fact.until_event)
 
 
+def least_together(clocks: Clocks, fact: Fact, other: Fact) -> int:
+    """The least true time for which both lasted at once, in microseconds; zero where one has no end."""
+    ends = [end for end in (until(fact), until(other)) if end is not None]
+    if len(ends) < 2:
+        return 0
+    return min(clocks.elapsed(since(begun), end)[0] for begun in (fact, other) for end in ends)
+
+
 def in_order(some: Iterable[Fact]) -> Iterator[Fact]:
     """Facts by time, then in the order of one log, then by everything else: the same for any order of arrival."""
     for _, alike in groupby(sorted(some, key=_when), key=_when):

@@ -142,7 +142,7 @@ def land(
 @cluster_option
 @click.option("--from", "since", metavar="NIGHT", help="Only clusters with events on this day (UTC) or later.")
 @click.option("--to", "until", metavar="NIGHT", help="Only clusters with events on this day (UTC) or earlier.")
-@click.option("--from-events", is_flag=True, help="Read all events again, not the states of former nights.")
+@click.option("--from-events", is_flag=True, help="Read all events again, not the checkpoints of former nights.")
 @click.option("--unpublished", is_flag=True, help="Write the tables; `publish` makes readers see them.")
 @dry_run_option
 @click.pass_obj

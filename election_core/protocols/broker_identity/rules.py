@@ -20,7 +20,7 @@ from itertools import combinations, pairwise
 from election_core.fold.identity import BROKER, CONTROLLER
 from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of, since, until
+from election_core.judge.group import Group, group_of, least_together, since, until
 from election_core.judge.wording import seconds
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Fact
@@ -242,7 +242,7 @@ def _two_at_once(group: Group) -> Iterator[Finding]:
     for node, spoken in sorted(by_id.items()):
         for claim, other in combinations(spoken, 2):
             who = (node, *sorted((claim.source_node, other.source_node)))
-            least = _together(group, claim, other)
+            least = least_together(group.clocks, claim, other)
             if claim.source_node == other.source_node or least <= 0 or who in seen:
                 continue
             seen.add(who)
@@ -256,19 +256,6 @@ def _two_at_once(group: Group) -> Iterator[Finding]:
                 "the controllers and name servers take them for one broker that changes its address.",
                 Proof(max(claim.since, other.since), None, _lines(claim, other)),
             )
-
-
-def _together(group: Group, fact: Fact, other: Fact) -> int:
-    """The least time for which both ran, in microseconds."""
-    one_end, other_end = until(fact), until(other)
-    if one_end is None or other_end is None:
-        return 0
-    return min(
-        group.clocks.elapsed(since(fact), other_end)[0],
-        group.clocks.elapsed(since(other), one_end)[0],
-        one_end.at - fact.since_by,
-        other_end.at - other.since_by,
-    )
 
 
 def _owned_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[Finding]:

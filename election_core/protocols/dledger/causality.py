@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from election_core.fold.roles import FOLLOWER, LEADER, TRANSFER
 from election_core.judge.clock import Message, Moment
 from election_core.judge.group import since
-from election_core.model.facts import Alive, Fact, Role, VoteGranted
+from election_core.model.facts import Fact, Role, VoteGranted
 from election_core.model.timing import Timeout
 from election_core.protocols.dledger.log import PROTOCOL
-from election_core.protocols.raft_family.causality import Raises, raises
+from election_core.protocols.raft_family.causality import Raises, process_begins, raises
 
 AT_ONCE = Timeout.DLEDGER_AT_ONCE.us
 """A leader that was elected so soon after it had raised its term cannot have won that term before: it would have
@@ -29,7 +29,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     facts = list(facts)
     raised = raises(facts)
     led = _led(facts, raised)
-    begins = _begins(facts)
+    begins = process_begins(facts, PROTOCOL)
     for fact in facts:
         if isinstance(fact, Role) and fact.role == FOLLOWER and fact.cause == "heartbeat":
             cause = led.get((fact.leader, fact.term))
@@ -39,15 +39,6 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
             continue
         if cause is not None and not _of_an_earlier_life(fact, cause, begins):
             yield Message(cause, since(fact))
-
-
-def _begins(facts: list[Fact]) -> dict[str, list[int]]:
-    """When the lives of each DLedger member's process began, by its own clock, in order."""
-    begun: dict[str, set[int]] = {}
-    for fact in facts:
-        if isinstance(fact, Alive) and fact.protocol == PROTOCOL:
-            begun.setdefault(fact.source_node, set()).add(fact.since)
-    return {source: sorted(times) for source, times in begun.items()}
 
 
 def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:

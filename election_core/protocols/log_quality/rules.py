@@ -9,7 +9,7 @@ from itertools import combinations
 from election_core.fold.versions import ReleaseClaim, range_of
 from election_core.judge.clock import Clocks, Step
 from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of, since, until
+from election_core.judge.group import Group, group_of, least_together
 from election_core.judge.wording import seconds
 from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import ClockSteppedBack, Fact
@@ -160,7 +160,7 @@ def _same_member(group: Group) -> Iterator[Finding]:
             who = (member, *sorted((first.source_node, second.source_node)))
             if first.source_node == second.source_node or who in seen:
                 continue
-            together = _together(group, first, second)
+            together = least_together(group.clocks, first, second)
             if together <= 0:
                 continue
             seen.add(who)
@@ -185,12 +185,3 @@ def _copies(group: Group) -> Iterator[Finding]:
             summary=f"{fact.source_node} holds the same log of {fact.node} as {fact.original}: it is judged once.",
             evidence=fact.evidence,
         )
-
-
-def _together(group: Group, fact: Fact, other: Fact) -> int:
-    """The least time for which both were alive, in microseconds."""
-    one_end, other_end = until(fact), until(other)
-    if one_end is None or other_end is None:
-        return 0
-    pairs = ((fact, one_end), (fact, other_end), (other, one_end), (other, other_end))
-    return min(group.clocks.elapsed(since(begin), end)[0] for begin, end in pairs)

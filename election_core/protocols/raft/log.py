@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from election_core.fold.campaign import Campaign
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.fold.contact import Contact
+from election_core.fold.contact import Contact, lost_contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
@@ -445,8 +445,7 @@ class Membership:
             and event.peer not in self._now.lost
             and not self._now.stopping
         ):
-            before = next((former for former in reversed(self.contacts) if former.peer == event.peer), None)
-            contact = Contact(event.peer, event, heard=before.again if before else None)
+            contact = lost_contact(event.peer, event, self.contacts)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 

@@ -5,9 +5,11 @@ line found is not always the first one written: a node that lost what it keeps o
 of it, raises itself to one term twice.
 """
 
+from collections.abc import Iterable
+
 from election_core.judge.clock import Moment
 from election_core.judge.group import since
-from election_core.model.facts import Fact, TermRaised, TermWentBack, VoteGranted
+from election_core.model.facts import Alive, Fact, TermRaised, TermWentBack, VoteGranted
 
 Raises = dict[tuple[str | None, int | None], Moment]
 """Node and term -> when the node's own log first says that it raised itself to the term."""
@@ -39,3 +41,12 @@ def _forgotten(facts: list[Fact]) -> dict[str, int]:
         if node is not None and term is not None:
             forgot[node] = max(forgot.get(node, -1), term)
     return forgot
+
+
+def process_begins(facts: Iterable[Fact], protocol: str) -> dict[str, list[int]]:
+    """When the lives of each member's process began, by its own clock, in order."""
+    begun: dict[str, set[int]] = {}
+    for fact in facts:
+        if isinstance(fact, Alive) and fact.protocol == protocol:
+            begun.setdefault(fact.source_node, set()).add(fact.since)
+    return {source: sorted(times) for source, times in begun.items()}

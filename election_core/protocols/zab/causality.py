@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from election_core.fold.roles import LEADER
 from election_core.judge.clock import Message, Moment
 from election_core.judge.group import since
-from election_core.model.facts import Alive, Fact, MessageReceived, MessageSent, Role, TermRaised
+from election_core.model.facts import Fact, MessageReceived, MessageSent, Role, TermRaised
+from election_core.protocols.raft_family.causality import process_begins
 from election_core.protocols.zab.log import PROTOCOL
 from election_core.protocols.zab.passed_votes import CAST, VOTE
 
@@ -36,7 +37,7 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
     those of which it is not known since when they were cast.
     """
     sent: dict[tuple[object, ...], set[Moment | None]] = {}
-    begins = _begins(facts)
+    begins = process_begins(facts, PROTOCOL)
     for fact in facts:
         if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST):
             cause = since(fact) if fact.message == VOTE else None
@@ -48,15 +49,6 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
                 (cause,) = causes
                 if cause is not None and not _of_an_earlier_life(fact, cause, begins):
                     yield Message(cause, since(fact))
-
-
-def _begins(facts: Iterable[Fact]) -> dict[str, list[int]]:
-    """When the lives of each server's process began, by its own clock, in order."""
-    begun: dict[str, set[int]] = {}
-    for fact in facts:
-        if isinstance(fact, Alive):
-            begun.setdefault(fact.source_node, set()).add(fact.since)
-    return {source: sorted(times) for source, times in begun.items()}
 
 
 def _of_an_earlier_life(heard: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:

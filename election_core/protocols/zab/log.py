@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.fold.contact import Contact
+from election_core.fold.contact import Contact, lost_contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_core.fold.process_runs import SECOND
@@ -433,8 +433,7 @@ class ZabLog:
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer not in self._now.lost:
-            before = next((former for former in reversed(self.contacts) if former.peer == event.peer), None)
-            contact = Contact(event.peer, event, heard=before.again if before else None)
+            contact = lost_contact(event.peer, event, self.contacts)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
 
