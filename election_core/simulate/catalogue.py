@@ -58,7 +58,9 @@ PROTOCOLS: dict[str, Repertoire] = {
     "zab": Repertoire(zab.SCENARIOS, zab_truth.truths, zab_telling.narrate),
 }
 
-SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}
+SCENARIOS: dict[str, Scenario] = {
+    scenario.name: scenario for protocol in PROTOCOLS.values() for scenario in protocol.scenarios
+}
 
 
 def truths(scenario: Scenario, world: World) -> list[Truth]:

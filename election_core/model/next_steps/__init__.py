@@ -11,7 +11,7 @@ __all__ = ["ANY", "CAUSES", "NEXT_STEPS", "SYSTEMS", "Check", "NextSteps", "step
 NEXT_STEPS: tuple[NextSteps, ...] = (*ROCKETMQ_STEPS, *ETCD_STEPS, *ZOOKEEPER_STEPS, *ANYWHERE_STEPS)
 """All of them; of one rule, system and cause there is one."""
 
-_BY_KEY = {(one.rule.value, one.system, one.cause): one for one in NEXT_STEPS}
+_BY_KEY = {(steps.rule.value, steps.system, steps.cause): steps for steps in NEXT_STEPS}
 
 
 def steps_for(rule: str, system: str, cause: str = ANY) -> NextSteps | None:

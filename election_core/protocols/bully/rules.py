@@ -12,7 +12,7 @@ from election_core.protocols.highest_id.ranks import rank
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = highest_id.Words(RuleId.BULLY_NOT_HIGHEST, "coordinator", lambda own, other: rank(other) > rank(own))
+_WORDS = highest_id.Words(RuleId.BULLY_NOT_HIGHEST, "coordinator", lambda node, other: rank(other) > rank(node))
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:

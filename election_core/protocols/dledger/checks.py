@@ -242,11 +242,11 @@ def role_change(event: FoldEvent) -> Verdict | None:
 
 
 _ALLOWED = {
-    "DL_TO_CANDIDATE": lambda wanted, own: wanted >= own,
-    "DL_TO_CANDIDATE_SKIPPED": lambda wanted, own: wanted < own,
-    "DL_TO_LEADER": lambda wanted, own: wanted == own,
-    "DL_TO_LEADER_SKIPPED": lambda wanted, own: wanted != own,
-    "DL_TO_FOLLOWER": lambda wanted, own: wanted == own,
+    "DL_TO_CANDIDATE": lambda wanted, current: wanted >= current,
+    "DL_TO_CANDIDATE_SKIPPED": lambda wanted, current: wanted < current,
+    "DL_TO_LEADER": lambda wanted, current: wanted == current,
+    "DL_TO_LEADER_SKIPPED": lambda wanted, current: wanted != current,
+    "DL_TO_FOLLOWER": lambda wanted, current: wanted == current,
 }
 ROLE_CHANGES = frozenset(_ALLOWED)
 

@@ -11,7 +11,7 @@ from election_core.protocols.token_ring.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
 
-_WORDS = highest_id.Words(RuleId.RING_NOT_HIGHEST, "leader", lambda own, other: other != own)
+_WORDS = highest_id.Words(RuleId.RING_NOT_HIGHEST, "leader", lambda node, other: other != node)
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:

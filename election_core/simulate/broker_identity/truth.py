@@ -62,7 +62,7 @@ def _truth(rule: str, nodes: tuple[str, ...], line: Line, provable: bool, words:
 
 def _removed(world: World, broker_id: str) -> bool:
     """Whether an operator removed an id, or the whole set."""
-    gone = (decision.event["brokerIdSetToClean"] for decision in decisions(world) if decision.what == CLEANED)
+    gone = (decision.event["brokerIdSetToClean"] for decision in decisions(world) if decision.outcome == CLEANED)
     return any(ids is None or broker_id in map(str, ids) for ids in gone)
 
 
@@ -87,7 +87,7 @@ def _new_ids(world: World) -> Iterator[Truth]:
     """A second id for a broker at one address."""
     by_address: dict[str, list[Decision]] = {}
     for decision in decisions(world):
-        if decision.what == APPLIED:
+        if decision.outcome == APPLIED:
             by_address.setdefault(decision.event["brokerAddress"], []).append(decision)
     for address, of_address in by_address.items():
         for before, after in combinations(of_address, 2):
@@ -99,7 +99,7 @@ def _new_ids(world: World) -> Iterator[Truth]:
 
 def _lost_answers(world: World) -> Iterator[Truth]:
     """An id that was accepted, and that its broker gave up because it did not hear so."""
-    accepted = {made.event["registerCheckCode"]: made for made in decisions(world) if made.what == APPLIED}
+    accepted = {made.event["registerCheckCode"]: made for made in decisions(world) if made.outcome == APPLIED}
     proposed: dict[str, Line] = {}
     for line in _said(world, "BRK_REG_TEMP", "BRK_REG_RESET"):
         if line.say is not None and line.say.kind == "BRK_REG_TEMP":
@@ -174,7 +174,7 @@ def _owned_twice(world: World) -> Iterator[Truth]:
 
 def _accepted_twice(world: World) -> Iterator[Truth]:
     """An id that the controllers gave to two codes of different brokers."""
-    accepted = [earlier for earlier in decisions(world) if earlier.what == APPLIED]
+    accepted = [earlier for earlier in decisions(world) if earlier.outcome == APPLIED]
     for earlier, later in combinations(accepted, 2):
         same = earlier.event["newBrokerId"] == later.event["newBrokerId"]
         moved = earlier.event["brokerAddress"] != later.event["brokerAddress"]
@@ -189,7 +189,7 @@ def _back_and_forth(world: World) -> Iterator[Truth]:
     """An id whose address goes to another one and back."""
     addresses: dict[str, list[Decision]] = {}
     for decision in decisions(world):
-        if decision.what in (APPLIED, MOVED):
+        if decision.outcome in (APPLIED, MOVED):
             broker_id = str(decision.event.get("newBrokerId") or decision.event.get("brokerId"))
             known = addresses.setdefault(broker_id, [])
             if not known or known[-1].event["brokerAddress"] != decision.event["brokerAddress"]:

@@ -39,7 +39,7 @@ class Rules:
     """
 
     asked: Callable[[str, tuple[str, ...]], tuple[str, ...]] = higher
-    accepts: Callable[[str, str], bool] = lambda own, other: rank(other) > rank(own)
+    accepts: Callable[[str, str], bool] = lambda node, other: rank(other) > rank(node)
     ok_ms: tuple[int, int] = (2000, 2100)
     silence_ms: tuple[int, int] = (3500, 4000)
 

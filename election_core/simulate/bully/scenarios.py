@@ -28,10 +28,11 @@ def _played(story: Story, rules: Rules = Rules(), names: tuple[str, ...] = NAMES
     )
 
 
-ONLY_THE_NEXT = Rules(asked=lambda own, others: tuple(sorted(higher(own, others)))[:1])
+ONLY_THE_NEXT = Rules(asked=lambda node, others: tuple(sorted(higher(node, others)))[:1])
 IMPATIENT = Rules(ok_ms=(1, 2))
 BY_TEXT = Rules(
-    asked=lambda own, others: tuple(other for other in others if other > own), accepts=lambda own, other: other > own
+    asked=lambda node, others: tuple(other for other in others if other > node),
+    accepts=lambda node, other: other > node,
 )
 
 _kill = scripts.kill_leader

@@ -31,7 +31,7 @@ class Rules:
     elects_alone: bool = True
     checks_code: bool = True
     knows_ids: bool = True
-    takes: Callable[[int, int], bool] = lambda epoch, own: epoch > own
+    takes: Callable[[int, int], bool] = lambda epoch, current: epoch > current
     wants: Callable[[tuple[int, ...], int], tuple[int, ...]] = lambda members, _: members
     repeats_set: bool = False
     caught_up: Callable[[int, int, int], bool] = has_caught_up

@@ -25,7 +25,7 @@ class Decision:
     """
 
     line: Line
-    what: str
+    outcome: str
     event: dict[str, Any]
     recorded: Recorded
     shown: bool
@@ -33,7 +33,7 @@ class Decision:
     @property
     def winner(self) -> str | None:
         """The broker that was elected, as findings name it."""
-        return str(self.recorded.master) if self.what == ELECTED else None
+        return str(self.recorded.master) if self.outcome == ELECTED else None
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -62,9 +62,9 @@ def _decisions(world: World) -> Iterator[Decision]:
 
 def elections(world: World) -> list[Decision]:
     """All elections, with a winner or without."""
-    return [decision for decision in decisions(world) if decision.what in (ELECTED, NOBODY)]
+    return [decision for decision in decisions(world) if decision.outcome in (ELECTED, NOBODY)]
 
 
 def sets(world: World) -> list[Decision]:
     """All values of the SyncStateSet."""
-    return [decision for decision in decisions(world) if decision.what in (ELECTED, CHANGED)]
+    return [decision for decision in decisions(world) if decision.outcome in (ELECTED, CHANGED)]

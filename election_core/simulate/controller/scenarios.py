@@ -525,7 +525,7 @@ BROKEN: tuple[Scenario, ...] = (
     _story("lost-record", "the controller's record is lost", _lost_record, broken=True),
     _story(
         "lost-fencing", "a bug: brokers take any role that they are told", _old_record, broken=True,
-        rules=Rules(takes=lambda epoch, own: epoch != own),
+        rules=Rules(takes=lambda epoch, current: epoch != current),
     ),
     _story(
         "master-elected-again", "a bug: the recorded master is elected again", _elect_again, broken=True,
@@ -535,8 +535,8 @@ BROKEN: tuple[Scenario, ...] = (
         "set-without-master", "a bug: a master leaves itself out of its set, and the controller takes it", _kill_slaves,
         broken=True,
         rules=Rules(
-            set_checks=_without("CTL_SSS_NO_MASTER_IN_SET", "CTL_SSS_SAME"), wants=lambda members, own: (
-                tuple(one for one in members if one != own) if len(members) > 2 else members
+            set_checks=_without("CTL_SSS_NO_MASTER_IN_SET", "CTL_SSS_SAME"), wants=lambda members, master: (
+                tuple(member for member in members if member != master) if len(members) > 2 else members
             ),
         ),
     ),

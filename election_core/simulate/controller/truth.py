@@ -221,7 +221,7 @@ def _others_up(world: World, gap: Gap) -> bool:
 def _unclean(world: World) -> Iterator[Truth]:
     """A winner that was not in the set before; critical if a former member cut messages off after it."""
     for before, after in pairwise(sets(world)):
-        if after.what != ELECTED or after.winner in before.members or after.recorded.epoch == 1:
+        if after.outcome != ELECTED or after.winner in before.members or after.recorded.epoch == 1:
             continue
         if after.recorded.set_epoch != before.recorded.set_epoch + 1:
             continue
@@ -297,8 +297,8 @@ def _at(finding: Finding, line: Line) -> bool:
 def _without_master(world: World) -> Iterator[Truth]:
     since = -1
     for decision in sets(world):
-        since = 0 if decision.what == ELECTED and decision.shown else since
-        if decision.what == ELECTED or decision.recorded.master in decision.recorded.members:
+        since = 0 if decision.outcome == ELECTED and decision.shown else since
+        if decision.outcome == ELECTED or decision.recorded.master in decision.recorded.members:
             since = since if decision.shown else -1
             continue
         provable = since == 0 and decision.shown
@@ -312,20 +312,20 @@ def _epochs_back(world: World) -> Iterator[Truth]:
     """The controllers gave a smaller epoch than before, unless an operator had the set removed."""
     largest, shown = 0, 0
     for decision in decisions(world):
-        if decision.what == CLEANED and not decision.recorded.epoch:
+        if decision.outcome == CLEANED and not decision.recorded.epoch:
             largest = shown = 0
-        if decision.what not in (ELECTED, NOBODY):
+        if decision.outcome not in (ELECTED, NOBODY):
             continue
         epoch = decision.recorded.epoch
         if epoch < largest:
-            provable = decision.what == ELECTED and decision.line.kept and epoch < shown
+            provable = decision.outcome == ELECTED and decision.line.kept and epoch < shown
             words = f"The controllers went back from epoch {largest} to {epoch}."
             yield Truth(
                 *("EPOCH_REGRESSION", (), (largest, epoch), decision.line.true_us, None, provable, words),
                 lambda finding, epoch=epoch: finding.nodes == () and epoch in finding.terms,  # type: ignore[misc]
             )
         largest = epoch
-        if decision.what == ELECTED and decision.line.kept:
+        if decision.outcome == ELECTED and decision.line.kept:
             shown = epoch
 
 
@@ -374,7 +374,7 @@ def _roles_back(world: World) -> Iterator[Truth]:
 
 def _wrong_elections(world: World) -> Iterator[Truth]:
     """Two winners of one epoch, or the recorded master elected again."""
-    if any(decision.what == CLEANED and not decision.recorded.epoch for decision in decisions(world)):
+    if any(decision.outcome == CLEANED and not decision.recorded.epoch for decision in decisions(world)):
         return
     winners: dict[int, dict[str, bool]] = {}
     for decision in elections(world):
@@ -417,7 +417,7 @@ def _wrong_sets(world: World) -> Iterator[Truth]:
             yield _wrong_set(decision, provable, words)
         values[decision.members] = values.get(decision.members, False) or decision.shown
     for before, after in pairwise(sets(world)):
-        if after.what == CHANGED and after.members == before.members:
+        if after.outcome == CHANGED and after.members == before.members:
             words = f"SyncStateSet {after.recorded.set_epoch} is the one before it."
             yield _wrong_set(after, before.shown and after.shown, words)
 
@@ -548,7 +548,7 @@ def _unrecorded(world: World) -> Iterator[Truth]:
     """The controllers had no master on record while a broker went on as master."""
     nobody: Decision | None = None
     for decision in elections(world):
-        if decision.what == NOBODY:
+        if decision.outcome == NOBODY:
             nobody = nobody or decision
             continue
         if nobody is not None and _went_on(world, nobody.line.true_us, decision.line.true_us):

@@ -75,7 +75,7 @@ class Rules:
     commit_quorum: Callable[[int], int] = majority
     silence_ms: int = SILENCE_MS
     leader_gives_up: bool = True
-    next_term: Callable[[int, int], int] = lambda own, heard: max(own + 1, heard)
+    next_term: Callable[[int, int], int] = lambda current, heard: max(current + 1, heard)
     taken_over: Callable[[int], int] = lambda code: code
 
 

@@ -318,7 +318,7 @@ BROKEN: tuple[Scenario, ...] = (
         "a bug: a candidate that is to raise its term keeps it",
         _cold_start,
         broken=True,
-        rules=Rules(next_term=lambda own, _: own),
+        rules=Rules(next_term=lambda current, _: current),
     ),
     _story(
         "says-it-failed",

@@ -37,7 +37,7 @@ class Rules:
     """
 
     one_id: bool = False
-    larger: Callable[[str, str], bool] = lambda one, other: rank(one) > rank(other)
+    larger: Callable[[str, str], bool] = lambda node, other: rank(node) > rank(other)
     named: Callable[[tuple[str, ...]], str] = highest
 
 

@@ -48,5 +48,5 @@ SCENARIOS = (
     *(_one_id(story) for story in (*stories.SAFE, *stories.BROKEN) if story.name in _IN_BOTH_FORMS),
     _played(_first, Rules(named=lambda members: members[0])),
     _played(_by_text, Rules(named=max), TEN),
-    _played(_smaller, Rules(one_id=True, larger=lambda one, other: rank(one) < rank(other))),
+    _played(_smaller, Rules(one_id=True, larger=lambda node, other: rank(node) < rank(other))),
 )

@@ -33,7 +33,7 @@ def test_a_crash_costs_no_id(point: str) -> None:
         ]
         first = next(line for line in states if line.say and line.say.kind == "BRK_REG_STATE")
         assert FOUND[point] in first.text, (point, seed)
-        codes = [one.event["registerCheckCode"] for one in decisions(world) if one.what == APPLIED]
+        codes = [one.event["registerCheckCode"] for one in decisions(world) if one.outcome == APPLIED]
         assert len(codes) - len(set(codes)) == (point in TWICE), (point, seed)
 
 
