@@ -344,17 +344,23 @@ def began_early(group: Group, begin: Moment, before: Tenure) -> bool:
 
 
 def leaderless(
-    group: Group, found: Iterable[Gap], title: str, clock: str, no_incident: NoIncident | None = None
+    group: Group,
+    found: Iterable[Gap],
+    title: str,
+    clock: str,
+    no_incident: NoIncident | None = None,
+    died: str = "died",
 ) -> Iterator[Finding]:
     """``LEADERLESS`` for each gap, in the protocol's words: a ``title`` ("leader") of a ``clock`` ("term", "epoch").
 
-    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings.
+    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings. ``died``
+    says how a process ended whose next start alone proves its end: one that says no farewell may have been stopped.
     """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
         early = began_early(group, gap.begin, gap.before)
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
-        how = "fell silent" if fell_silent else _how_ended(gap.before)
+        how = "fell silent" if fell_silent else _how_ended(gap.before, died)
         if gap.lost is not None:
             how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
         if gap.after is not None:
@@ -437,11 +443,11 @@ def _who_left(group: Group, lost: Majority, left: Left) -> str:
     return _away(left) + (f" for {between(*before)}" if before[0] >= BRIEF else "")
 
 
-def _how_ended(tenure: Tenure) -> str:
+def _how_ended(tenure: Tenure, died: str) -> str:
     if tenure.open:
         return "was heard of no more"
     words = {
-        DIED: "died",
+        DIED: died,
         STOPPED: "was stopped",
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",

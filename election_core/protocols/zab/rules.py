@@ -61,6 +61,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         Majorities(group),
         unseen=_led_unseen,
         no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
+        died="was killed or stopped",
     )
     yield from _coverage(group)
 
