@@ -89,7 +89,8 @@ class Segment:
     """The readings of a clock from ``first`` to ``last``, all with one offset.
 
     Those up to the ``last`` of the segment before it may belong to that one: they lie around a step. ``known``:
-    messages and bounds hold for it.
+    messages and bounds hold for it. Beside steps that no line shows, messages show that it had ``begun`` by a reading,
+    and that it ``lasted`` up to one.
     """
 
     number: int
@@ -97,6 +98,8 @@ class Segment:
     first: int
     last: int
     known: bool = True
+    begun: int = -UNBOUNDED
+    lasted: int = UNBOUNDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,7 @@ class Segments:
         if begin is end:
             return Span(begin.number, moment.at, end.number, moment.by)
         first, last = row[row.index(begin) + 1].first, row[row.index(end) - 1].last
-        return Span(begin.number, min(moment.at, first), end.number, max(moment.by, last))
+        return Span(begin.number, min(moment.at, first, begin.lasted), end.number, max(moment.by, last, end.begun))
 
     def of_one_clock(self, number: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
@@ -374,7 +377,8 @@ class Segments:
         """
         proven = shortest_paths(self.numbers, self.edges())
         for step, following in pairwise([None, *self._told(source), None]):
-            self._reach(source, step, following, *self._unsettled(step, following, proven))
+            shown = self._unsettled(step, following, proven)
+            self._reach(source, step, following, shown, self._passed_over(step, following, proven))
 
     def _told(self, source: str) -> list[int]:
         """The segments of a clock that messages bound on both sides."""
@@ -418,11 +422,30 @@ class Segments:
         enough = max(_TIGHT_US, min((blur for blur, _ in found), default=0))
         return [moment for blur, moment in found if blur <= enough]
 
-    def _reach(self, source: str, before: int | None, after: int | None, since: int | None, by: int | None) -> None:
+    def _passed_over(self, before: int | None, after: int | None, proven: Proven) -> int:
+        """How many readings, in microseconds, a clock passed over when it was set forward beside a printed step.
+
+        No line has them: less than so many before the first message behind the steps, it had been set forward already,
+        and less than so many after the last one before them, it had not. That it was set forward once, not in
+        pieces, is taken for granted.
+        """
+        if before is None or after is None or len(steps := self._printed_between(before, after)) != 1:
+            return 0
+        return max(steps[0].size - proven.get((after, before), UNBOUNDED) - SLACK_US, 0)
+
+    def _reach(
+        self,
+        source: str,
+        before: int | None,
+        after: int | None,
+        shown: tuple[int | None, int | None],
+        passed: int,
+    ) -> None:
         """Let the region between two segments begin at a reading of the first, and end at a reading of the second.
 
         All steps between them make one region, but where it is not known that there are others than the printed one.
         """
+        since, by = shown
         row = self._rows[source]
         numbers = [segment.number for segment in row]
         low = 0 if before is None else numbers.index(before)
@@ -431,13 +454,19 @@ class Segments:
             return
         first = min(
             [segment.first for segment in row[low + 1 : high + 1]]
-            + [reading for reading in (since,) if reading is not None]
+            + [reading + passed for reading in (since,) if reading is not None]
         )
-        last = max([segment.last for segment in row[low:high]] + [reading for reading in (by,) if reading is not None])
+        last = max(
+            [segment.last for segment in row[low:high]] + [reading - passed for reading in (by,) if reading is not None]
+        )
         for place in range(low, high + 1):
             segment = row[place]
             wide = replace(
-                segment, first=segment.first if place == low else first, last=segment.last if place == high else last
+                segment,
+                first=segment.first if place == low else first,
+                last=segment.last if place == high else last,
+                begun=by if place == high and by is not None else segment.begun,
+                lasted=since if place == low and since is not None else segment.lasted,
             )
             row[place] = self._all[segment.number] = wide
         self._placed = [
