@@ -13,7 +13,7 @@ from jobs.reading.words import SEVERITIES, Row, moment, some
 CERTAINTIES = ("proven", "definite", "possible")
 
 SYSTEMS = {
-    "RocketMQ": ("acting_master", "broker_identity", "controller", "dledger", "metadata", "order_lock"),
+    "RocketMQ": ("acting_master", "broker_identity", "controller", "dledger", "metadata", "order_lock", "writes"),
     "etcd and other raft": ("raft",),
     "ZooKeeper": ("zab",),
     "Bully and ring": ("bully", "token_ring"),
