@@ -20,6 +20,7 @@ from jobs.cli.app import main
 from jobs.cli.output import rows_in
 from jobs.reading.published import Published
 from jobs.reading.words import cell
+from jobs.showing.superset_bundle import DATASETS, Dataset
 from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
@@ -143,6 +144,16 @@ def test_spark_answers_the_same(asked: Question, published: Published, registere
     found = registered.sql(asked.query).toArrow()
     assert found.column_names == answer.column_names
     assert shown(found.column_names, rows_in(found)) == shown(answer.column_names, rows_in(answer))
+
+
+@pytest.mark.parametrize("dataset", DATASETS, ids=lambda dataset: dataset.name)
+def test_datasets_of_superset_are_answered_alike(
+    dataset: Dataset, published: Published, registered: "SparkSession"
+) -> None:
+    answer, found = published.query(dataset.sql), registered.sql(dataset.sql).toArrow()
+    assert found.column_names == answer.column_names == list(dataset.columns)
+    told, said = ([tuple(map(in_a_cell, row)) for row in rows_in(one)] for one in (answer, found))
+    assert sorted(said) == sorted(told)
 
 
 @dataclass(frozen=True)
