@@ -132,7 +132,8 @@ def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
     if line.startswith("{"):
         if preferred is CANONICAL and '"kind"' in line:
             return CANONICAL
-        return etcd.ETCD if _JSON_OF_ETCD.match(line) and '"msg":' in line else None
+        of_etcd = _JSON_OF_ETCD.match(line) and '"msg":' in line and '"rawmsg":' not in line  # which is rsyslog's
+        return etcd.ETCD if of_etcd else None
     if preferred is not None and preferred is not CANONICAL and _begins(preferred.record_start)(line):
         return preferred
     return next(

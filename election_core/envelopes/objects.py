@@ -189,11 +189,17 @@ SHAPES = (
     ),
     Shape(
         "json",
-        ("message", "log", "MESSAGE", "line", "body"),
-        node=("pod_name", "pod", "container_name", "host.name", "hostname", "host", "node", "_HOSTNAME", "instance"),
+        (
+            *("message", "log", "MESSAGE", "line", "body", "short_message", "text", "event"),
+            *("content.message", "LogMessage", "LogEntry", "_msg"),
+        ),
+        node=(
+            *("pod_name", "pod", "PodName", "container_name", "_container_name", "host.name", "hostname", "host"),
+            *("node", "_HOSTNAME", "instance", "content.host"),
+        ),
         program=("container_name", "container", "program", "ident", "SYSLOG_IDENTIFIER", "appname", "tag"),
         file=("filename", "path", "filepath", "tailed_path", "log.file.path"),
-        time=("timestamp", "@timestamp", "time", "date", "ts"),
+        time=("timestamp", "@timestamp", "time", "date", "ts", "TimeGenerated", "_time", "content.timestamp"),
         partial=cri_piece,
     ),
 )  # fmt: skip

@@ -32,6 +32,9 @@ _DAY = r"\d{4}[-/]\d\d[-/]\d\d "
 _TAG = rf"(?!{_DAY})(?P<program>[^\s:\[\]]{{1,128}})(?:\[[^\]\s]{{1,64}}\])?:?"
 """A program, its process, and a colon, which rsyslog leaves out of what came to it in the newer format."""
 
+_SEVERITY = r"(?:\w+\.(?:emerg|alert|crit|err|warning|notice|info|debug) )?"
+"""A facility and a severity, which some write before the host, others behind it."""
+
 _NAME = r"(?!\d{4}-\d\d-\d\d)[A-Za-z0-9][\w.-]{0,254}"
 """The name of a container, pod or host: no date."""
 
@@ -107,7 +110,10 @@ _LOGCLI = pattern(rf"(?P<time>{_RFC_3339}) \{{(?P<labels>[^{{}}]*)\}} ?")
 
 def _logcli(line: str) -> Opened | None:
     found = _LOGCLI(line)
-    if found is None or not (labels := dict(_LABEL.findall(found["labels"]))):
+    if found is None:
+        return None
+    labels = dict(_LABEL.findall(found["labels"]))  # those that all lines have stand above them
+    if not labels and found["labels"]:
         return None
     return of_labels(labels, found["text"].lstrip(" "), instant(found["time"]))
 
@@ -172,7 +178,10 @@ PREFIXES = (
     ),
     Envelope(
         "syslog",
-        _syslog(rf"(?:<\d{{1,3}}>)?{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})? {_HOST} {_TAG}(?: |\Z)"),
+        _syslog(
+            rf"(?:<\d{{1,3}}>)?{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})? {_SEVERITY}{_HOST} "
+            rf"{_SEVERITY}{_TAG}(?: |\Z)"
+        ),
     ),
     Envelope("syslog iso", _syslog(rf"(?:<\d{{1,3}}>)?(?P<time>{_RFC_3339}) {_HOST} {_TAG}(?: |\Z)")),
     Envelope(
@@ -192,6 +201,10 @@ PREFIXES = (
     Envelope("pod", _plain(rf"\[pod/(?P<node>{_NAME})/(?P<program>{_NAME})\](?: |\Z)")),
     Envelope("compose", _compose),
     Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),
+    Envelope("stamp of ts", _plain(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |\Z)")),
+    Envelope("stamp of svlogd", _plain(r"\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\.\d{1,9}(?: |\Z)")),
+    Envelope("stamp of multilog", _plain(r"@[0-9a-f]{24}(?: |\Z)")),
+    Envelope("stamp of a day", _plain(rf"{_DAY}\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})? (?={_DAY}\d\d:|\{{\")")),
     Envelope("ansi", _ansi),
     Envelope("stern", _plain(rf"(?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
     Envelope("stern of namespaces", _plain(rf"{_NAME} (?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),

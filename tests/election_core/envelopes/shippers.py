@@ -204,6 +204,24 @@ SHIPPERS: dict[str, Shipper] = {
     "cri in fluent bit": lambda it: as_json(
         {"log": f"{rfc3339(it.at)} stderr F {it.line}", "kubernetes": _kubernetes(it.node)}
     ),
+    "logcli, labels above": lambda it: f"{rfc3339(it.at)} {{}} {it.line}",
+    "syslog with a facility": lambda it: (
+        f"{it.at:%b} {it.at.day:2} {it.at:%H:%M:%S} {it.node} user.info {PROGRAM}[812]: {it.line}"
+    ),
+    "rsyslog of the newer format": lambda it: f"{it.at:%Y-%m-%dT%H:%M:%S.%f}+00:00 {it.node} {PROGRAM} {it.line}",
+    "journal short monotonic": lambda it: f"[ 1234.{it.at:%f}] {it.node} {PROGRAM}[812]: {it.line}",
+    "journal json-seq": lambda it: "\x1e" + as_json(_journal(it.line, it.at, it.node)),
+    "gelf": lambda it: as_json(
+        {"version": "1.1", "host": it.node, "short_message": it.line, "timestamp": it.at.timestamp(), "level": 6}
+    ),
+    "rsyslog json": lambda it: as_json(
+        {"msg": it.line, "rawmsg": f"<14> {it.line}", "timereported": f"{it.at:%Y-%m-%dT%H:%M:%S.%f}+00:00"}
+        | {"hostname": it.node, "syslogtag": "java[1]:", "programname": PROGRAM}
+    ),
+    "log analytics": lambda it: as_json({"TimeGenerated": rfc3339(it.at), "LogMessage": it.line, "PodName": it.node}),
+    "ts": lambda it: f"{it.at:%b %d %H:%M:%S} {it.line}",
+    "svlogd": lambda it: f"{it.at:%Y-%m-%d_%H:%M:%S}.12345 {it.line}",
+    "multilog": lambda it: f"@4000000067c2d9b0{it.at:%f}00 {it.line}",
     "docker compose in the journal": lambda it: (
         f"{it.at:%b %d %H:%M:%S} host-9 docker-compose[1]: {it.node}  | {it.line}"
     ),
