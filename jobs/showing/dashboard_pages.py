@@ -14,6 +14,7 @@ from jobs.reading.explain import Explanation, explain
 from jobs.reading.inbox import CERTAINTIES, ORDERS, ROWS, SYSTEMS, Filters, Inbox, inbox
 from jobs.reading.incident import KNOWN, Incident, incident
 from jobs.reading.lanes import lane_of
+from jobs.reading.next_steps import lines_of
 from jobs.reading.published import Published
 from jobs.reading.story import damage, outcome, story, unseen
 from jobs.reading.words import (
@@ -798,6 +799,7 @@ def answers(explained: Explanation) -> list[tuple[str, Any]]:
         said.append(("Lost", "; ".join(lost(finding))))
     return [
         *said,
+        *lines_of(explained.steps),
         ("Rule", rule.meaning),
         ("What would refute it", rule.refuted_by),
         ("What limits it", " ".join(limits(explained))),
