@@ -169,6 +169,14 @@ SHAPES = (
         node=("podName",),
         program=("containerName",),
     ),
+    Shape(  # rsyslog's %jsonmesg%
+        "rsyslog json",
+        ("msg",),
+        ("rawmsg", "syslogtag"),
+        node=("hostname",),
+        program=("programname", "app-name"),
+        time=("timereported",),
+    ),
     Shape("splunk", ("_raw",), node=("host",), file=("source",), time=("_time",)),
     Shape(  # Vector's and Fluent Bit's tail of a file, and whoever names the file beside the line
         "file and line",

@@ -228,12 +228,16 @@ class Segments:
         Each with the segments next to it, and by how much lines show it to be ahead of them at least.
         """
         for source in sorted(self._compared):
-            row, told = self._rows[source], self._told(source)
-            for own in row if len(row) > 1 else ():
-                if own.number not in told:
+            row, steps = self._rows[source], self._told(source)
+            for segment in row if len(row) > 1 else ():
+                if segment.number not in steps:
                     sides = [(side, step.size) for step in self.steps if (side := self._sides(step)) is not None]
-                    after = [(two, size) for (one, two), size in sides if one == own.number]
-                    yield own.number, after + [(one, -size) for (one, two), size in sides if two == own.number]
+                    after = [(after_step, size) for (before, after_step), size in sides if before == segment.number]
+                    yield (
+                        segment.number,
+                        after
+                        + [(before, -size) for (before, after_step), size in sides if after_step == segment.number],
+                    )
 
     # -- cutting ---------------------------------------------------------------------------------------------------
 
@@ -369,28 +373,28 @@ class Segments:
         set at another time too, which may be any between the messages that show the segments before and behind it.
         """
         proven = shortest_paths(self.numbers, self.edges())
-        for one, other in pairwise([None, *self._told(source), None]):
-            self._reach(source, one, other, *self._unsettled(one, other, proven))
+        for step, following in pairwise([None, *self._told(source), None]):
+            self._reach(source, step, following, *self._unsettled(step, following, proven))
 
     def _told(self, source: str) -> list[int]:
         """The segments of a clock that messages bound on both sides."""
         shown = {placed.cause for placed in self._placed} & {placed.effect for placed in self._placed}
         return [segment.number for segment in self._rows[source] if segment.number in shown]
 
-    def _unsettled(self, one: int | None, other: int | None, proven: Proven) -> tuple[int | None, int | None]:
+    def _unsettled(self, first: int | None, second: int | None, proven: Proven) -> tuple[int | None, int | None]:
         """From which reading of a segment to which one of the next told one a clock was set, when no line shows it.
 
         ``None`` stands for segments of which no message tells: by how much the clock was set next to them is not known.
         """
         back, printed = False, UNBOUNDED
-        if one is not None and other is not None:
-            printed = sum(step.size for step in self._printed_between(one, other))
-            forward = printed - proven.get((other, one), UNBOUNDED) > (SLACK_US if printed else 0)
-            back = not printed and proven.get((one, other), UNBOUNDED) < 0
+        if first is not None and second is not None:
+            printed = sum(step.size for step in self._printed_between(first, second))
+            forward = printed - proven.get((second, first), UNBOUNDED) > (SLACK_US if printed else 0)
+            back = not printed and proven.get((first, second), UNBOUNDED) < 0
             if not (forward or back):
                 return None, None
-        before = self._against(one, other, proven, printed, caused=back)
-        behind = self._against(other, one, proven, printed, caused=not back)
+        before = self._against(first, second, proven, printed, caused=back)
+        behind = self._against(second, first, proven, printed, caused=not back)
         return max((moment.at for moment in before), default=None), min((moment.by for moment in behind), default=None)
 
     def _against(
@@ -414,16 +418,16 @@ class Segments:
         enough = max(_TIGHT_US, min((blur for blur, _ in found), default=0))
         return [moment for blur, moment in found if blur <= enough]
 
-    def _reach(self, source: str, one: int | None, other: int | None, since: int | None, by: int | None) -> None:
+    def _reach(self, source: str, before: int | None, after: int | None, since: int | None, by: int | None) -> None:
         """Let the region between two segments begin at a reading of the first, and end at a reading of the second.
 
         All steps between them make one region, but where it is not known that there are others than the printed one.
         """
         row = self._rows[source]
         numbers = [segment.number for segment in row]
-        low = 0 if one is None else numbers.index(one)
-        high = len(row) - 1 if other is None else numbers.index(other)
-        if low == high or (since is None and by is None and not (None in (one, other) and high > low + 1)):
+        low = 0 if before is None else numbers.index(before)
+        high = len(row) - 1 if after is None else numbers.index(after)
+        if low == high or (since is None and by is None and not (None in (before, after) and high > low + 1)):
             return
         first = min(
             [segment.first for segment in row[low + 1 : high + 1]]
@@ -439,14 +443,14 @@ class Segments:
         self._placed = [
             placed
             for placed in self._placed
-            if not (since is not None and one in (placed.cause, placed.effect) and placed.moment(one).at > since)
-            and not (by is not None and other in (placed.cause, placed.effect) and placed.moment(other).by < by)
+            if not (since is not None and before in (placed.cause, placed.effect) and placed.moment(before).at > since)
+            and not (by is not None and after in (placed.cause, placed.effect) and placed.moment(after).by < by)
         ]
 
-    def _printed_between(self, one: int, other: int) -> list[Step]:
+    def _printed_between(self, before: int, after: int) -> list[Step]:
         """The steps that lines show between two segments of a clock."""
-        sides = ((step, self._sides(step)) for step in self.steps if step.source == self._all[one].source)
-        return [step for step, side in sides if side is not None and one <= side[0] and side[1] <= other]
+        sides = ((step, self._sides(step)) for step in self.steps if step.source == self._all[before].source)
+        return [step for step, side in sides if side is not None and before <= side[0] and side[1] <= after]
 
     def _sides(self, step: Step) -> tuple[int, int] | None:
         """The segments between which a step lies; ``None`` where the clock was set too often."""

@@ -9,6 +9,7 @@ from itertools import islice
 import click
 
 from jobs import JobError
+from jobs.cli.airflow import airflow
 from jobs.cli.ending import INTERRUPTED
 from jobs.cli.learn import config, inspect, rules, simulate
 from jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
@@ -24,7 +25,7 @@ GROUPS = {
     "Pipeline": (run, land, replay, validate, publish, upkeep),
     "Read": (look, sql, incident, explain, report, diff, review, metrics),
     "Serve": (serve, dashboard),
-    "Learn": (rules, config, inspect, simulate),
+    "Learn": (rules, config, inspect, simulate, airflow),
 }
 """What the help lists, by what people come for."""
 

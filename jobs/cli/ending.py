@@ -41,14 +41,18 @@ def leave(*, failed: bool = False, unread: bool = False) -> None:
 def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool:
     """Say what of the landing zone could not be read or had to be passed over; whether anything is missed by it."""
     unread = landed.unread if landed else ()
-    missed = [one for one in passed_over if not one.harmless]
+    missed = [file for file in passed_over if not file.harmless]
     if unread:
         tell(f"Not read, and tried again by the next landing: {len(unread):,} files", logging.WARNING, unread=unread)
         plan(first(f"  {path}  {problem}" for path, problem in unread))
     if passed_over:
-        rows = [asdict(one) for one in passed_over]
+        rows = [asdict(file) for file in passed_over]
         tell(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=rows)
-        plan(first(f"  {one.path}  {one.reason}" for one in [*missed, *(one for one in passed_over if one.harmless)]))
+        plan(
+            first(
+                f"  {file.path}  {file.reason}" for file in [*missed, *(file for file in passed_over if file.harmless)]
+            )
+        )
     return bool(unread or missed)
 
 

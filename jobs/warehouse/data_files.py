@@ -10,6 +10,7 @@ of its values. A table whose rows a night replaces has no partitions: the name o
 """
 
 import re
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from jobs.warehouse.stores import for_arrow
+from jobs.warehouse.patience import WAITS, no_machine, patiently
 from schemas import TABLES, Table
 
 ROW_GROUP = 10_000
@@ -62,12 +63,11 @@ class _Open:
 
     def __init__(self, table: Table, location: str, partition: object) -> None:
         self._table, self._partition = table, str(partition)
-        self._store, self._folder = fs.FileSystem.from_uri(for_arrow(location))
         self._schema = pa.schema([field for field in table.arrow_schema() if field.name not in table.partitioned_by])
         self._path = f"part-{uuid4()}.parquet"
         self._first, self._last = LAST, FIRST
-        system = fs.PyFileSystem(DeltaStorageHandler(location))
-        self._stream = pa.BufferOutputStream() if table.replaced_by else system.open_output_stream(self._path)
+        self._system = fs.PyFileSystem(DeltaStorageHandler(location))
+        self._stream = pa.BufferOutputStream() if table.replaced_by else self._system.open_output_stream(self._path)
         self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
         self.rows = 0
 
@@ -88,10 +88,15 @@ class _Open:
         size, path = self._stream.tell(), self._path
         if self._table.replaced_by:
             path = f"part-{self._first}-{self._last}-{uuid4()}.parquet"
-            with self._store.open_output_stream(f"{self._folder}/{path}") as stream:
-                stream.write(self._stream.getvalue())
+            patiently(lambda: self._put(path))
         self._stream.close()
         return DataFile(self._table.name, self._partition, path, size, self.rows)
+
+    def _put(self, path: str) -> None:
+        content = self._stream.getvalue()
+        # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
+        with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
+            stream.write(content)
 
 
 def keys_of(rows: pa.Table, table: Table) -> pa.Table:
@@ -182,7 +187,19 @@ class _TableFiles:
 
 
 def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
-    """Write rows below the warehouse ``root``: for each table and partition one file, where its rows come together."""
+    """Write rows below the warehouse ``root``: for each table and partition one file, where its rows come together.
+
+    Where a machine of HDFS does not answer, the next attempt at the same rows should find another one: it is waited.
+    """
+    try:
+        return _written(output, root)
+    except OSError as error:
+        if no_machine(error):
+            time.sleep(WAITS[-1])
+        raise
+
+
+def _written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
     tables: dict[str, _TableFiles] = {}
     for name, rows in output:
         if name not in tables:

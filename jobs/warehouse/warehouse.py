@@ -6,10 +6,12 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
@@ -19,12 +21,19 @@ from pyarrow import fs
 from jobs import JobError
 from jobs.faults import Damaged, meaning
 from jobs.warehouse.data_files import DataFile
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""
+
+FORM, FORM_PROPERTY = 2, "electionReplay.warehouseForm"
+"""The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
+
+It grows where an older release would write or read wrongly: 2 has judged tables without partitions.
+"""
 
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
@@ -140,7 +149,17 @@ class Warehouse:
 
     def last_batch(self) -> int:
         """The number of the last landing that was finished; 0 if there is none."""
-        return max((row["batch"] for row in self.rows("landed_files", ["batch"])), default=0)
+        if self.version("landed_files") is None:
+            return 0
+        files = pa.table(self.opened("landed_files").get_add_actions(flatten=True))
+        return int(pc.max(files["partition.batch"].cast(pa.int64())).as_py() or 0) if files.num_rows else 0
+
+    def distinct(self, table: str, column: str) -> list[str]:
+        """The values of a column, each once, in order; none if the table is not there."""
+        if self.version(table) is None:
+            return []
+        with self.telling(table):
+            return sorted(self.dataset(table).to_table([column])[column].unique().to_pylist())
 
     def runs(self) -> list[dict[str, Any]]:
         """All rows of ``gold.runs``."""
@@ -150,7 +169,11 @@ class Warehouse:
         return rows
 
     def published(self) -> dict[str, Any] | None:
-        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published."""
+        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published.
+
+        Raises :class:`JobError` where a newer release has published in a form that this one does not know.
+        """
+        self.refuse_newer()
         rows = [row for row in self.runs() if row["status"] == "published"]
         return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
 
@@ -175,19 +198,43 @@ class Warehouse:
         """
         self.refuse_foreign_folder()
         self.refuse_unwritable()
+        self.refuse_newer()
         for table in TABLES.values():
             if self.version(table.name) is not None and self.shaped_alike(table):
                 self.add_missing_columns(table)
             else:
-                DeltaTable.create(
-                    self.location(table.name),
-                    delta_schema(table),
-                    mode="ignore" if self.version(table.name) is None else "overwrite",
-                    partition_by=list(table.partitioned_by),
-                    name=table.name,
-                    description=table.comment,
-                    configuration=retention(KEEP_DAYS),
-                )
+                patiently(partial(self._make, table))
+        self.note_form()
+
+    def form(self) -> int:
+        """The form that the warehouse has; 1 where nothing says so."""
+        if self.version("runs") is None:
+            return 1
+        return int(self.opened("runs").metadata().configuration.get(FORM_PROPERTY) or 1)
+
+    def refuse_newer(self) -> None:
+        """Raise :class:`JobError` for a warehouse of a newer release, in a form that this one does not know."""
+        if (form := self.form()) > FORM:
+            raise JobError(
+                f"the warehouse {self.root} has form {form}, and this release of election-replay knows forms up to "
+                f"{FORM}: use the release that wrote it, or a newer one"
+            )
+
+    def note_form(self) -> None:
+        """Let the warehouse say its form, once all tables have it."""
+        if self.form() != FORM:
+            self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+
+    def _make(self, table: Table) -> None:
+        DeltaTable.create(
+            self.location(table.name),
+            delta_schema(table),
+            mode="ignore" if self.version(table.name) is None else "overwrite",
+            partition_by=list(table.partitioned_by),
+            name=table.name,
+            description=table.comment,
+            configuration=retention(KEEP_DAYS),
+        )
 
     def shaped_alike(self, table: Table) -> bool:
         """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
@@ -258,13 +305,15 @@ class Warehouse:
         opened = self.opened(table, version)
         self.refuse_other_shape(table, opened)
         try:
-            opened.create_write_transaction(
-                actions,
-                mode=mode,
-                schema=opened.schema(),
-                partition_by=list(TABLES[table].partitioned_by),
-                partition_filters=filters,
-                commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+            patiently(
+                lambda: opened.create_write_transaction(
+                    actions,
+                    mode=mode,
+                    schema=opened.schema(),
+                    partition_by=list(TABLES[table].partitioned_by),
+                    partition_filters=filters,
+                    commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+                )
             )
         except CommitFailedError as error:
             raise JobError(
@@ -295,7 +344,7 @@ class Warehouse:
         if self.version(table) is not None:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
-        write_deltalake(self.location(table), shaped, mode="append")
+        patiently(lambda: write_deltalake(self.location(table), shaped, mode="append"))
 
 
 def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:

@@ -123,6 +123,8 @@ class Hadoop:
                 "dfs.namenode.name.dir": (self.root / "names").as_uri(),
                 "dfs.namenode.http-address": f"{HERE}:{self.ports[1]}",
                 "dfs.replication": 2,
+                "dfs.namenode.avoid.write.stale.datanode": "true",
+                "dfs.namenode.avoid.read.stale.datanode": "true",
                 **hdfs,
             },
             "yarn-site.xml": {

@@ -32,7 +32,7 @@ class Recorder(BaseHTTPRequestHandler):
         """Something is made."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         body.setdefault("metadata", {})["uid"] = f"uid-{len(self.made)}"
-        self.made.append(body)
+        self.made.append({**body, "path": self.path})
         self._answer(body, 201)
 
     do_PATCH = do_PUT = do_POST  # noqa: N815 - how the library calls them
@@ -78,7 +78,7 @@ def test_the_command_of_the_profile_makes_the_pod_of_a_driver(api: tuple[str, li
     assert pods, done.stderr[-3000:]
     pod = pods[0]
     [driver] = pod["spec"]["containers"]
-    assert pod["metadata"]["namespace"] == "election-replay"
+    assert pod["path"].startswith("/api/v1/namespaces/election-replay/pods")
     assert pod["spec"]["serviceAccountName"] == "ACCOUNT"
     assert driver["image"] == "IMAGE"
     assert driver["resources"]["limits"]["memory"] == "6144Mi", "half as much again for Python"

@@ -4,6 +4,8 @@ import hashlib
 import hmac
 import json
 import os
+import re
+import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -44,7 +46,7 @@ class Store:
             "AWS_REGION": REGION,
             "AWS_ENDPOINT_URL": self.address,
             "SSL_CERT_FILE": str(self.folder / "ca.pem"),
-            "JDK_JAVA_OPTIONS": f"-Djavax.net.ssl.trustStore={self.folder / 'ca.p12'} "
+            "JDK_JAVA_OPTIONS": f"-Djavax.net.ssl.trustStore={self.folder / 'trusted'} "
             f"-Djavax.net.ssl.trustStorePassword={TRUSTED}",
         }
 
@@ -137,13 +139,19 @@ def policy(bucket: str, deeds: tuple[str, ...]) -> bytes:
 
 
 def certificates(folder: Path) -> None:
-    """An authority of our own, a certificate for this machine, and Java's copy of the authority's."""
+    """An authority of our own, a certificate for this machine, and all that Java trusts with the authority's."""
+    shown = subprocess.run(
+        ["java", "-XshowSettings:properties", "-version"], capture_output=True, text=True, check=True
+    )
+    home = re.search(r"java\.home = (.+)", shown.stderr)
+    assert home
+    shutil.copyfile(Path(home[1]) / "lib/security/cacerts", folder / "trusted")
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
     for command in (
         "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.pem -subj /CN=authority",
         "openssl req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=store",
         "openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names "
         "-out server.pem",
-        f"keytool -importcert -noprompt -alias store -file ca.pem -keystore ca.p12 -storepass {TRUSTED}",
+        f"keytool -importcert -noprompt -alias store -file ca.pem -keystore trusted -storepass {TRUSTED}",
     ):
         subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)

@@ -68,7 +68,7 @@ def _epochs(printed: str) -> tuple[EpochEntry, ...] | None:
 
 
 def _epoch(found: re.Match[str]) -> EpochEntry:
-    epoch, start, end = (integer(one) or 0 for one in found.groups())
+    epoch, start, end = (integer(number) or 0 for number in found.groups())
     return EpochEntry(epoch, start, None if end == OPEN_END else end)
 
 

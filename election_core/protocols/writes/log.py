@@ -54,8 +54,8 @@ class Episode:
         """Take an episode in that begins no earlier."""
         self.count += other.count
         self.last = max(self.last, other.last, key=_when)
-        some = [one for one in (self.slowest, other.slowest) if one is not None]
-        self.slowest = max(some, key=lambda one: (one.duration_ms or 0, *_when(one)), default=None)
+        some = [event for event in (self.slowest, other.slowest) if event is not None]
+        self.slowest = max(some, key=lambda event: (event.duration_ms or 0, *_when(event)), default=None)
 
 
 def _when(event: FoldEvent) -> tuple[int, str]:
@@ -76,7 +76,7 @@ def _of(event: FoldEvent) -> Episode | None:
 
 def _joined(episodes: Iterable[Episode]) -> list[Episode]:
     joined: list[Episode] = []
-    for episode in sorted(episodes, key=lambda one: (one.begin, one.begin_event)):
+    for episode in sorted(episodes, key=lambda known: (known.begin, known.begin_event)):
         if joined and joined[-1].goes_on_with(episode):
             joined[-1].with_(episode)
         else:
@@ -106,21 +106,21 @@ class WritesLog:
         group = speaker.broker_set
         if group is None:
             return
-        own = speaker.incarnations.get(BROKER, [])
-        emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, own))
-        for one in _joined(self.episodes):
-            if one.count and not _after_a_hole(one, own):
-                last = one.last
-                during = (one.begin, one.begin_by, one.begin_event, last.at, last.by, last.event_id)
+        incarnations = speaker.incarnations.get(BROKER, [])
+        emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
+        for episode in _joined(self.episodes):
+            if episode.count and not _after_a_hole(episode, incarnations):
+                last = episode.last
+                during = (episode.begin, episode.begin_by, episode.begin_event, last.at, last.by, last.event_id)
                 yield AnsweredTooLate(
                     *emit.during(emit.node_at(last.at), *during),
-                    count=one.count,
-                    slowest_ms=one.slowest.duration_ms if one.slowest else None,
-                    evidence=(one.slowest.event_id,) if one.slowest else (),
+                    count=episode.count,
+                    slowest_ms=episode.slowest.duration_ms if episode.slowest else None,
+                    evidence=(episode.slowest.event_id,) if episode.slowest else (),
                 )
 
 
-def _after_a_hole(episode: Episode, own: Iterable[Incarnation]) -> bool:
+def _after_a_hole(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
     """Whether the process did not run, or said nothing, just before an episode or when it began."""
-    holes = (hole for run in own for hole in run.silences)
+    holes = (hole for run in incarnations for hole in run.silences)
     return any(hole.begin <= episode.begin <= hole.end + _EPISODE for hole in holes)

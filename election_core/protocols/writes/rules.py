@@ -21,9 +21,9 @@ from election_core.protocols.writes.log import PROTOCOL
 __all__ = ["PROTOCOL", "judge"]
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    group = group_of(own, clocks)
+    group = group_of(facts, clocks)
     every = list(group.of(AnsweredTooLate))
     found = [fact for fact in every if _says_something(group, fact)]
     yield from (_finding(group, fact) for fact in found)
