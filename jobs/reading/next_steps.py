@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
 from jobs.reading.published import Published
 from jobs.reading.words import Row
 
@@ -24,3 +25,13 @@ def lines_of(steps: Row | None) -> Iterator[tuple[str, str]]:
         for heading, name in zip(("Check first", "Check then", "Check last"), CHECKS, strict=True):
             yield heading, steps[name]
         yield "Do not", f"{steps['do_not'].removeprefix('Do not ')} ({steps['steps_source']})"
+
+
+def steps_of_rule(rule: str) -> Iterator[tuple[str, str]]:
+    """What to do about findings of a rule: for which system and cause, and the steps in one text."""
+    for steps in NEXT_STEPS:
+        if steps.rule == rule:
+            where = "any system" if steps.system == ANY else steps.system
+            cause = "" if steps.cause == ANY else f", where {CAUSES[steps.cause]}"
+            checks = " ".join(f"{number}. {check}." for number, check in enumerate(steps.checks, 1))
+            yield f"What to do ({where}{cause})", f"{checks} {steps.do_not}"

@@ -14,7 +14,7 @@ from jobs.reading.explain import Explanation, explain
 from jobs.reading.inbox import CERTAINTIES, ORDERS, ROWS, SYSTEMS, Filters, Inbox, inbox
 from jobs.reading.incident import KNOWN, Incident, incident
 from jobs.reading.lanes import lane_of
-from jobs.reading.next_steps import lines_of
+from jobs.reading.next_steps import lines_of, steps_of_rule
 from jobs.reading.published import Published
 from jobs.reading.story import damage, outcome, story, unseen
 from jobs.reading.words import (
@@ -872,6 +872,7 @@ def rules_page(published: Published, here: Here) -> Page:
             ("Needs", rule.needs),
             ("What would refute it", rule.refuted_by),
             ("Source", rule.source),
+            *steps_of_rule(rule.rule),
         ]
         head = tag("h2", rule.rule, tag("small", " ", found))
         parts.append(tag("section", head, tag("p", rule.meaning), definitions(said), id=rule.rule, class_="rule"))
