@@ -717,7 +717,7 @@ RULES = View(
 
 SYSTEM_OF = """CASE WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol = 'zab' THEN 'zookeeper'
                         WHEN found.protocol IN ('dledger', 'controller', 'acting_master', 'broker_identity',
-                                                'order_lock', 'metadata') THEN 'rocketmq' ELSE 'any' END"""
+                                                'order_lock', 'metadata', 'writes') THEN 'rocketmq' ELSE 'any' END"""
 
 NEXT_STEPS = View(
     name="next_steps",
