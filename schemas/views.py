@@ -556,7 +556,7 @@ RECOVERIES = View(
         ),
         matched AS (
             SELECT lost.finding_id, change.*, row_number() OVER (
-                PARTITION BY lost.finding_id ORDER BY change.changed_at DESC, change.new_term DESC
+                PARTITION BY lost.cluster, lost.finding_id ORDER BY change.changed_at DESC, change.new_term DESC
             ) AS from_last
             FROM lost
             JOIN leadership_changes AS change ON change.cluster = lost.cluster
@@ -575,7 +575,8 @@ RECOVERIES = View(
                lost.start_time AS lost_at, won.start_time AS detected_at, change.changed_at AS elected_at,
                lost.end_time AS serving_at, won.election_ms, lost.duration_min_ms, lost.duration_max_ms
         FROM lost
-        LEFT JOIN matched AS change ON change.finding_id = lost.finding_id AND change.from_last = 1
+        LEFT JOIN matched AS change ON change.finding_id = lost.finding_id AND change.cluster = lost.cluster
+            AND change.from_last = 1
         LEFT JOIN won ON won.cluster = lost.cluster AND won.replica_group = lost.replica_group
             AND won.term = change.new_term AND won.candidate = change.new_leader
     """,
@@ -729,14 +730,14 @@ NEXT_STEPS = View(
     ),
     sql=f"""
         WITH led AS (
-            SELECT finding_id, old_leader_state FROM recoveries
+            SELECT cluster, finding_id, old_leader_state FROM recoveries
             UNION ALL
-            SELECT found.finding_id, max(change.old_leader_state) AS old_leader_state
+            SELECT found.cluster, found.finding_id, max(change.old_leader_state) AS old_leader_state
             FROM findings AS found
             JOIN leadership_changes AS change ON change.cluster = found.cluster
                 AND change.replica_group = found.replica_group AND array_contains(found.terms, change.new_term)
                 AND array_contains(found.terms, change.old_term)
-            WHERE found.rule = 'SPLIT_BRAIN_OVERLAP' GROUP BY found.finding_id
+            WHERE found.rule = 'SPLIT_BRAIN_OVERLAP' GROUP BY found.cluster, found.finding_id
         ),
         caused AS (
             SELECT found.*, {SYSTEM_OF} AS system,
@@ -748,12 +749,13 @@ NEXT_STEPS = View(
                         WHEN led.old_leader_state IN ('without_quorum', 'cut_off') THEN 'cut_off'
                         WHEN led.old_leader_state IN ('frozen', 'reachable') THEN led.old_leader_state
                         ELSE 'any' END AS cause
-            FROM findings AS found LEFT JOIN led ON led.finding_id = found.finding_id
+            FROM findings AS found
+            LEFT JOIN led ON led.finding_id = found.finding_id AND led.cluster = found.cluster
         ),
         fitting AS (
             SELECT found.finding_id, found.cluster, found.replica_group, found.severity, found.summary, rule.*,
                    row_number() OVER (
-                       PARTITION BY found.finding_id
+                       PARTITION BY found.cluster, found.finding_id
                        ORDER BY CASE WHEN rule.system = found.system THEN 0 ELSE 1 END,
                                 CASE WHEN rule.cause = found.cause THEN 0 ELSE 1 END
                    ) AS place

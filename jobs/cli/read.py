@@ -9,7 +9,7 @@ from jobs import JobError
 from jobs.cli.ending import published
 from jobs.cli.options import run_option, warehouse_option
 from jobs.cli.output import FORMS, TABLE_ROWS, as_json, print_safe_csv, rows_of, say, while_read, write
-from jobs.reading.words import moment
+from jobs.reading.words import end_moment, moment
 
 
 @click.command()
@@ -54,7 +54,7 @@ clock_option = click.option(
 @click.option("--cluster", required=True, help="The cluster's folder name.")
 @click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
-@click.option("--to", "until", metavar="TIME", help="Only up to this time.")
+@click.option("--to", "until", metavar="TIME", help="Only up to this time; of a day, to its end.")
 @clock_option
 def incident(warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str) -> None:
     """Tell what happened in one replica group: story, lanes, findings with their log lines, timeline.
@@ -68,7 +68,7 @@ def incident(warehouse: str, cluster: str, group: str, since: str | None, until:
     from jobs.reading.incident import incident as found
     from jobs.showing.incident_text import text
 
-    for line in text(found(published(warehouse), cluster, group, moment(since), moment(until), raw=clock == "raw")):
+    for line in text(found(published(warehouse), cluster, group, moment(since), end_moment(until), raw=clock == "raw")):
         say(line)
 
 
@@ -98,7 +98,7 @@ def metrics(warehouse: str, out: str | None) -> None:
 @click.option("--cluster", required=True, help="The cluster's folder name.")
 @click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
-@click.option("--to", "until", metavar="TIME", help="Only up to this time.")
+@click.option("--to", "until", metavar="TIME", help="Only up to this time; of a day, to its end.")
 @clock_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="The HTML file to write.")
 def report(
@@ -113,7 +113,7 @@ def report(
     from jobs.reading.incident import incident as found
     from jobs.showing.report import page
 
-    shown = found(published(warehouse), cluster, group, moment(since), moment(until), raw=clock == "raw")
+    shown = found(published(warehouse), cluster, group, moment(since), end_moment(until), raw=clock == "raw")
     try:
         Path(output).write_text(page(shown), encoding="utf-8")
     except OSError as error:

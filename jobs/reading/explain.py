@@ -101,7 +101,7 @@ def explain(published: Published, finding_id: str) -> Explanation:
         implied_by=cause[0] if cause else None,
         echoes=published.rows(ECHOES, [finding["finding_id"]]),
         times=times(published, finding),
-        steps=next_steps(published, [finding["finding_id"]]).get(finding["finding_id"]),
+        steps=next_steps(published, finding["cluster"], [finding["finding_id"]]).get(finding["finding_id"]),
     )
 
 

@@ -13,6 +13,7 @@ from itertools import groupby
 from jobs import JobError
 from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
 from jobs.reading.lanes import Lane, Lanes, lane_of, lanes
+from jobs.reading.next_steps import next_steps
 from jobs.reading.published import Published
 from jobs.reading.words import SEVERITIES, Row, name_of, some
 
@@ -119,7 +120,7 @@ class Incident:
     their roles. ``names`` says what to call a node, ``drawn`` holds the picture. ``services`` are the times of masters,
     and of those who act for them, that have no term; ``endings`` say which member died, was stopped or fell silent, and
     when it was back; ``silences`` are the roles in which a log just stops. All times are on ``clocks``; ``raw``: those
-    are the nodes' own, right or wrong.
+    are the nodes' own, right or wrong. ``steps`` say what to do about criticals and warnings, by their ids.
     """
 
     run_id: str
@@ -146,6 +147,7 @@ class Incident:
     coverage: list[Row]
     log_ends: dict[str, datetime]
     quarantined: int
+    steps: dict[str, Row]
 
     @property
     def roots(self) -> list[Row]:
@@ -234,6 +236,7 @@ def incident(
     named = {"cluster": cluster, "group": group, "since": window[2], "until": window[3], "at_most": at_most}
     changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
     quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
+    grave = [finding["finding_id"] for finding in findings if finding["severity"] != "info"]
     return Incident(
         run_id=published.run["run_id"],
         published_at=published.run["published_at"],
@@ -259,6 +262,7 @@ def incident(
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", window[:2]),
         log_ends=log_ends,
         quarantined=quarantined[0]["n"],
+        steps=next_steps(published, cluster, grave) if whole else {},
     )
 
 

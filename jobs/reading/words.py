@@ -19,6 +19,9 @@ from schemas.findings import SIGHTINGS
 COLUMNS = 100
 """Columns that a terminal has at least; our own sentences keep to them, log lines are left whole where said so."""
 
+DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d")
+"""A day as ISO writes it."""
+
 NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|bytes)\b")
 """What no line is broken in."""
 
@@ -80,6 +83,14 @@ def moment(text: str | None) -> datetime | None:
     except ValueError:
         raise JobError(f"{text} is no time: write it like 2026-03-01T05:00") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def end_moment(text: str | None) -> datetime | None:
+    """The end of a time as typed: of a day without a time of day, its last moment, as with nights."""
+    found = moment(text)
+    if found is None or text is None or not DAY.fullmatch(text.strip()):
+        return found
+    return found + timedelta(days=1) - timedelta(microseconds=1)
 
 
 def spoken(code: str) -> str:

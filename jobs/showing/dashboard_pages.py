@@ -14,6 +14,7 @@ from jobs.reading.explain import Explanation, explain
 from jobs.reading.inbox import CERTAINTIES, ORDERS, ROWS, SYSTEMS, Filters, Inbox, inbox
 from jobs.reading.incident import KNOWN, Incident, incident
 from jobs.reading.lanes import lane_of
+from jobs.reading.next_steps import lines_of, steps_of_rule
 from jobs.reading.published import Published
 from jobs.reading.story import damage, outcome, story, unseen
 from jobs.reading.words import (
@@ -798,6 +799,7 @@ def answers(explained: Explanation) -> list[tuple[str, Any]]:
         said.append(("Lost", "; ".join(lost(finding))))
     return [
         *said,
+        *lines_of(explained.steps),
         ("Rule", rule.meaning),
         ("What would refute it", rule.refuted_by),
         ("What limits it", " ".join(limits(explained))),
@@ -870,6 +872,7 @@ def rules_page(published: Published, here: Here) -> Page:
             ("Needs", rule.needs),
             ("What would refute it", rule.refuted_by),
             ("Source", rule.source),
+            *steps_of_rule(rule.rule),
         ]
         head = tag("h2", rule.rule, tag("small", " ", found))
         parts.append(tag("section", head, tag("p", rule.meaning), definitions(said), id=rule.rule, class_="rule"))

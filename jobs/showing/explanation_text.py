@@ -39,7 +39,7 @@ def explanation_text(explanation: Explanation) -> Iterator[str]:
     if explanation.steps:
         yield "What to do next"
         for heading, text in lines_of(explanation.steps):
-            yield from paragraph(text, f"  {heading:<8}", " " * 10)
+            yield from paragraph(text, f"  {heading:<13}", " " * 15)
         yield ""
     yield "What would refute it"
     yield from paragraph(rule.refuted_by, "  ")

@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 
 from jobs.cli import output
 from jobs.cli.app import GROUPS, cli, main
+from jobs.reading.words import end_moment
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import NOON, finding, publish, put, term
 
@@ -145,3 +146,19 @@ def test_what_is_called_nearly_so_comes_first(warehouse: str, capsys: pytest.Cap
     assert "Did you mean sql?" in said(capsys, "slq", code=2)
     text = said(capsys, "sql", "--warehouse", warehouse, "SELECT * FROM finding", code=1)
     assert "The tables and views are: findings, " in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("2026-03-01", "2026-03-01T23:59:59.999999+00:00"),
+        ("20260301", "2026-03-01T23:59:59.999999+00:00"),
+        ("2026-03-01T05:00", "2026-03-01T05:00:00+00:00"),
+        ("2026-03-01T05:00+08:00", "2026-03-01T05:00:00+08:00"),
+    ],
+)
+def test_a_day_lasts_to_its_end_as_a_night_does(typed: str, meant: str) -> None:
+    found = end_moment(typed)
+    assert found
+    assert found.isoformat() == meant
+    assert end_moment(None) is None
