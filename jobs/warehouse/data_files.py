@@ -30,6 +30,9 @@ from schemas import TABLES, Table
 ROW_GROUP = 10_000
 """Rows that are written at once."""
 
+PART_BYTES = 1 << 20
+"""So many bytes of a file in memory are put at once."""
+
 FILE_ROWS = 100_000
 """After so many rows a file of a table without partitions ends."""
 
@@ -93,8 +96,11 @@ class _Open:
         return DataFile(self._table.name, self._partition, path, size, self.rows)
 
     def _put(self, path: str) -> None:
-        with self._system.open_output_stream(path) as stream:
-            stream.write(self._stream.getvalue().to_pybytes())
+        # Delta's own stream takes bytes alone, and only what went through a buffer of Arrow's comes as such.
+        data = memoryview(self._stream.getvalue())
+        with self._system.open_output_stream(path, buffer_size=2 * PART_BYTES) as stream:
+            for begin in range(0, len(data), PART_BYTES):
+                stream.write(data[begin : begin + PART_BYTES])
 
 
 def keys_of(rows: pa.Table, table: Table) -> pa.Table:
