@@ -24,7 +24,7 @@ GROUPS = {
     "Pipeline": (run, land, replay, validate, publish, upkeep),
     "Read": (look, sql, incident, explain, report, diff, review, metrics),
     "Serve": (serve, dashboard),
-    "Learn": (rules, config, inspect, simulate),
+    "Learn": (rules, config, inspect, simulate, airflow),
 }
 """What the help lists, by what people come for."""
 

@@ -14,7 +14,13 @@ from jobs.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 PROFILES = ROOT / "conf/spark"
-PAGES = (*sorted(PROFILES.glob("*.conf")), ROOT / "Containerfile", ROOT / "docs/operations.md", ROOT / "README.md")
+PAGES = (
+    *sorted(PROFILES.glob("*.conf")),
+    ROOT / "Containerfile",
+    ROOT / "docs/operations.md",
+    ROOT / "docs/clusters.md",
+    ROOT / "README.md",
+)
 SUBMIT = Path(pyspark.__file__).parent / "bin/spark-submit"
 CLUSTERS = {"k8s": "k8s://https://127.0.0.1:1", "yarn": "yarn", "standalone": "spark://127.0.0.1:1"}
 """The profiles for clusters, and a master for each at which nobody listens."""
