@@ -9,6 +9,7 @@ from itertools import islice
 import click
 
 from jobs import JobError
+from jobs.cli.airflow import airflow
 from jobs.cli.ending import INTERRUPTED
 from jobs.cli.learn import config, inspect, rules, simulate
 from jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell

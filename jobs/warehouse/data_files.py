@@ -30,9 +30,6 @@ from schemas import TABLES, Table
 ROW_GROUP = 10_000
 """Rows that are written at once."""
 
-PART_BYTES = 1 << 20
-"""So many bytes of a file in memory are put at once."""
-
 FILE_ROWS = 100_000
 """After so many rows a file of a table without partitions ends."""
 
@@ -96,11 +93,10 @@ class _Open:
         return DataFile(self._table.name, self._partition, path, size, self.rows)
 
     def _put(self, path: str) -> None:
-        # Delta's own stream takes bytes alone, and only what went through a buffer of Arrow's comes as such.
-        data = memoryview(self._stream.getvalue())
-        with self._system.open_output_stream(path, buffer_size=2 * PART_BYTES) as stream:
-            for begin in range(0, len(data), PART_BYTES):
-                stream.write(data[begin : begin + PART_BYTES])
+        content = self._stream.getvalue()
+        # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
+        with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
+            stream.write(content)
 
 
 def keys_of(rows: pa.Table, table: Table) -> pa.Table:
