@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint texts java bench bench-landing bench-many-files bench-dashboard release-check worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
+.PHONY: help setup demo check test lint texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,17 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  home=$$("$$bin/python" -c "import jobs, pathlib; print(pathlib.Path(jobs.__file__).parents[1])") && \
 	  "$$bin/election-replay" config check --config "$$home/conf/pipeline.yaml" && \
 	  "$$bin/spark-submit" --properties-file "$$home/conf/spark/local.conf" "$$home/jobs/replay.py" --warehouse warehouse
+
+shipping-test: java $(READY) ## the shippers and loggers of docs/shipping.md, installed (Debian and Ubuntu, as root or by sudo) and run for real
+	@missing=; for pair in rsync:rsync rsyslogd:rsyslog logrotate:logrotate journalctl:systemd systemd-journal-remote:systemd-journal-remote mvn:maven; do \
+	  PATH="$$PATH:/usr/sbin:/sbin:/lib/systemd:/usr/lib/systemd" command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
+	done; \
+	[ -z "$$missing" ] || { \
+	  command -v apt-get >/dev/null || { echo "Install these first:$$missing" >&2; exit 1; }; \
+	  as=; [ "$$(id -u)" = 0 ] || as=sudo; \
+	  $$as apt-get update -qq && $$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
+	@mvn -q -B -f tests/shipping/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/build/shipping-jars
+	@ALL_SHIPPERS=1 $(BIN)/pytest -q tests/shipping
 
 # What the workers of a cluster need: Python's packages and ours, without Spark's jars, which a cluster gets once for all.
 # The environment holds links to the Python that made it, which must stand at the same place on every machine.

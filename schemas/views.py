@@ -636,25 +636,39 @@ AVAILABILITY = View(
                        AS observed_ms
             FROM days GROUP BY cluster, replica_group, protocol, number
         ),
+        leaderless AS (
+            SELECT * FROM findings WHERE rule = 'LEADERLESS' AND implied_by IS NULL
+        ),
+        outages AS (
+            SELECT one.* FROM leaderless AS one
+            LEFT JOIN leaderless AS longer ON longer.cluster = one.cluster
+                AND longer.replica_group = one.replica_group AND longer.protocol = one.protocol
+                AND unix_millis(longer.start_time) <= unix_millis(one.start_time) + {NEAR_MS}
+                AND (longer.end_time IS NULL OR longer.end_time >= one.end_time)
+                AND (longer.duration_min_ms > one.duration_min_ms
+                     OR (longer.duration_min_ms = one.duration_min_ms AND longer.finding_id < one.finding_id))
+            WHERE longer.finding_id IS NULL
+        ),
         lost AS (
             SELECT day.cluster, day.replica_group, day.protocol, day.day_ms, found.severity,
                    least(coalesce(unix_millis(found.end_time), day.watched_to), day.day_ms + {DAY_MS})
                        - greatest(unix_millis(found.start_time), day.day_ms) AS within_ms,
-                   found.duration_min_ms,
-                   CASE WHEN found.end_time IS NOT NULL AND unix_millis(found.start_time) >= day.day_ms
-                             AND unix_millis(found.end_time) <= day.day_ms + {DAY_MS} THEN found.duration_max_ms
-                   END AS duration_max_ms
+                   found.duration_min_ms, found.duration_max_ms,
+                   found.end_time IS NOT NULL AND unix_millis(found.start_time) >= day.day_ms
+                       AND unix_millis(found.end_time) <= day.day_ms + {DAY_MS} AS inside
             FROM observed AS day
-            JOIN findings AS found ON found.cluster = day.cluster AND found.replica_group = day.replica_group
-                AND found.protocol = day.protocol AND found.rule = 'LEADERLESS' AND found.implied_by IS NULL
+            JOIN outages AS found ON found.cluster = day.cluster AND found.replica_group = day.replica_group
+                AND found.protocol = day.protocol
                 AND unix_millis(found.start_time) < day.day_ms + {DAY_MS}
                 AND coalesce(unix_millis(found.end_time), day.watched_to) >= day.day_ms
         ),
         summed AS (
             SELECT cluster, replica_group, protocol, day_ms, count(*) AS outages,
                    count(*) FILTER (WHERE severity = 'info') AS planned,
-                   sum(least(coalesce(duration_min_ms, 0), greatest(within_ms, 0))) AS least_ms,
-                   sum(greatest(coalesce(duration_max_ms, 0), within_ms, 0)) AS most_ms
+                   sum(CASE WHEN inside THEN coalesce(duration_min_ms, 0)
+                            ELSE least(coalesce(duration_min_ms, 0), greatest(within_ms, 0)) END) AS least_ms,
+                   sum(CASE WHEN inside THEN coalesce(duration_max_ms, within_ms)
+                            ELSE greatest(within_ms, 0) END) AS most_ms
             FROM lost GROUP BY cluster, replica_group, protocol, day_ms
         )
         SELECT day.cluster, day.replica_group, day.protocol, timestamp_millis(day.day_ms) AS day, day.observed_ms,
@@ -750,6 +764,29 @@ NEXT_STEPS = View(
         SELECT finding_id, cluster, replica_group, rule, severity, summary, system, cause,
                {", ".join(column.name for column in CHECKS)}
         FROM fitting WHERE place = 1
+    """,
+)
+
+REVIEWED = View(
+    name="reviewed",
+    comment="What people say of findings: the latest mark of each, whether it is still found or not.",
+    columns=(
+        *of("reviews", "finding_id", "cluster", "replica_group", "rule", "state", "ticket", "note", "reviewer"),
+        *of("reviews", "reviewed_at"),
+        number("found", "1: the finding is published; 0: it is found no more.", nullable=False),
+    ),
+    sql="""
+        SELECT mark.finding_id, mark.cluster, mark.replica_group, mark.rule, mark.state, mark.ticket, mark.note,
+               mark.reviewer, mark.reviewed_at,
+               CAST(CASE WHEN found.finding_id IS NULL THEN 0 ELSE 1 END AS BIGINT) AS found
+        FROM (
+            SELECT *, row_number() OVER (
+                PARTITION BY finding_id ORDER BY reviewed_at DESC, state, reviewer
+            ) AS from_last
+            FROM reviews
+        ) AS mark
+        LEFT JOIN findings AS found ON found.finding_id = mark.finding_id
+        WHERE mark.from_last = 1 AND mark.state <> 'open'
     """,
 )
 
@@ -1049,6 +1086,7 @@ VIEWS: dict[str, View] = {
         RECOVERIES,
         AVAILABILITY,
         NEXT_STEPS,
+        REVIEWED,
         BLIND_SPOTS,
         GROUPS,
         TIMELINE,

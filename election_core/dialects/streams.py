@@ -7,7 +7,9 @@ PACKED = (".gz", ".zst", ".bz2")
 """Suffixes of the compressions that can be read."""
 
 _DATED = re.compile(
-    r"[.-](?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[T_.-][0-2]\d(?:-?[0-5]\d(?:-?[0-5]\d(?:\.\d{3})?)?)?)?(?:[.-]\d{1,4})?(?=\.|$)"
+    r"[.-](?:19|20)\d\d-?[01]\d-?[0-3]\d"
+    r"(?:[T_.-]?[0-2]\d(?:-?[0-5]\d(?:-?[0-5]\d(?:\.\d{3})?)?)?)?(?:[.-](?:\d{1,4}|1\d{9}))?(?=\.|$)"
+    r"|-1\d{9}(?=\.|$)"
 )
 """What logrotate, the loggers' daily files, kubelet and lumberjack write into the name of a file that they put away."""
 

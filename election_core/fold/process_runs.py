@@ -166,7 +166,7 @@ class Activity:
             return []
         stops = sorted(self.stops)
         marked = _starts(self.markers)
-        starts = _first_words(marked, segments)
+        starts = _first_words(marked, segments, stops)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[tuple[int, str] | None] = [*starts]
         if not starts or first_seen < starts[0][0]:
@@ -257,13 +257,22 @@ def _smaller(event_id: str | None, other: str | None) -> str | None:
     return min(event_id, other)
 
 
-def _first_words(starts: list[tuple[int, str]], segments: list[Segment]) -> list[tuple[int, str]]:
-    """A process writes a few lines before the marker of its start: its life begins with the first of them."""
+def _first_words(
+    starts: list[tuple[int, str]], segments: list[Segment], stops: Sequence[tuple[int, str]]
+) -> list[tuple[int, str]]:
+    """A process writes a few lines before the marker of its start: its life begins with the first of them.
+
+    Where a clean stop began among these lines, they are the last ones of the life before: a process may be started
+    again so soon that no time without lines tells the two apart.
+    """
     begins = [segment.first for segment in segments]
     moved = []
     for time, event_id in starts:
         number = bisect_left(begins, time + 1) - 1
         begin = begins[number] if number >= 0 and time - begins[number] <= _BEFORE_MARKER else time
+        stopped = bisect_left(stops, (time,))
+        if stopped and stops[stopped - 1][0] >= begin:
+            begin = time
         moved.append((min(begin, time), event_id))
     return moved
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from election_core.judge.clock_segments import (
+    SLACK_US,
     UNBOUNDED,
     Edge,
     Message,
@@ -268,7 +269,23 @@ class Clocks:
         for before, after in self._segments.sides_of_steps():
             if before not in doubted and after not in doubted:
                 doubted += [before, after]
-        return doubted
+        untold = dict(self._segments.untold())
+        known = self._combined([*doubted, *untold])
+        return doubted + [
+            number
+            for number, beside in untold.items()
+            if number not in doubted and not self._fits(number, beside, known)
+        ]
+
+    def _fits(self, number: int, beside: list[tuple[int, int]], known: dict[tuple[int, int], int]) -> bool:
+        """Whether a segment of which no message tells may be within its bounds, by the steps to those next to it."""
+        within = self._segments.bound(number) + SLACK_US
+        fits = []
+        for other, ahead in beside:
+            most, least = known.get((_TRUE_TIME, other)), known.get((other, _TRUE_TIME))
+            if most is not None and least is not None:
+                fits.append(ahead - least <= within and ahead + most >= -within)
+        return bool(fits) and all(fits)
 
     def _combined(self, doubted: list[int]) -> dict[tuple[int, int], int]:
         """Messages and the configured bounds that they do not contradict, together."""

@@ -18,7 +18,7 @@ from operator import itemgetter
 
 from election_core.fold.process_runs import SECOND, SILENCE
 from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, STOPPED, TRANSFER
-from election_core.judge.clock import Clocks, Moment
+from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_core.judge.quorum_contact import Left, Majorities, Majority
 from election_core.judge.wording import between, seconds
@@ -203,17 +203,19 @@ class _Lives:
     """When members were up."""
 
     def __init__(self, group: Group) -> None:
-        ends = ((life.since, until(life)) for life in group.of(Alive))
-        self._lives = sorted((begin, last.at) for begin, last in ends if last is not None)
+        self._clocks = group.clocks
+        ends = ((since(life), until(life)) for life in group.of(Alive))
+        self._lives = sorted((group.time(begin), group.time(last)) for begin, last in ends if last is not None)
         self._last = list(accumulate((last for _, last in self._lives), max))
 
     def somebody_up(self, begin: Moment, end: Moment) -> bool:
-        """Whether a member was up for a second or more between two moments."""
-        number = bisect_left(self._lives, (end.at,))
-        while number and self._last[number - 1] - begin.by >= SECOND:
+        """Whether a member was up for a second or more between two moments, on clocks within their bounds."""
+        since_us, until_us = self._clocks.adjusted(begin).by, self._clocks.adjusted(end).at
+        number = bisect_left(self._lives, (until_us,))
+        while number and self._last[number - 1] - since_us >= SECOND:
             number -= 1
-            since, last = self._lives[number]
-            if min(end.at, last) - max(begin.by, since) >= SECOND:
+            born, last = self._lives[number]
+            if min(until_us, last) - max(since_us, born) >= SECOND:
                 return True
         return False
 
@@ -319,26 +321,46 @@ def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, tar
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    lives = [(life.until, life.stopped, life.source_node) for life in group.of(Alive) if life.until is not None]
-    last = {source: (until_us, stopped) for until_us, stopped, source in sorted(lives)}
-    leaders_end, leader_stopped = last.get(before.source, (0, False))
-    if not leader_stopped or leaders_end - end.at > GROUP_SHUTDOWN:
+    lives = sorted(group.of(Alive), key=lambda life: (life.until or 0, life.stopped))
+    last = {life.source_node: life for life in lives if life.until is not None}
+    leaders = last.get(before.source)
+    if leaders is None or not leaders.stopped or not _ended_within(group, end, leaders, -UNBOUNDED):
         return False
-    return all(stopped or 0 <= until_us - end.at <= GROUP_SHUTDOWN for until_us, stopped in last.values())
+    return all(life.stopped or _ended_within(group, end, life, 0) for life in last.values())
+
+
+def _ended_within(group: Group, moment: Moment, life: Alive, since_us: int) -> bool:
+    """Whether a life may have ended from ``since_us`` after a moment on, and before all of a group would be stopped."""
+    end = until(life)
+    if end is None:
+        return False
+    least, most = group.clocks.elapsed(moment, end)
+    return least <= GROUP_SHUTDOWN and most >= since_us
+
+
+def began_early(group: Group, begin: Moment, before: Tenure) -> bool:
+    """Whether a time without a leader began a second or more before its tenure ended: it had fallen silent."""
+    return group.time(before.end) - group.time(begin) > SECOND
 
 
 def leaderless(
-    group: Group, found: Iterable[Gap], title: str, clock: str, no_incident: NoIncident | None = None
+    group: Group,
+    found: Iterable[Gap],
+    title: str,
+    clock: str,
+    no_incident: NoIncident | None = None,
+    died: str = "died",
 ) -> Iterator[Finding]:
     """``LEADERLESS`` for each gap, in the protocol's words: a ``title`` ("leader") of a ``clock`` ("term", "epoch").
 
-    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings.
+    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings. ``died``
+    says how a process ended whose next start alone proves its end: one that says no farewell may have been stopped.
     """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
-        early = gap.begin.at < gap.before.end.at - SECOND
+        early = began_early(group, gap.begin, gap.before)
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
-        how = "fell silent" if fell_silent else _how_ended(gap.before)
+        how = "fell silent" if fell_silent else _how_ended(gap.before, died)
         if gap.lost is not None:
             how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
         if gap.after is not None:
@@ -421,11 +443,11 @@ def _who_left(group: Group, lost: Majority, left: Left) -> str:
     return _away(left) + (f" for {between(*before)}" if before[0] >= BRIEF else "")
 
 
-def _how_ended(tenure: Tenure) -> str:
+def _how_ended(tenure: Tenure, died: str) -> str:
     if tenure.open:
         return "was heard of no more"
     words = {
-        DIED: "died",
+        DIED: died,
         STOPPED: "was stopped",
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",

@@ -366,6 +366,12 @@ class Timeout(Enum):
         "So long after the hand-over the former acting master's table is not yet one that it took from the master.",
         "SlaveSynchronize",
     )
+    # -- RocketMQ writes -----------------------------------------------------------------------------------------
+    WRITE_EPISODE = Entry(
+        10_000,
+        "Answers that found no writer any more, and puts that took more than half a second, are one episode as long as "
+        "no more than this lies between them.",
+    )
     # -- RocketMQ order locks ------------------------------------------------------------------------------------
     LOCK_LIFE = Entry(
         60_000,

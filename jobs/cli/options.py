@@ -39,6 +39,16 @@ def warehouse_option(command: Command) -> Command:
     )(command)
 
 
+def database_option(command: Command) -> Command:
+    """``--database``."""
+    return click.option(
+        "--database",
+        metavar="FILE",
+        envvar="ELECTION_REPLAY_DATABASE",
+        help="Write what is published into this DuckDB file too, for tools that open one; or ELECTION_REPLAY_DATABASE.",
+    )(command)
+
+
 def run_option(command: Command) -> Command:
     """``--run``."""
     return click.option(

@@ -458,24 +458,24 @@ def buckets_of(texts: pl.Series) -> pl.Series:
 
 
 def lines_of(block: Block) -> pl.DataFrame:
-    """The lines of a block: text without line end, length in bytes as written, and whether it could be decoded."""
+    """The lines of a block: text without line end, length in bytes as written, and whether it could be decoded.
+
+    Bytes of zero in front of a line are no part of it: a machine that lost its power leaves them in a log.
+    """
     data, unreadable = decoded(block.data)
     as_written = line_offsets(block.data, block.ends)
     offsets = as_written if data is block.data else line_offsets(data)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     texts = pl.Series(pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers), dtype=pl.String)
     shortened = block.length - len(block.data)  # only a block of one line is ever shortened
+    lengths = np.diff(as_written) + shortened
+    if b"\0" in data:
+        written, texts = texts.str.len_bytes(), texts.str.strip_chars_start("\0")
+        lengths -= (written - texts.str.len_bytes()).to_numpy()
     flags = np.zeros(len(texts), dtype=bool)
     flags[unreadable] = True
-    return pl.DataFrame(
-        {
-            "text": texts.str.strip_chars_end(
-                "\r\n" if b"\r" in data else "\n"
-            ),  # of one character it is twice as fast
-            "length": np.diff(as_written) + shortened,
-            "unreadable": flags,
-        }
-    )
+    ends = "\r\n" if b"\r" in data else "\n"  # to strip one character is twice as fast
+    return pl.DataFrame({"text": texts.str.strip_chars_end(ends), "length": lengths, "unreadable": flags})
 
 
 def numbered(lines: pl.DataFrame, first: int) -> pl.DataFrame:

@@ -59,13 +59,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A landing that has begun: its number, the versions of the tables that it writes, in the order of its commits,
-    and the rows of ``landed_files`` that say how far each file is landed.
-    """
+    """A landing that has begun: its number, and the versions of the tables it writes, in the order of its commits."""
 
     batch: int
     versions: dict[str, int | None]
-    landed: list[dict[str, Any]]
 
 
 def begin(warehouse: Warehouse, config: Config) -> Begun:
@@ -73,19 +70,19 @@ def begin(warehouse: Warehouse, config: Config) -> Begun:
     warehouse.create()
     remember_privacy(warehouse, pseudonyms_of(config.privacy))
     versions = {table: warehouse.version(table) for table in (*EVIDENCE, LANDED.name)}
-    landed = warehouse.rows(LANDED.name, STATE_COLUMNS)
-    return Begun(1 + max((row["batch"] for row in landed), default=0), versions, landed)
+    return Begun(1 + warehouse.last_batch(), versions)
 
 
 def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
     """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
 
-    A rolled file that was only renamed keeps all three. A file whose last line waits is looked into once more, one that
-    could not be read to its end again and again: by its path too, as others may be like it in all three. What a file
-    holds of another node says nothing of that node's own files.
+    ``landed`` are rows of ``landed_files``, in the order of landings. A rolled file that was only renamed keeps all
+    three. A file whose last line waits is looked into once more, one that could not be read to its end again and again:
+    by its path too, as others may be like it in all three. What a file holds of another node says nothing of that
+    node's own files.
     """
     last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in sorted(landed, key=lambda row: row["batch"]):
+    for row in landed:
         if row["status"] == PART:
             continue
         for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
@@ -114,7 +111,7 @@ def read_otherwise(row: dict[str, Any], config: Config) -> bool:
 
 
 def tasks_of(
-    files: list[LogFile], landed: list[dict[str, Any]], landing: str, config: Config, batch: int
+    files: list[LogFile], landed: Iterable[dict[str, Any]], landing: str, config: Config, batch: int
 ) -> list[Task]:
     """The files grouped by their beginning, each group with what is landed of it; the largest first."""
     zone = open_landing(landing)
@@ -164,9 +161,9 @@ States = defaultdict[tuple[str, str, str], dict[str, dict[str, Known]]]
 
 
 def landed_states(landed: Iterable[dict[str, Any]]) -> States:
-    """How far each file is landed: its last row in ``landed_files``."""
+    """How far each file is landed: its last row in ``landed_files``, of rows in the order of landings."""
     states: States = defaultdict(dict)
-    for row in sorted(landed, key=lambda row: row["batch"]):
+    for row in landed:
         if row["status"] in LANDED_STATES:
             known = Known(
                 **{field.name: row[field.name] for field in fields(Known)} | {"file_time": micros(row["file_time"])}

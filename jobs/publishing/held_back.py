@@ -18,7 +18,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
     note = CommitProperties(custom_metadata={NOTE: run_id})
     published = warehouse.published()
     versions = published["versions"] if published else {}
-    chosen = f"cluster IN ({', '.join(quoted(one) for one in sorted(clusters))})"
+    chosen = f"cluster IN ({', '.join(quoted(cluster) for cluster in sorted(clusters))})"
     for name in JUDGED:
         location = warehouse.location(name)
         warehouse.opened(name).delete(chosen, commit_properties=note)

@@ -31,6 +31,8 @@ READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 class Published:
     """The published tables of a warehouse, as the last run left them, or the one whose id begins with ``run``.
 
+    A table of which an older release knew nothing is empty.
+
     Raises :class:`JobError` when there are none.
     """
 
@@ -41,8 +43,11 @@ class Published:
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
         with readable(self.run, last=run is None):
-            for name, version in warehouse.published_versions(self.run).items():
-                self._database.register(name, warehouse.dataset(name, version))
+            versions = warehouse.published_versions(self.run)
+            for name, table in TABLES.items():
+                there = name in versions
+                rows = warehouse.dataset(name, versions[name]) if there else table.arrow_schema().empty_table()
+                self._database.register(name, rows)
         create_in_duckdb(self._database)
         self._database.execute("SET enable_external_access = false")
         self._database.execute("SET lock_configuration = true")
@@ -76,6 +81,10 @@ class Published:
         near = get_close_matches(missing[1].lower(), CALLS, 4) if missing else []
         there_is = ", ".join(CALLS[name] for name in [*near, *(name for name in CALLS if name not in near)])
         return JobError(*str(error).rstrip().splitlines(), f"The tables and views are: {there_is}")
+
+    def query_with(self, sql: str, values: Sequence[Any]) -> pa.Table:
+        """The answer to one of our own queries, as :meth:`rows`, but as a table."""
+        return self._database.sql(sql, params=values).to_arrow_table()
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The answer to one of our own queries, with ``?``, or ``$`` and its name, for each value."""

@@ -93,8 +93,10 @@ class _Open:
         return DataFile(self._table.name, self._partition, path, size, self.rows)
 
     def _put(self, path: str) -> None:
-        with self._system.open_output_stream(path) as stream:
-            stream.write(self._stream.getvalue().to_pybytes())
+        content = self._stream.getvalue()
+        # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
+        with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
+            stream.write(content)
 
 
 def keys_of(rows: pa.Table, table: Table) -> pa.Table:

@@ -28,6 +28,9 @@ MOST_SMALL = 16
 FEW_ROWS = 200_000
 """So many rows are written anew by the driver, sooner than others have begun."""
 
+READ_ROWS = 50_000
+"""So many rows are looked at together."""
+
 PIECE_ROWS = 2 * FILE_ROWS
 """About so many rows are written anew at once."""
 
@@ -160,21 +163,21 @@ def kept(each: Each, plans: Sequence[Anew]) -> list[DataFile]:
 
 def written_anew(piece: Piece) -> list[DataFile]:
     """The rows of a piece that stay, in new files."""
-    table, warehouse = TABLES[piece.table], Warehouse(piece.root)
+    warehouse = Warehouse(piece.root)
     system, root = warehouse.files(warehouse.location(piece.table))
-    parts = [staying(pq.read_table(f"{root}/{path}", filesystem=system), piece) for path in piece.files]
-    batches = [in_shape(table, batch) for part in parts for batch in part.to_batches() if batch.num_rows]
-    if not batches:
-        return []
-    rows = pa.Table.from_batches(batches)
+    files = (pq.ParquetFile(system.open_input_file(f"{root}/{path}")) for path in piece.files)
+    parts = [staying(batch, piece) for file in files for batch in file.iter_batches(READ_ROWS)]
+    rows = pa.concat_tables([TABLES[piece.table].arrow_schema().empty_table(), *parts])
     order = pc.sort_indices(pa.table({"place": places_of(rows, piece.table)}), [("place", "ascending")])
-    in_order = rows.take(order).to_batches(max_chunksize=10_000)
-    return write_data_files(((piece.table, batch) for batch in in_order), piece.root)
+    in_order = rows.take(order).to_batches(max_chunksize=READ_ROWS)
+    return write_data_files(((piece.table, batch) for batch in in_order if batch.num_rows), piece.root)
 
 
-def staying(rows: pa.Table, piece: Piece) -> pa.Table:
-    """Those of a file's rows that lie in the piece and do not go."""
-    cluster, own = TABLES[piece.table].replaced_by
+def staying(batch: pa.RecordBatch, piece: Piece) -> pa.Table:
+    """Those of some rows that lie in the piece and do not go, in the table's columns of today."""
+    table = TABLES[piece.table]
+    rows = pa.Table.from_batches([in_shape(table, batch)]).cast(table.arrow_schema())
+    cluster, own = table.replaced_by
     places = places_of(rows, piece.table)
     going = pc.is_in(rows[cluster], pa.array(sorted(piece.gone.clusters), pa.string()))
     if piece.gone.keys:

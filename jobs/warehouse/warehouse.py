@@ -1,4 +1,4 @@
-"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
+"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold,side}/<table>``."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
@@ -27,6 +28,12 @@ from schemas.model import sql_text
 
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""
+
+FORM, FORM_PROPERTY = 2, "electionReplay.warehouseForm"
+"""The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
+
+It grows where an older release would write or read wrongly: 2 has judged tables without partitions.
+"""
 
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
@@ -142,7 +149,17 @@ class Warehouse:
 
     def last_batch(self) -> int:
         """The number of the last landing that was finished; 0 if there is none."""
-        return max((row["batch"] for row in self.rows("landed_files", ["batch"])), default=0)
+        if self.version("landed_files") is None:
+            return 0
+        files = pa.table(self.opened("landed_files").get_add_actions(flatten=True))
+        return int(pc.max(files["partition.batch"].cast(pa.int64())).as_py() or 0) if files.num_rows else 0
+
+    def distinct(self, table: str, column: str) -> list[str]:
+        """The values of a column, each once, in order; none if the table is not there."""
+        if self.version(table) is None:
+            return []
+        with self.telling(table):
+            return sorted(self.dataset(table).to_table([column])[column].unique().to_pylist())
 
     def runs(self) -> list[dict[str, Any]]:
         """All rows of ``gold.runs``."""
@@ -152,7 +169,11 @@ class Warehouse:
         return rows
 
     def published(self) -> dict[str, Any] | None:
-        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published."""
+        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published.
+
+        Raises :class:`JobError` where a newer release has published in a form that this one does not know.
+        """
+        self.refuse_newer()
         rows = [row for row in self.runs() if row["status"] == "published"]
         return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
 
@@ -166,7 +187,7 @@ class Warehouse:
 
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
         """At which version readers read each table; what is written after a run was published is read as it is."""
-        newest = {name: self.version(name) for name in ("runs", "validations")}
+        newest = {name: self.version(name) for name in ("runs", "validations", "reviews")}
         versions = {**run["versions"], **newest}
         return {name: version for name, version in versions.items() if name in TABLES and version is not None}
 
@@ -177,11 +198,32 @@ class Warehouse:
         """
         self.refuse_foreign_folder()
         self.refuse_unwritable()
+        self.refuse_newer()
         for table in TABLES.values():
             if self.version(table.name) is not None and self.shaped_alike(table):
                 self.add_missing_columns(table)
             else:
                 patiently(partial(self._make, table))
+        self.note_form()
+
+    def form(self) -> int:
+        """The form that the warehouse has; 1 where nothing says so."""
+        if self.version("runs") is None:
+            return 1
+        return int(self.opened("runs").metadata().configuration.get(FORM_PROPERTY) or 1)
+
+    def refuse_newer(self) -> None:
+        """Raise :class:`JobError` for a warehouse of a newer release, in a form that this one does not know."""
+        if (form := self.form()) > FORM:
+            raise JobError(
+                f"the warehouse {self.root} has form {form}, and this release of election-replay knows forms up to "
+                f"{FORM}: use the release that wrote it, or a newer one"
+            )
+
+    def note_form(self) -> None:
+        """Let the warehouse say its form, once all tables have it."""
+        if self.form() != FORM:
+            self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
 
     def _make(self, table: Table) -> None:
         DeltaTable.create(

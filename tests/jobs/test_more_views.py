@@ -167,6 +167,7 @@ def test_a_day_of_which_little_was_seen_says_so(tmp_path: Path) -> None:
         findings=[
             finding("f1", "LEADERLESS", 100, 160, duration_min_ms=50 * MS, duration_max_ms=70 * MS),
             finding("f2", "LEADERLESS", 120, 140, implied_by="f1"),
+            finding("inside", "LEADERLESS", 99.5, 150, duration_min_ms=40 * MS, duration_max_ms=50 * MS),
             finding("f3", "LEADERLESS", EVENING - 10, EVENING + 20, severity="info", duration_min_ms=29 * MS),
             finding("f4", "LEADERLESS", 2 * DAY + 3000, None, duration_min_ms=0),
         ],

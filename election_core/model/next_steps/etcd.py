@@ -44,6 +44,18 @@ ETCD_STEPS: tuple[NextSteps, ...] = (
         source=DISASTER,
     ),
     of(
+        rule=RuleId.DOUBLE_VOTE,
+        checks=(_LOG, _HASH, _LINES),
+        do_not="Do not start the voter from an old copy of its data directory again: it forgets votes that it gave.",
+        source=RAFT,
+    ),
+    of(
+        rule=RuleId.TERM_REGRESSION,
+        checks=(_LOG, _STATUS, _HASH),
+        do_not="Do not let the member go on with an old data directory: remove it, empty it, and add it as a new one.",
+        source=DISASTER,
+    ),
+    of(
         rule=RuleId.STALE_LOG_VOTE,
         checks=(_BACKUP, _HASH, _LOG),
         do_not="Do not move leadership before the members' data are compared.",

@@ -97,6 +97,26 @@ ROCKETMQ_STEPS: tuple[NextSteps, ...] = (
         source=DLEDGER,
     ),
     NextSteps(
+        rule=RuleId.WRITES_UNANSWERED,
+        checks=(
+            Check("Whether the broker's disk keeps up", run.DISK),
+            _FROZEN,
+            Check("How long puts take, and how many wait", run.MQ_STATUS),
+        ),
+        do_not="Do not send the same messages again without a key to tell them apart: the broker stored them.",
+        source="RocketMQ NettyRemotingAbstract#writeResponse; docs/en/best_practice.md",
+    ),
+    NextSteps(
+        rule=RuleId.FORMER_LEADER_STILL_MASTER,
+        checks=(
+            _WHO_LEADS,
+            Check("Which brokers the name servers give to clients for the topic", run.MQ_ROUTE),
+            _PROBE,
+        ),
+        do_not="Do not restart the former leader while it changes its role: it ends the change by itself.",
+        source="RocketMQ DLedgerRoleChangeHandler#handle",
+    ),
+    NextSteps(
         rule=RuleId.WRONG_ROUND_RESULT,
         checks=(_EXPLAIN, Check("Which release runs: clusterList shows it", run.MQ_CLUSTER), _VOTES),
         do_not="Do not mix releases of DLedger in one group while this stands open.",

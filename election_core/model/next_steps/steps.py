@@ -36,6 +36,7 @@ SYSTEMS = {
     "acting_master": ROCKETMQ,
     "broker_identity": ROCKETMQ,
     "order_lock": ROCKETMQ,
+    "writes": ROCKETMQ,
     "metadata": ROCKETMQ,
 }
 """The system whose tools are at hand, by protocol; of all others nothing is known."""

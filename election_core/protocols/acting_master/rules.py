@@ -22,7 +22,7 @@ from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UN
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
-from election_core.judge.leaderless import Gap, gaps
+from election_core.judge.leaderless import Gap, began_early, gaps
 from election_core.judge.limits import log_gaps
 from election_core.judge.overlap import Overlap, at_once, overlaps
 from election_core.judge.role_rows import role_intervals
@@ -184,7 +184,13 @@ def _believed_until(group: Group, role: Role, end: Moment) -> Moment:
     learned += [
         since(fact) for fact in group.of(BrokerRegistered) if is_smaller(ids.get(fact.address or ""), role.node)
     ]
-    after = [moment.at for moment in learned if group.clocks.elapsed(begin, moment)[0] > 0 and moment.at < end.at]
+    after = [
+        reading
+        for moment in learned
+        if group.clocks.elapsed(begin, moment)[0] > 0
+        and (reading := group.clocks.shown_by(role.source_node, moment)[0]) is not None
+        and reading < end.at
+    ]
     return Moment(max(begin.at, min(after)), end.by, begin.source, end.event_id) if after else end
 
 
@@ -666,7 +672,7 @@ def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | 
 def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, cause: Finding | None) -> Finding:
     loss = "No master, and nobody acted" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
     ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
-    if gap.begin.at < gap.before.end.at - SECOND:
+    if began_early(group, gap.begin, gap.before):
         ended = "fell silent"
     then = f"until {services.words(gap.after)} served" if gap.after is not None else "to the end of the logs"
     long = gap.least > _normal_gap(group)

@@ -36,7 +36,7 @@ from election_core.model.facts import (
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 from election_core.model.terms import is_larger
-from election_core.model.timing import Timeout
+from election_core.model.timing import US_PER_MS, Timeout
 from election_core.protocols.dledger.checks import (
     FOR_ANOTHER,
     ROLE_CHANGES,
@@ -57,6 +57,7 @@ from election_core.protocols.dledger.checks import (
     vote_reply,
 )
 from election_core.protocols.dledger.facts import (
+    BrokerBecameSlave,
     CommittedCut,
     LeaderLog,
     QueuesCut,
@@ -265,6 +266,7 @@ class DledgerLog:
         serving = [
             (event.term, event) for event in self._of_broker if event.term is not None and _begins_to_serve(event)
         ]
+        slaves = [event for event in self._of_broker if _becomes_slave(event)]
         self._of_broker.clear()
         incarnations = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(
@@ -289,6 +291,10 @@ class DledgerLog:
         yield from self._quorum_facts(emit)
         for term, event in serving:
             yield Serving(*emit.at(event), term=term)
+        for event in slaves:
+            began = (event.at - (event.duration_ms or 0) * US_PER_MS, event.by - (event.duration_ms or 0) * US_PER_MS)
+            during = emit.during(self.node, *began, event.event_id, event.at, event.by, event.event_id)
+            yield BrokerBecameSlave(*during, term=event.term or 0)
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
@@ -687,6 +693,12 @@ def _begins_to_serve(event: FoldEvent) -> bool:
     """Whether the broker on top of a leader has become master: from here on it takes messages."""
     changed = event.kind == "DLB_ROLE_END" and event.flag is True
     return changed and event.role == "LEADER" and event.value_before != "SLAVE"
+
+
+def _becomes_slave(event: FoldEvent) -> bool:
+    """Whether the broker on top of a member that leads no more took a second or more to become slave."""
+    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.role != "LEADER"
+    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= SECOND
 
 
 _OWN_ID_KINDS = frozenset({"DL_HB_SELF", "DL_VOTE_SELF"})

@@ -61,6 +61,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         Majorities(group),
         unseen=_led_unseen,
         no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
+        died="was killed or stopped",
     )
     yield from _coverage(group)
 
@@ -137,11 +138,17 @@ def _planned(group: Group, tenure: Tenure) -> bool:
 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
     """Whether every server was down once about then, and no two of them surely at once."""
-    near = [down for down in group.roles if down.role == DOWN and abs(down.since - tenure.end.at) < ROLLING_RESTART]
+    near = [down for down in group.roles if down.role == DOWN and _about(group, since(down), tenure.end)]
     members = {life.source_node for life in group.of(Alive)}
     return {down.source_node for down in near} == members and not any(
         _surely_at_once(group, first, second) for first, second in combinations(near, 2)
     )
+
+
+def _about(group: Group, moment: Moment, other: Moment) -> bool:
+    """Whether one moment may have been so near another that a rolling restart holds both."""
+    least, most = group.clocks.elapsed(moment, other)
+    return least < ROLLING_RESTART and -most < ROLLING_RESTART
 
 
 def _surely_at_once(group: Group, role: Role, other: Role) -> bool:

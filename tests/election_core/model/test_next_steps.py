@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from election_core.model.catalogue import CATALOGUE, Rule
+from election_core.model.catalogue import CATALOGUE, Rule, RuleId
 from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS, SYSTEMS, NextSteps, commands, steps_for
 from election_core.model.next_steps.steps import ETCD, ROCKETMQ, ZOOKEEPER
 
@@ -77,9 +77,15 @@ def test_no_command_is_kept_that_nobody_is_told() -> None:
     assert kept <= set(commands_said())
 
 
+OF_DLEDGER = {RuleId.LEADER_KEPT_WITHOUT_QUORUM, RuleId.WRONG_VOTE_RESULT}
+"""Rules of the Raft family that only DLedger's logs can break: no other prints what they need."""
+
+
 def systems_of(rule: Rule) -> set[str]:
     """The systems whose protocols judge a rule; a judge that all protocols share stands for the others beside it."""
     rooms = {module.split(".")[1] for module in rule.judged_by if module.startswith("protocols.")}
+    if "raft_family" in rooms:
+        rooms = rooms - {"raft_family"} | {"dledger"} | ({"raft"} if rule.id not in OF_DLEDGER else set())
     return {SYSTEMS.get(room, ANY) for room in rooms} or {ROCKETMQ, ETCD, ZOOKEEPER, ANY}
 
 
