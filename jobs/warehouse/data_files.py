@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from jobs.warehouse.patience import WAITS, no_machine, patiently
+from jobs.warehouse.patience import PAUSE, no_machine, patiently
 from schemas import TABLES, Table
 
 ROW_GROUP = 10_000
@@ -195,7 +195,7 @@ def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
         return _written(output, root)
     except OSError as error:
         if no_machine(error):
-            time.sleep(WAITS[-1])
+            time.sleep(PAUSE)
         raise
 
 

@@ -1,8 +1,9 @@
 """Writing to HDFS while one of its machines is down.
 
 The NameNode goes on naming a DataNode that has died: for ten minutes where its settings are Hadoop's own, for half a
-minute with ``dfs.namenode.avoid.write.stale.datanode``. Java's client then asks for another one; that of Delta's writer
-gives up. What it gave up has not been written: a commit is a file that is renamed when all of it is there.
+minute with ``dfs.namenode.avoid.write.stale.datanode`` and machines enough for all replicas. Java's client then asks
+for another one; that of Delta's writer gives up. What it gave up has not been written: a commit is a file that is
+renamed when all of it is there.
 """
 
 import re
@@ -14,11 +15,14 @@ from deltalake.exceptions import DeltaError
 
 Answer = TypeVar("Answer")
 
-NO_MACHINE = re.compile(r"HdfsObjectStore error: IO error")
+NO_MACHINE = re.compile(r"IO error occurred while communicating with HDFS")
 """What the writer says when a DataNode does not answer it."""
 
-WAITS = (1, 2, 5, 10, 20, 30)
+WAITS = (1, 2, 5, 10, 20, 30, 60)
 """Seconds before each new attempt."""
+
+PAUSE = 20
+"""Seconds before a task fails, so that Spark's next attempts at it come later."""
 
 
 def patiently(write: Callable[[], Answer]) -> Answer:

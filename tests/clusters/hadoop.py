@@ -125,6 +125,8 @@ class Hadoop:
                 "dfs.replication": 2,
                 "dfs.namenode.avoid.write.stale.datanode": "true",
                 "dfs.namenode.avoid.read.stale.datanode": "true",
+                # With no more machines than replicas a silent one is named until it counts as dead: 40 s here.
+                "dfs.namenode.heartbeat.recheck-interval": 5_000,
                 **hdfs,
             },
             "yarn-site.xml": {
