@@ -31,23 +31,53 @@ def sql(warehouse: str, query: str, form: str, safe_csv: bool) -> None:
     (print_safe_csv if safe_csv else FORMS[form])(answer.column_names, rows_in(answer))
 
 
+clock_option = click.option(
+    "--clock",
+    type=click.Choice(["adjusted", "raw"]),
+    default="adjusted",
+    show_default=True,
+    help="raw: leave the times of a clock that is proven wrong as its node logged them.",
+)
+
+
 @click.command()
 @warehouse_option
 @click.option("--cluster", required=True, help="The cluster's folder name.")
 @click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
 @click.option("--to", "until", metavar="TIME", help="Only up to this time.")
-def incident(warehouse: str, cluster: str, group: str, since: str | None, until: str | None) -> None:
+@clock_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "trace"]),
+    default="text",
+    show_default=True,
+    help="trace: JSON for Perfetto, and other viewers of Chromium's trace events.",
+)
+def incident(
+    warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str, form: str
+) -> None:
     """Tell what happened in one replica group: story, lanes, findings with their log lines, timeline.
+
+    Times are UTC; a clock that is proven wrong is put right, and its lane says by how much.
 
     \b
     Example
       election-replay incident --warehouse W --cluster payments --group broker-a --from 2026-03-01T05:00
+      election-replay incident --warehouse W --cluster payments --group broker-a --format trace > incident.json
     """
     from jobs.reading.incident import incident as found
+    from jobs.reading.votes import votes_of
     from jobs.showing.incident_text import text
+    from jobs.showing.trace import trace
 
-    for line in text(found(published(warehouse), cluster, group, moment(since), moment(until))):
+    tables = published(warehouse)
+    shown = found(tables, cluster, group, moment(since), moment(until), raw=clock == "raw")
+    if form == "trace":
+        write(as_json(trace(shown, votes_of(tables, shown))))
+        return
+    for line in text(shown):
         say(line)
 
 
@@ -78,8 +108,11 @@ def metrics(warehouse: str, out: str | None) -> None:
 @click.option("--group", required=True, help="Replica group: broker name, DLedger group, controller.")
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
 @click.option("--to", "until", metavar="TIME", help="Only up to this time.")
+@clock_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="The HTML file to write.")
-def report(warehouse: str, cluster: str, group: str, since: str | None, until: str | None, output: str) -> None:
+def report(
+    warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str, output: str
+) -> None:
     """Write one incident as a single HTML file that can be attached to a post-mortem.
 
     \b
@@ -89,7 +122,7 @@ def report(warehouse: str, cluster: str, group: str, since: str | None, until: s
     from jobs.reading.incident import incident as found
     from jobs.showing.report import page
 
-    shown = found(published(warehouse), cluster, group, moment(since), moment(until))
+    shown = found(published(warehouse), cluster, group, moment(since), moment(until), raw=clock == "raw")
     try:
         Path(output).write_text(page(shown), encoding="utf-8")
     except OSError as error:

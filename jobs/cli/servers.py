@@ -2,6 +2,7 @@
 
 import click
 
+from jobs import JobError
 from jobs.cli.extras import needing
 from jobs.cli.options import settings_in_force, spark_options, warehouse_option
 from jobs.cli.output import say
@@ -44,21 +45,38 @@ def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None,
 
 @click.command()
 @warehouse_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
-def dashboard(warehouse: str, port: int) -> None:
-    """Show what is published in a browser: groups, lanes, findings with their log lines, runs.
+@click.option("--base-path", default="", metavar="PATH", help="The path below which a proxy shows it: /elections.")
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which browsers may ask for it, besides this machine's own; may be repeated.",
+)
+def dashboard(warehouse: str, host: str, port: int, base_path: str, allow_host: tuple[str, ...]) -> None:
+    """Show what is published in a browser: an inbox of findings, groups, lanes, log lines, rules, runs.
 
-    It needs no Spark and asks no other machine for anything; it listens on this machine only. It needs the extra
-    packages of `pip install 'election-replay[dashboard]'`.
+    It needs no Spark, asks no other machine for anything and can change nothing. It listens on this machine only unless
+    --host says otherwise, and answers only to names that --allow-host lists: whoever reaches it may read everything, so
+    that a proxy in front of it should ask who they are. It needs the extra packages of
+    `pip install 'election-replay[dashboard]'`.
 
     \b
-    Example
+    Examples
       election-replay dashboard --warehouse /data/warehouse
+      election-replay dashboard --warehouse /data/warehouse --base-path /elections --allow-host ops.example.com
     """
     from jobs.warehouse.warehouse import Warehouse
 
     with needing("dashboard"):
         from jobs.showing.dashboard import dashboard as application
-    app = application(Warehouse(warehouse))
-    say(f"Open http://127.0.0.1:{port}/ in a browser; Ctrl-C ends it.")
-    app.run(host="127.0.0.1", port=port)
+        from jobs.showing.dashboard import serve as answer
+    app = application(Warehouse(warehouse), base_path, allow_host)
+    shown = f"[{host}]" if ":" in host else host
+    base = f"{base_path.strip('/')}/" if base_path.strip("/") else ""
+    say(f"Open http://{shown}:{port}/{base} in a browser; Ctrl-C ends it.")
+    try:
+        answer(app, host, port)
+    except OSError as error:
+        raise JobError(f"cannot listen on {shown}:{port}: {error.strerror or error}") from None

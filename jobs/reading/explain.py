@@ -8,6 +8,8 @@ from election_core.model.catalogue import RULES, Rule
 from election_core.model.facts import SettingPrinted, TimeoutConfigured
 from election_core.model.timing import in_force
 from jobs import JobError
+from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
+from jobs.reading.incident import evidence
 from jobs.reading.published import Published
 from jobs.reading.words import Row, certainty
 
@@ -16,8 +18,11 @@ LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKN
 
 FINDING_SHAPE = "SELECT * FROM findings WHERE starts_with(finding_id, ?) ORDER BY finding_id LIMIT 6"
 SETTINGS = "SELECT * FROM facts WHERE cluster = ? AND replica_group = ? AND protocol = ? AND kind IN (?, ?)"
-ECHOES = "SELECT finding_id, rule, summary FROM findings WHERE implied_by = ? ORDER BY start_time, finding_id"
-EVIDENCE = "SELECT path, line_no, text, event_id FROM evidence_lines WHERE finding_id = ? ORDER BY position"
+ECHOES = (
+    "SELECT finding_id, rule, severity, certainty, summary FROM findings WHERE implied_by = ? "
+    "ORDER BY start_time, finding_id"
+)
+LANES = "SELECT DISTINCT node, source_node FROM role_intervals WHERE cluster = ? AND replica_group = ?"
 COVERAGE = "SELECT * FROM rule_coverage WHERE cluster = ? AND replica_group = ? AND rule = ? ORDER BY protocol"
 LIMITING = (
     "SELECT rule, summary, start_time, end_time FROM findings WHERE cluster = ? AND replica_group = ? "
@@ -28,9 +33,13 @@ LIMITING = (
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A finding with all that a reviewer asks about it."""
+    """A finding with all that a reviewer asks about it.
+
+    Its times and those of its lines (``at``) are on ``clocks``, which put right what is proven wrong.
+    """
 
     finding: Row
+    clocks: Clocks
     evidence: list[Row]
     coverage: list[Row]
     limits: list[Row]
@@ -57,6 +66,7 @@ class Explanation:
                 "source": rule.source,
                 "refuted_by": rule.refuted_by,
             },
+            "clocks": in_words(self.clocks, raw=False),
             "evidence": self.evidence,
             "coverage": self.coverage,
             "limits": self.limits,
@@ -71,12 +81,16 @@ def explain(published: Published, finding_id: str) -> Explanation:
 
     Raises :class:`JobError`, saying what to do next, when none or several do.
     """
-    finding = the_finding(published, finding_id.strip().lower())
+    named = the_finding(published, finding_id.strip().lower())
+    cluster, group_name = named["cluster"], named["replica_group"]
+    clocks = clocks_of(published, cluster, group_name, published.rows(LANES, [cluster, group_name]))
+    [finding] = findings_on(published, clocks, cluster, [named])
     group = [finding["cluster"], finding["replica_group"]]
     cause = published.rows(FINDING_SHAPE, [finding["implied_by"]]) if finding["implied_by"] else []
     return Explanation(
         finding=finding,
-        evidence=published.rows(EVIDENCE, [finding["finding_id"]]),
+        clocks=clocks,
+        evidence=evidence(published, clocks, cluster, [finding]).get(finding["finding_id"], []),
         coverage=published.rows(COVERAGE, [*group, finding["rule"]]),
         limits=published.rows(
             LIMITING, [*group, list(LIMITS), finding["finding_id"], finding["end_time"], finding["start_time"]]

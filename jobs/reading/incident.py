@@ -1,58 +1,96 @@
-"""One incident: all that is published about one replica group between two times, and its story in sentences.
+"""One incident: all that is published about one replica group between two times, on clocks that are put right.
 
-``incident_text`` and ``report`` show it. The order across nodes is a presentation: clocks of different nodes may
-disagree by what the findings say.
+``story`` tells it in sentences; ``incident_text``, ``report`` and ``dashboard`` show it. A clock that is proven wrong
+is put right wherever its readings are shown, unless the reader asks for the raw ones.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import Any
 
 from jobs import JobError
+from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
+from jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes
 from jobs.reading.published import Published
-from jobs.reading.words import SEVERITIES, Row, clock, leader_word, listed, some, spoken, term_word, undecidable
+from jobs.reading.words import SEVERITIES, Row, name_of, some
 
 FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
 
 GROUP = "cluster = ? AND replica_group = ?"
 OVERLAPPING = f"{GROUP} AND start_time <= ? AND coalesce(end_time, ?) >= ?"
 MEMBERS = f"""
-    SELECT node, arg_min(source_node, start_time) AS source_node, count(*) AS roles FROM role_intervals
-    WHERE {OVERLAPPING} GROUP BY node ORDER BY node
+    SELECT node, source_node, count(*) AS roles FROM role_intervals
+    WHERE {OVERLAPPING} GROUP BY node, source_node ORDER BY node, source_node
 """
 ROLES = f"""
-    SELECT node, source_node, protocol, role, term, start_time, end_time, start_uncertainty_ms, end_uncertainty_ms,
-        start_cause, end_cause
-    FROM role_intervals WHERE {OVERLAPPING} ORDER BY node, start_time, end_time, role
+    SELECT node, source_node, protocol, role, term, leader, start_time, end_time, start_uncertainty_ms,
+        end_uncertainty_ms, start_cause, end_cause, start_event_id
+    FROM role_intervals WHERE {OVERLAPPING} ORDER BY node, source_node, start_time, end_time, role
 """
 SERVICES = f"""
-    SELECT node, role, start_time, end_time, end_cause FROM role_intervals
-    WHERE {OVERLAPPING} AND role IN ('leader', 'acting_leader') AND term IS NULL ORDER BY start_time, node LIMIT ?
+    SELECT node, source_node, role, start_time, end_time, end_cause FROM role_intervals
+    WHERE {OVERLAPPING} AND role IN ('leader', 'acting_leader') AND term IS NULL
+    ORDER BY start_time, node, source_node LIMIT ?
+"""
+ENDINGS = f"""
+    SELECT * FROM (
+        SELECT node, source_node, end_time, end_cause, min(CASE WHEN start_cause = 'start' THEN start_time END)
+            OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
+                  ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again
+        FROM role_intervals WHERE {GROUP}
+    ) WHERE end_cause IN ('died', 'stopped', 'removed', 'silent') AND end_time BETWEEN ? AND ?
+    ORDER BY end_time, node, source_node LIMIT ?
 """
 SILENCES = f"""
-    SELECT node, start_time FROM role_intervals
+    SELECT node, source_node, start_time FROM role_intervals
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?
 """
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
-TOLD_OF_FINDINGS = "finding_id, implied_by, protocol, rule, severity, summary, start_time, end_time"
+TOLD_OF_FINDINGS = (
+    "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, "
+    "messages_lost, bytes_lost, messages_repeated, overlap_min_ms, overlap_max_ms, duration_min_ms, duration_max_ms"
+)
+BEGUN_BY = """
+    LEFT JOIN (SELECT DISTINCT start_event_id, source_node FROM role_intervals
+               WHERE cluster = $cluster AND replica_group = $group AND role = 'leader') AS begun
+        ON begun.start_event_id = change.start_event_id
+"""
+CAMPAIGNS = """
+    LEFT JOIN (SELECT protocol, term, candidate, min(start_time) AS asked_first, CAST(sum(rounds) AS BIGINT) AS rounds
+               FROM elections WHERE cluster = $cluster AND replica_group = $group AND decided_by IS NULL
+               GROUP BY ALL) AS campaign
+        ON campaign.protocol = change.protocol AND campaign.term = change.new_term
+            AND campaign.candidate = change.new_leader
+"""
 FIRST = f"""
-    SELECT protocol, start_time AS changed_at, term AS new_term, leader AS new_leader FROM terms
-    WHERE {GROUP} AND start_time BETWEEN ? AND ? AND leader IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM leadership_changes AS change
-        WHERE change.cluster = terms.cluster AND change.replica_group = terms.replica_group
-            AND change.protocol = terms.protocol AND change.new_term = terms.term
-            AND change.new_leader = terms.leader)
-    ORDER BY start_time, term, leader LIMIT ?
+    SELECT change.protocol, change.changed_at, change.new_term, change.new_leader, begun.source_node,
+        campaign.asked_first, campaign.rounds
+    FROM (
+        SELECT protocol, start_time AS changed_at, term AS new_term, leader AS new_leader, start_event_id FROM terms
+        WHERE cluster = $cluster AND replica_group = $group AND start_time BETWEEN $since AND $until
+            AND leader IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM leadership_changes AS later
+                WHERE later.cluster = terms.cluster AND later.replica_group = terms.replica_group
+                    AND later.protocol = terms.protocol AND later.new_term = terms.term
+                    AND later.new_leader = terms.leader)
+    ) AS change {BEGUN_BY} {CAMPAIGNS}
+    ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most
 """
 CHANGES = f"""
-    SELECT * FROM leadership_changes WHERE {GROUP} AND changed_at BETWEEN ? AND ?
-    ORDER BY changed_at, new_term, new_leader LIMIT ?
+    SELECT change.*, begun.source_node, campaign.asked_first, campaign.rounds
+    FROM leadership_changes AS change {BEGUN_BY} {CAMPAIGNS}
+    WHERE change.cluster = $cluster AND change.replica_group = $group AND change.changed_at BETWEEN $since AND $until
+    ORDER BY change.changed_at, change.new_term, change.new_leader LIMIT $at_most
 """
 NOW = f"SELECT * FROM current WHERE {GROUP} ORDER BY protocol, term, leader"
 MOMENTS = "SELECT * FROM incident_timeline(?, ?, ?, ?) WHERE kind <> 'finding'"
+MOMENTS_AND_SOURCES = f"""
+    SELECT moment.*, line.source_node FROM ({MOMENTS}) AS moment
+    LEFT JOIN log_lines AS line ON line.event_id = moment.event_id AND line.cluster = ?
+    ORDER BY happened_at, kind, node, what, moment.event_id
+"""
 EXTENT = f"""
     SELECT min(happened_at) AS first, max(happened_at) AS last FROM (
         SELECT happened_at FROM ({MOMENTS}) UNION ALL
@@ -61,8 +99,10 @@ EXTENT = f"""
     )
 """
 EVIDENCE = (
-    "SELECT finding_id, path, line_no, text FROM evidence_lines WHERE cluster = ? AND replica_group = ? "
-    "AND finding_id IN (SELECT unnest(?)) ORDER BY finding_id, position"
+    "SELECT proof.finding_id, proof.path, proof.line_no, proof.text, proof.event_id, event.event_time AS logged_at, "
+    "event.source_node FROM evidence_lines AS proof "
+    "LEFT JOIN events AS event ON event.event_id = proof.event_id AND event.cluster = proof.cluster "
+    "WHERE proof.cluster = ? AND proof.finding_id IN (SELECT unnest(?)) ORDER BY proof.finding_id, proof.position"
 )
 KNOWN = (
     "SELECT DISTINCT cluster, replica_group FROM role_intervals UNION "
@@ -70,60 +110,35 @@ KNOWN = (
     "SELECT DISTINCT cluster, replica_group FROM findings ORDER BY ALL"
 )
 
-BECAUSE = {
-    "first_leader": "the first one",
-    "first_master": "the first one",
-    "election_timeout": "the heartbeats of {old} did not arrive any more",
-    "elected_again": "the controllers had taken {old} for dead and elected it again",
-    "heartbeat_timeout": "the heartbeats of {old} did not arrive any more",
-    "leader_lost": "{old} was lost",
-    "leadership_transfer": "it was handed over",
-    "master_inactive": "the controllers had lost the heartbeats of {old}",
-    "master_lost": "{old} was gone",
-    "master_silent": "{old} did not answer",
-    "master_stopped": "{old} had been stopped",
-    "preferred_leader": "it is the preferred one and was back",
-    "quorum_lost": "a leader had lost its quorum",
-    "requested": "somebody asked for it",
-}
-"""Why an election began, in words."""
-
-MEANWHILE = {
-    "died": "{old} had died.",
-    "stopped": "{old} had been shut down.",
-    "silent": "The log of {old} just stops.",
-    "frozen": "{old} was frozen: its log is silent over the change{until}.",
-    "without_quorum": "{old} had given up by itself, for want of a quorum.",
-    "cut_off": "{old} was alive but cut off, and led on{until}.",
-    "reachable": "{old} was alive and heard of it at once: nothing but the election itself ended its role.",
-    "unknown": "What {old} was then, the logs do not say.",
-}
-"""What had become of the old leader, in words."""
-
-
-ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
-
 
 @dataclass(frozen=True, slots=True)
 class Incident:
     """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see.
 
-    ``members`` are the nodes with the folders whose logs speak for them (null: none does) and the number of their
-    roles, ``names`` says what to call each. ``services`` are the times of masters, and of those who act for them, that
-    have no term; ``silences`` the roles in which a log just stops.
+    ``members`` are the lanes: nodes with the folders whose logs speak for them (null: none does) and the number of
+    their roles. ``names`` says what to call a node, ``drawn`` holds the picture. ``services`` are the times of masters,
+    and of those who act for them, that have no term; ``endings`` say which member died, was stopped or fell silent, and
+    when it was back; ``silences`` are the roles in which a log just stops. All times are on ``clocks``; ``raw``: those
+    are the nodes' own, right or wrong.
     """
 
     run_id: str
+    published_at: datetime
     cluster: str
     group: str
     begin: datetime
     end: datetime
+    clocks: Clocks
+    raw: bool
     members: list[Row]
     names: dict[str, str]
+    drawn: Lanes
     roles: list[Row]
     services: list[Row]
+    endings: list[Row]
     silences: list[Row]
     findings: list[Row]
+    echoes_of: dict[str, list[Row]]
     evidence: dict[str, list[Row]]
     changes: list[Row]
     now: list[Row]
@@ -134,19 +149,38 @@ class Incident:
 
     @property
     def roots(self) -> list[Row]:
-        """Findings that follow from no other one that is shown; the gravest first."""
+        """Findings that follow from no other one that is shown; those first that have the gravest, then by time."""
         shown = {finding["finding_id"] for finding in self.findings}
         roots = [finding for finding in self.findings if finding["implied_by"] not in shown]
-        return sorted(roots, key=lambda finding: SEVERITIES.index(finding["severity"]))
+        return sorted(roots, key=lambda root: min(rank(one) for _, one in self.tree(root)))
 
     def echoes(self, finding: Row) -> list[Row]:
         """The findings that follow from ``finding``."""
-        return [other for other in self.findings if other["implied_by"] == finding["finding_id"]]
+        return self.echoes_of.get(finding["finding_id"], [])
+
+    def tree(self, finding: Row, depth: int = 0) -> Iterator[tuple[int, Row]]:
+        """A finding, and all that follow from it, each with how far from it: 0 for itself."""
+        yield depth, finding
+        for echo in self.echoes(finding):
+            yield from self.tree(echo, depth + 1)
+
+    def called(self, node: str, source: str | None = None) -> str:
+        """What to call a member; with ``source`` the one of that machine."""
+        return self.drawn.names.get((node, source)) or self.names.get(node, node)
 
     def counted(self) -> str:
         """How many findings of each severity there are, in words."""
         counts = Counter(finding["severity"] for finding in self.findings)
         return ", ".join(f"{counts[one]:,} {one}" for one in SEVERITIES if counts[one]) or "none"
+
+    def clocks_in_words(self) -> str:
+        """Which clock all times are on."""
+        return in_words(self.clocks, raw=self.raw)
+
+
+def rank(finding: Row) -> int:
+    """How grave a finding is; 0 is the gravest."""
+    return SEVERITIES.index(finding["severity"])
 
 
 def incident(
@@ -157,11 +191,13 @@ def incident(
     until: datetime | None = None,
     *,
     at_most: int | None = None,
+    raw: bool = False,
 ) -> Incident:
     """What is known of a group between two times.
 
-    With ``at_most`` it is what a screen can show at once: the first so many changes, services and silences, of findings
-    what a list tells of them, and neither roles, moments nor evidence.
+    With ``at_most`` it is what a screen can show at once: the first so many changes, services, endings and silences, of
+    findings what a list tells of them, and neither roles, moments nor evidence. ``raw`` leaves wrong clocks as they
+    were.
 
     Raises :class:`JobError` for an unknown cluster or group, and for a window that ends before it begins.
     """
@@ -169,48 +205,139 @@ def incident(
     if since and until and since > until:
         raise JobError(f"--from {since:%Y-%m-%dT%H:%M:%S} is after --to {until:%Y-%m-%dT%H:%M:%S}")
     whole = at_most is None
-    window = [cluster, group, since or FOREVER[0], until or FOREVER[1]]
-    overlapping = [cluster, group, window[3], window[3], window[2]]
+    lanes_ever = published.rows(MEMBERS, [cluster, group, FOREVER[1], FOREVER[1], FOREVER[0]])
+    proven = clocks_of(published, cluster, group, lanes_ever)
+    clocks = Clocks() if raw else proven
+    furthest = max((abs(one.ahead) for one in clocks.wrong), default=timedelta(0))
+    window = [
+        cluster,
+        group,
+        max(since - furthest, FOREVER[0]) if since else FOREVER[0],
+        min(until + furthest, FOREVER[1]) if until else FOREVER[1],
+    ]
+    overlapping = [*window[:2], window[3], window[3], window[2]]
     members = published.rows(MEMBERS, overlapping)
-    findings = published.rows(FINDINGS.format(columns="*" if whole else TOLD_OF_FINDINGS), overlapping)
+    told_of = published.rows(FINDINGS.format(columns="*" if whole else TOLD_OF_FINDINGS), overlapping)
     log_ends = {
-        row["source_node"]: row["log_end"]
+        row["source_node"]: clocks.adjusted(row["source_node"], row["log_end"])
         for row in published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
         if row["log_end"] is not None
     }
-    evidence = published.rows(EVIDENCE, [*window[:2], [one["finding_id"] for one in findings]]) if whole else []
+    moved = findings_on(published, clocks, cluster, told_of)
     begin, end = since, until
     if begin is None or end is None:
         known = published.rows(EXTENT, [*window, *overlapping, *overlapping])[0]
+        if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
+            signs = extent(published, cluster, group, known["last"], clocks)
+            signs += [at for one in moved for at in (one["start_time"], one["end_time"]) if at is not None]
+            known = {"first": min(signs, default=None), "last": max(signs, default=None)}
         ends = [end for source, end in log_ends.items() if source in {one["source_node"] for one in members}]
         begin = begin or known["first"] or FOREVER[0]
         end = end or max([*([known["last"]] if known["last"] else []), *ends], default=FOREVER[1])
+    inside = Inside(clocks, begin, max(begin, end))
+    findings = inside.spans(moved)
+    named = {"cluster": cluster, "group": group, "since": window[2], "until": window[3], "at_most": at_most}
+    changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
     quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
     return Incident(
         run_id=published.run["run_id"],
+        published_at=published.run["published_at"],
         cluster=cluster,
         group=group,
         begin=begin,
         end=end,
+        clocks=proven,
+        raw=raw,
         members=members,
-        names={one["node"]: name_of(one["node"], one["source_node"]) for one in members},
-        roles=published.rows(ROLES, overlapping) if whole else [],
-        services=published.rows(SERVICES, [*overlapping, at_most]),
-        silences=published.rows(SILENCES, [*overlapping, at_most]),
+        names=names_of(lanes_ever),
+        drawn=lanes(published, cluster, group, (begin, end), members, clocks),
+        roles=inside.spans(inside.roles(published.rows(ROLES, overlapping))) if whole else [],
+        services=inside.spans(inside.roles(published.rows(SERVICES, [*overlapping, at_most]))),
+        endings=inside.points(published.rows(ENDINGS, [*window, at_most]), "end_time", "starts_again"),
+        silences=inside.points(published.rows(SILENCES, [*overlapping, at_most]), "start_time"),
         findings=findings,
-        evidence={one: list(lines) for one, lines in groupby(evidence, key=lambda row: row["finding_id"])},
-        changes=published.rows(FIRST, [*window, at_most]) + published.rows(CHANGES, [*window, at_most]),
+        echoes_of=echoes_of(findings),
+        evidence=evidence(published, clocks, cluster, findings) if whole else {},
+        changes=inside.points(changes, "changed_at", "asked_first"),
         now=[] if until else published.rows(NOW, window[:2]),
-        moments=published.rows(MOMENTS, window) if whole else [],
+        moments=inside.points(published.rows(MOMENTS_AND_SOURCES, [*window, cluster]), "happened_at") if whole else [],
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", window[:2]),
         log_ends=log_ends,
         quarantined=quarantined[0]["n"],
     )
 
 
-def name_of(node: str, source: str | None) -> str:
-    """A member's name, with the folder whose logs say it where that is another."""
-    return node if source in (None, node) else f"{node} ({source})"
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Rows with their times put right, and of those what lies in a window."""
+
+    clocks: Clocks
+    begin: datetime
+    end: datetime
+
+    def points(self, rows: list[Row], at: str, *others: str) -> list[Row]:
+        """Rows that happened at a moment of the window, in order of time; ``others`` are times of the same clock."""
+        for row in rows:
+            for name in (at, *others):
+                if row[name] is not None:
+                    row[name] = self.clocks.adjusted(row["source_node"], row[name])
+        inside = [row for row in rows if self.begin <= row[at] <= self.end]
+        return sorted(inside, key=lambda row: row[at])
+
+    def roles(self, rows: list[Row]) -> list[Row]:
+        """Roles with both their ends put right."""
+        for row in rows:
+            row["start_time"] = self.clocks.adjusted(row["source_node"], row["start_time"])
+            if row["end_time"] is not None:
+                ended = self.clocks.adjusted(row["source_node"], row["end_time"])
+                row["end_time"] = max(ended, row["start_time"])
+        return rows
+
+    def spans(self, rows: list[Row]) -> list[Row]:
+        """Those that lie in the window, in part at least."""
+        return [
+            row
+            for row in rows
+            if row["start_time"] <= self.end and (row["end_time"] is None or row["end_time"] >= self.begin)
+        ]
+
+
+def echoes_of(findings: list[Row]) -> dict[str, list[Row]]:
+    """The findings that follow from others, by the id of what they follow from."""
+    found: dict[str, list[Row]] = {}
+    for one in findings:
+        if one["implied_by"] is not None and one["implied_by"] != one["finding_id"]:
+            found.setdefault(one["implied_by"], []).append(one)
+    return found
+
+
+def names_of(members: list[Row]) -> dict[str, str]:
+    """What to call each node: with the folder of its logs, unless it has several."""
+    found: dict[str, str] = {}
+    for node, own in groupby(map(lane_of, members), key=lambda lane: lane[0]):
+        sources = [source for _, source in own if source is not None]
+        found[node] = name_of(node, sources[0]) if len(sources) == 1 else node
+    return found
+
+
+def evidence(published: Published, clocks: Clocks, cluster: str, findings: list[Row]) -> dict[str, list[Row]]:
+    """The lines that prove findings, by id, in order of time; ``at`` is when, on ``clocks``."""
+    rows = published.rows(EVIDENCE, [cluster, [one["finding_id"] for one in findings]])
+    for row in rows:
+        row["at"] = row["logged_at"] and clocks.adjusted(row["source_node"], row["logged_at"])
+    return {one: in_order(list(lines)) for one, lines in groupby(rows, key=lambda row: row["finding_id"])}
+
+
+def in_order(lines: list[Row]) -> list[Row]:
+    """Lines in order of time; those of one file in theirs, whatever their times say: a clock may have been set back."""
+    placed: dict[str, datetime] = {}
+    files = {row["path"]: number for number, row in reversed(list(enumerate(lines))) if row["path"] is not None}
+    keys: list[tuple[datetime, int, int, int, Row]] = []
+    for number, row in sorted(enumerate(lines), key=lambda one: (one[1]["path"] or "", one[1]["line_no"] or 0)):
+        path, at = row["path"] or "", row["at"] or FOREVER[1]
+        placed[path] = max(at, placed.get(path, at))
+        keys.append((placed[path], files.get(row["path"], len(lines)), row["line_no"] or 0, number, row))
+    return [row for *_, row in sorted(keys, key=lambda key: key[:4])]
 
 
 def refuse_unknown(published: Published, cluster: str, group: str) -> None:
@@ -223,81 +350,4 @@ def refuse_unknown(published: Published, cluster: str, group: str) -> None:
         raise JobError(f"no group {group} in {cluster}; there is {some(groups)}")
 
 
-StoryLine = tuple[datetime, str, Row | None]
-"""When, what in one sentence or two, and the finding that says so, if it is one."""
-
-
-def story(incident: Incident) -> list[StoryLine]:
-    """Who led and why that changed, and what went wrong, in order of time."""
-    lines: list[StoryLine] = [
-        (change["changed_at"], change_in_words(incident, change), None) for change in incident.changes
-    ]
-    lines += [(role["start_time"], service_in_words(incident, role), None) for role in incident.services]
-    roots = {one["finding_id"] for one in incident.roots if one["severity"] != "info"}
-    grave = [one for one in incident.findings if one["severity"] == "critical" or one["finding_id"] in roots]
-    lines += [(one["start_time"], one["summary"], one) for one in grave]
-    return sorted(lines, key=lambda one: (one[0], one[2] is not None, one[1]))
-
-
-def change_in_words(incident: Incident, change: Row) -> str:
-    """One change of leadership."""
-    called = incident.names
-    leader, word = leader_word(change["protocol"]), term_word(change["protocol"])
-    who = f"{called.get(change['new_leader'], change['new_leader'])} becomes {leader} ({word} {change['new_term']})"
-    if "old_leader" not in change:  # it is the first one: FIRST has no such column
-        return f"{who}, the first one that is seen."
-    old = called.get(change["old_leader"], change["old_leader"])
-    cause = change["cause"] or ""
-    why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
-    until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
-    return f"{who}{why}. {MEANWHILE[change['old_leader_state']].format(old=old, until=until)}"
-
-
-def service_in_words(incident: Incident, role: Row) -> str:
-    """One time of service of a master, or of a slave that acts for it."""
-    what = "serves as master" if role["role"] == "leader" else "acts as master, read only"
-    ended = {"died": " it died", "stopped": " it was stopped", "silent": " its log just stops"}
-    end = role["end_time"]
-    until = f", until {clock(end)}{':' + ended[role['end_cause']] if role['end_cause'] in ended else ''}" if end else ""
-    return f"{incident.names[role['node']]} {what}{until}."
-
-
-def outcome(incident: Incident) -> Iterator[str]:
-    """Who leads at the end of the logs, and who else is there."""
-    called = incident.names
-    for row in incident.now:
-        parts = [
-            f"{listed([called.get(node, node) for node in nodes])} {one if len(nodes) == 1 else many}"
-            for nodes, one, many in (
-                (row["followers"], "follows", "follow"),
-                (row["others"], "does neither", "do neither"),
-            )
-            if nodes
-        ]
-        leader = called.get(row["leader"], row["leader"])
-        who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else "nobody leads"
-        as_of = f" ({clock(row['as_of'])})" if row["as_of"] else ""
-        yield f"At the end of the logs{as_of} {', '.join([who, *parts])}."
-
-
-def unseen(incident: Incident) -> Iterator[str]:
-    """What the logs do not show, so that nothing is concluded from it."""
-    for row in incident.coverage:
-        yield undecidable(row)
-    for member in incident.members:
-        if member["source_node"] is None:
-            yield f"No log of {incident.names[member['node']]} is here: others speak of it."
-    for role in incident.silences:
-        yield f"The log of {incident.names[role['node']]} just stops at {clock(role['start_time'])} while others go on."
-    if incident.quarantined:
-        unread = f"{incident.quarantined:,} lines of {incident.cluster}"
-        yield f"{unread} could not be read: table quarantine says which, and why."
-    if not incident.coverage and not incident.quarantined:
-        yield "Every rule that was judged here could be decided."
-
-
-def collapsed(moments: list[Row]) -> Iterator[tuple[Row, int, Any]]:
-    """Moments without repetitions: each with how often it comes in a row, and when for the last time."""
-    for _, run in groupby(moments, key=lambda one: (one["kind"], one["node"], one["what"])):
-        alike = list(run)
-        yield alike[0], len(alike), alike[-1]["happened_at"]
+__all__ = ["Incident", "Lane", "evidence", "incident", "rank", "refuse_unknown"]

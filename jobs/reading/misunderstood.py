@@ -7,7 +7,7 @@ from schemas.landed_files import NOT_UNDERSTOOD
 
 MISUNDERSTOOD = f"""SELECT cluster, source_node, path, problem FROM landed_files AS now
 WHERE problem LIKE '{NOT_UNDERSTOOD}%' AND batch = (SELECT max(batch) FROM landed_files AS other
-  WHERE other.cluster = now.cluster AND other.path = now.path) ORDER BY ALL"""  # noqa: S608 - our own text
+  WHERE other.cluster = now.cluster AND other.path = now.path) ORDER BY ALL"""
 
 
 def misunderstood(published: Published) -> list[dict[str, Any]]:

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from textwrap import wrap
 from typing import Any
 
+from election_core.judge.wording import between
 from election_core.judge.wording import seconds as duration
 from election_core.model.catalogue import DEFINITE, PROVEN, RULES
 from election_core.model.timing import MS_PER_SECOND
@@ -31,6 +32,13 @@ Row = dict[str, Any]
 _columns = TABLES["findings"].columns
 MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 : -len(SIGHTINGS)]
 """The columns of a finding that measure it."""
+
+LOSSES = (
+    ("messages_lost", "messages", "were cut off"),
+    ("bytes_lost", "bytes of messages", "were cut off"),
+    ("messages_repeated", "messages", "may be consumed again"),
+)
+"""The columns that tell of damage, each with its unit and what became of them."""
 
 EPOCHS = {"controller"}
 """Protocols that count epochs and elect masters; all others count terms and elect leaders."""
@@ -146,6 +154,33 @@ def measures(row: Row) -> Iterator[tuple[str, str]]:
         if value is not None:
             shown = seconds(value) if column.unit == "ms" else f"{value:,} {column.unit or ''}".rstrip()
             yield column.comment.removesuffix("."), shown
+
+
+def name_of(node: str, source: str | None) -> str:
+    """A member's name, with the folder whose logs say it where that is another."""
+    return node if source in (None, node) else f"{node} ({source})"
+
+
+def surely(row: Row) -> str:
+    """Severity and certainty, which are told together."""
+    return f"{row['severity']} ({row['certainty']})"
+
+
+def lost(row: Row) -> Iterator[str]:
+    """What a finding says was lost, or comes again."""
+    for column, unit, what in LOSSES:
+        if row[column]:
+            yield f"{row[column]:,} {unit} {what}"
+
+
+def lasting(row: Row) -> str:
+    """How long what a finding tells of lasted; empty where that is not known."""
+    for least, most in (("overlap_min_ms", "overlap_max_ms"), ("duration_min_ms", "duration_max_ms")):
+        if row[least] is not None or row[most] is not None:
+            low, high = row[least] or 0, row[most]
+            return f"at least {seconds(low)}" if high is None else between(low * 1000, high * 1000)
+    start, end = row["start_time"], row["end_time"]
+    return "" if end is None or end == start else duration((end - start) // timedelta(microseconds=1))
 
 
 def undecidable(row: Row) -> str:

@@ -3,16 +3,20 @@
 from collections.abc import Iterator
 
 from election_core.model.timing import CONFIGURED, DEFAULT, PRINTED
+from jobs.reading.clocks import in_words
 from jobs.reading.explain import Explanation
-from jobs.reading.words import certainty, measures, paragraph, spoken, spoken_ms, undecidable, when
+from jobs.reading.story import folded
+from jobs.reading.words import certainty, measures, paragraph, spoken, spoken_ms, surely, undecidable, when
+from jobs.showing.incident_text import alike, place
 
 
 def explanation_text(explanation: Explanation) -> Iterator[str]:
     """The lines of the text; evidence stands in it word for word."""
     finding = explanation.finding
     rule = explanation.rule
-    yield f"{finding['severity'].upper()} {finding['rule']}  {finding['cluster']} / {finding['replica_group']}"
-    yield f"{when(finding)} (UTC), finding {finding['finding_id']}"
+    yield f"{surely(finding).upper()} {finding['rule']}  {finding['cluster']} / {finding['replica_group']}"
+    yield from paragraph(f"{when(finding)} (UTC, {in_words(explanation.clocks, raw=False)})")
+    yield f"finding {finding['finding_id']}"
     yield ""
     yield from paragraph(finding["summary"])
     yield ""
@@ -37,9 +41,9 @@ def explanation_text(explanation: Explanation) -> Iterator[str]:
     yield "What limits it"
     yield from (line for text in limits(explanation) for line in paragraph(text, "  ", "    "))
     yield ""
-    yield f"Evidence ({len(explanation.evidence)} lines of logs, word for word)"
-    for row in explanation.evidence:
-        yield f"  {row['path']}:{row['line_no']}" if row["path"] else f"  event {row['event_id']} (not kept as a line)"
+    yield f"Evidence ({len(explanation.evidence)} lines of logs, word for word, in order of time)"
+    for row, count in folded(explanation.evidence):
+        yield f"  {place(row)}{alike(count)}" if row["path"] else f"  event {row['event_id']} (not kept as a line)"
         yield from (f"    {line}" for line in (row["text"] or "").splitlines())
     if not explanation.evidence:
         yield "  none: the finding is about what is missing"
@@ -49,9 +53,9 @@ def links(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Which finding this one follows from, and which follow from it."""
     if explanation.implied_by:
         cause = explanation.implied_by
-        yield "Follows", f"from {cause['rule']} {cause['finding_id']}: {cause['summary']}"
+        yield "Follows", f"from {surely(cause)} {cause['rule']} {cause['finding_id']}: {cause['summary']}"
     for echo in explanation.echoes:
-        yield "Implies", f"{echo['rule']} {echo['finding_id']}: {echo['summary']}"
+        yield "Implies", f"{surely(echo)} {echo['rule']} {echo['finding_id']}: {echo['summary']}"
 
 
 ORIGINS = {

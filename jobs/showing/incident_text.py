@@ -1,26 +1,33 @@
 """An incident as text for a terminal of 100 columns, without colour."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from election_core.model.catalogue import RULES
-from jobs.reading.incident import Incident, collapsed, outcome, story, unseen
-from jobs.reading.words import COLUMNS, Row, certainty, clock, leader_word, paragraph, term_word, when
+from jobs.reading.incident import Incident
+from jobs.reading.lanes import Lane, lane_of
+from jobs.reading.story import Told, collapsed, damage, folded, outcome, story, unseen
+from jobs.reading.words import COLUMNS, Row, certainty, clock, leader_word, paragraph, surely, term_word, when
 
 LINES_SHOWN = {"critical": 6, "warning": 6, "info": 1}
 """Lines of evidence that are shown of one finding; ``explain`` shows all."""
 
 LANES_SHOWN = 24
 NAME_COLUMNS = 24
+SAME_TERM, OTHER_TERM, UNSEEN_LEADER = "-", "|", "~"
+"""A follower, where it follows in another term than before, and a leader after the last line of its log."""
+
 MARKS = {"leader": "#", "acting_leader": "a", "candidate": "c", "down": "x", "follower": "-", "observer": "o"}
 UNKNOWN = "?"
-RANK = " ?o-xca#"
+RANK = " ?o~-|xca#"
 """Where several roles share one column, the one further right is drawn."""
 
 MEANING = {
     "#": "{counted}",
     "a": "acting {leader}",
+    "~": "{leader}, no later line",
     "-": "follower",
+    "|": "follower from here on in another {term}",
     "c": "candidate",
     "o": "observer",
     "x": "down",
@@ -33,7 +40,7 @@ def text(incident: Incident) -> Iterator[str]:
     yield f"{incident.cluster} / {incident.group}"
     day = "" if incident.begin.date() == incident.end.date() else f"{incident.end:%Y-%m-%d} "
     span = f"{incident.begin:%Y-%m-%d} {clock(incident.begin)} to {day}{clock(incident.end)}"
-    yield f"{span} UTC, by the clocks of the nodes that logged it"
+    yield from paragraph(f"{span} UTC, {incident.clocks_in_words()}")
     yield ""
     yield "What happened"
     yield from story_lines(incident)
@@ -53,14 +60,22 @@ def story_lines(incident: Incident) -> Iterator[str]:
     """Who led, why that changed, what went wrong."""
     lines = story(incident)
     many_days = incident.begin.date() != incident.end.date()
-    for at, sentence, finding in lines:
-        grave = f"{finding['severity'].upper()}: " if finding else ""
-        moment = f"  {at:%Y-%m-%d} {clock(at)}  " if many_days else f"  {clock(at)}  "
-        yield from paragraph(f"{grave}{sentence}", moment, " " * len(moment))
+    for told in lines:
+        moment = f"  {told.at:%Y-%m-%d} {clock(told.at)}  " if many_days else f"  {clock(told.at)}  "
+        moment += "  " * told.depth
+        yield from paragraph(f"{grave(told)}{told.sentence}", moment, " " * len(moment))
     if not lines:
         yield "  Nobody began to lead in this time, and nothing went wrong in it that the logs show."
-    for sentence in outcome(incident):
+    for sentence in (damage(incident), *outcome(incident)):
         yield from paragraph(sentence, "  ", "    ")
+
+
+def grave(told: Told) -> str:
+    """How grave and how sure a finding is, and that it follows from the one above it."""
+    if told.finding is None:
+        return ""
+    words = f"{told.finding['severity'].upper()} ({told.finding['certainty']}): "
+    return f"from it follows {words}" if told.depth else words
 
 
 # -- lanes ------------------------------------------------------------------------------------------------------
@@ -69,30 +84,49 @@ def story_lines(incident: Incident) -> Iterator[str]:
 def lane_lines(incident: Incident) -> Iterator[str]:
     """Each member's roles over time, a mark for each column of time."""
     drawn = [role for role in incident.roles if role["start_time"] <= incident.end]
-    nodes = list(dict.fromkeys(role["node"] for role in drawn))[:LANES_SHOWN]
+    every = list(dict.fromkeys(lane_of(role) for role in drawn))
+    shown = every[:LANES_SHOWN]
     length = (incident.end - incident.begin).total_seconds()
-    if not nodes or length <= 0:
+    if not shown or length <= 0:
         return
-    margin = min(max(len(incident.names[node]) for node in nodes), NAME_COLUMNS) + 4
+    names = {one: lane_name(incident, one) for one in shown}
+    margin = min(max(map(len, names.values())), NAME_COLUMNS) + 4
     scale = Scale(incident.begin, length, COLUMNS - margin)
-    lanes = {node: lane(incident, node, scale) for node in nodes}
-    protocol = drawn[0]["protocol"]
+    lanes = {one: lane(incident, one, scale) for one in shown}
     used = {mark for cells in lanes.values() for mark in cells if not mark.isdigit()}
-    leader = leader_word(protocol)
-    counted = (
-        f"{leader}, its {term_word(protocol)} first" if any(role["term"] is not None for role in drawn) else leader
-    )
-    legend = [f"{mark}: {MEANING[mark].format(leader=leader, counted=counted)}" for mark in MEANING if mark in used]
+    protocol, terms = drawn[0]["protocol"], any(role["term"] is not None for role in drawn)
     yield f"Who was what (one column is {scale.step:.3g} s)"
-    yield from paragraph("; ".join([*legend, "blank: no log", "!: a finding"]), "  ")
+    at_once = ["=: two lead at once"] if incident.drawn.bands else []
+    said = [*legend(used, protocol, terms=terms), "blank: no log", *at_once, "!: a finding"]
+    yield from paragraph("; ".join(said), "  ")
     yield from ruler(scale, margin)
-    for node, cells in lanes.items():
-        yield f"  {incident.names[node][:NAME_COLUMNS]:<{margin - 2}}{cells}".rstrip()
+    for one, cells in lanes.items():
+        yield f"  {names[one][:NAME_COLUMNS]:<{margin - 2}}{cells}".rstrip()
+    if incident.drawn.bands:
+        cells = "".join("=" if filled else " " for filled in columns_of_bands(incident, scale))
+        yield f"  {'leaders':<{margin - 2}}{cells}".rstrip()
     for severity in ("critical", "warning"):
         spans = [finding for finding in incident.findings if finding["severity"] == severity]
         if spans:
-            yield f"  {severity:<{margin - 2}}{marks(spans, scale)}".rstrip()
+            yield f"  {severity:<{margin - 2}}{marks(spans, scale, incident.end)}".rstrip()
+    if len(every) > len(shown):
+        yield f"  and {len(every) - len(shown)} lanes more: the report draws all"
     yield ""
+
+
+def lane_name(incident: Incident, one: Lane) -> str:
+    """What a lane is called, and by how much it is shifted."""
+    shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == one[1] and not incident.raw]
+    return " ".join([incident.called(*one), *shifts])
+
+
+def legend(used: set[str], protocol: str, *, terms: bool) -> Iterator[str]:
+    """What the marks mean."""
+    leader, term = leader_word(protocol), term_word(protocol)
+    counted = f"{leader}, its {term} first" if terms else leader
+    return (
+        f"{mark}: {MEANING[mark].format(leader=leader, counted=counted, term=term)}" for mark in MEANING if mark in used
+    )
 
 
 class Scale:
@@ -111,18 +145,22 @@ class Scale:
         return range(first, max(self.column(end - timedelta(microseconds=1)), first) + 1)
 
 
-def lane(incident: Incident, node: str, scale: Scale) -> str:
-    """One member's roles; a leader's run begins with its term."""
+def lane(incident: Incident, one: Lane, scale: Scale) -> str:
+    """One member's roles; a leader's run begins with its term, and goes on where only its log ends."""
     cells = [" "] * scale.width
-    roles = [role for role in incident.roles if role["node"] == node]
+    roles = [role for role in incident.roles if lane_of(role) == one]
+    followed: int | None = None
     for role in roles:
         end = role["end_time"] or incident.log_ends.get(role["source_node"] or "", incident.end)
-        if end < incident.begin:
-            continue
-        mark = MARKS.get(role["role"], UNKNOWN)
-        for column in scale.columns(max(role["start_time"], incident.begin), max(end, role["start_time"])):
-            if RANK.index(mark) > RANK.index(cells[column]):
-                cells[column] = mark
+        if role["end_time"] is None and role["source_node"] and role["role"] in {"leader", "acting_leader"}:
+            put(cells, scale.columns(max(end, incident.begin), incident.end), UNSEEN_LEADER)
+        if end >= incident.begin:
+            begin = max(role["start_time"], incident.begin)
+            columns = scale.columns(begin, min(max(end, begin), incident.end))
+            put(cells, columns, MARKS.get(role["role"], UNKNOWN))
+            if role["role"] == "follower" and followed not in (None, role["term"]) and begin == role["start_time"]:
+                put(cells, columns[:1], OTHER_TERM)
+        followed = role["term"] if role["role"] == "follower" else followed
     for role in roles:
         name, first = str(role["term"]), scale.column(max(role["start_time"], incident.begin))
         if (
@@ -134,13 +172,27 @@ def lane(incident: Incident, node: str, scale: Scale) -> str:
     return "".join(cells)
 
 
-def marks(findings: list[Row], scale: Scale) -> str:
-    """Where findings lie."""
+def put(cells: list[str], columns: Sequence[int], mark: str) -> None:
+    """Draw a mark where nothing is drawn that counts for more."""
+    for column in columns:
+        if RANK.index(mark) > RANK.index(cells[column]):
+            cells[column] = mark
+
+
+def columns_of_bands(incident: Incident, scale: Scale) -> list[bool]:
+    """In which columns two members lead at once."""
+    found = [False] * scale.width
+    for band in incident.drawn.bands:
+        for column in scale.columns(band["left_edge"], band["right_edge"]):
+            found[column] = True
+    return found
+
+
+def marks(findings: list[Row], scale: Scale, end: datetime) -> str:
+    """Where findings lie; one that has no end lasts to the end of the logs."""
     cells = [" "] * scale.width
     for finding in findings:
-        for column in scale.columns(
-            finding["start_time"], max(finding["end_time"] or finding["start_time"], finding["start_time"])
-        ):
+        for column in scale.columns(finding["start_time"], max(finding["end_time"] or end, finding["start_time"])):
             cells[column] = "!"
     return "".join(cells)
 
@@ -164,34 +216,53 @@ def finding_lines(incident: Incident) -> Iterator[str]:
     yield f"Findings: {incident.counted()}"
     for finding in incident.roots:
         yield ""
-        yield f"  {finding['severity'].upper()} {finding['rule']}, finding {finding['finding_id'][:12]}"
+        yield f"  {surely(finding).upper()} {finding['rule']}, finding {finding['finding_id'][:12]}"
         yield f"    {when(finding)}"
         yield from paragraph(finding["summary"], "    ")
         yield from paragraph(certainty(finding), "    How sure: ", "      ")
         yield from paragraph(RULES[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
-        for echo in incident.echoes(finding):
-            consequence = f"{echo['rule']} {echo['finding_id'][:12]}, {echo['severity']}: {echo['summary']}"
-            yield from paragraph(consequence, "    From it follows ", "      ")
-        yield from evidence_lines(incident, finding)
+        yield from evidence_lines(incident, finding, "    ")
+        for depth, echo in incident.tree(finding):
+            if depth:
+                yield from echo_lines(incident, echo, "  " * (depth + 1))
     yield ""
 
 
-def evidence_lines(incident: Incident, finding: Row) -> Iterator[str]:
-    """Log lines behind a finding, with file and line number; long ones are broken between words."""
-    lines = incident.evidence.get(finding["finding_id"], [])
+def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
+    """A finding that follows from another one, below it."""
+    said = f"{surely(echo).upper()} {echo['rule']} {echo['finding_id'][:12]}: {echo['summary']}"
+    yield from paragraph(said, f"{indent}From it follows ", f"{indent}  ")
+    if echo["severity"] == "critical":
+        yield from evidence_lines(incident, echo, f"{indent}  ")
+
+
+def evidence_lines(incident: Incident, finding: Row, indent: str) -> Iterator[str]:
+    """Log lines behind a finding in order of time, each with its time and node; long ones are broken between words."""
+    every = incident.evidence.get(finding["finding_id"], [])
+    lines = [one for one in folded(every) if one[0]["path"] is not None]
     shown = LINES_SHOWN[finding["severity"]]
-    for row in lines[:shown]:
-        if row["path"] is None:
-            continue
+    for row, count in lines[:shown]:
         first, *more = row["text"].splitlines() or [""]
-        yield f"    {row['path']}:{row['line_no']}"
-        yield from paragraph(first, "      ", "        ")
+        yield from paragraph(f"{place(row)}{alike(count)}", indent, f"{indent}  ")
+        yield from paragraph(first, f"{indent}  ", f"{indent}    ")
         if more:
-            yield from paragraph(more[0], "        ", "          ")
+            yield from paragraph(more[0], f"{indent}    ", f"{indent}      ")
         if len(more) > 1:
-            yield f"        (and {len(more) - 1} lines more of it)"
+            yield f"{indent}    (and {len(more) - 1} lines more of it)"
+    left = len(every) - sum(count for _, count in lines[:shown])
     if len(lines) > shown:
-        yield f"    and {len(lines) - shown} more: election-replay explain {finding['finding_id'][:12]}"
+        yield f"{indent}and {left} more: election-replay explain {finding['finding_id'][:12]}"
+
+
+def place(row: Row) -> str:
+    """When a line was logged, on the clock of the page, by which node, and where it stands."""
+    at = f"{row['at']:%Y-%m-%d} {clock(row['at'])} UTC  {row['source_node']}  " if row["at"] else ""
+    return f"{at}{row['path']}:{row['line_no']}"
+
+
+def alike(count: int) -> str:
+    """How many lines say the same."""
+    return f" ({count} alike)" if count > 1 else ""
 
 
 def timeline_lines(incident: Incident) -> Iterator[str]:
@@ -199,14 +270,14 @@ def timeline_lines(incident: Incident) -> Iterator[str]:
     below = f"{incident.cluster}/nodes/"
     yield f"Timeline (files lie below {below})"
     day = None
-    for moment, count, last in collapsed(incident.moments):
-        at = moment["happened_at"]
+    for one in collapsed(incident.moments):
+        moment, at = one.first, one.first["happened_at"]
         if at.date() != day:
             day = at.date()
             yield f"  {day}"
-        often = f" ({count} times, to {clock(last)})" if count > 1 else ""
-        place = f"[{moment['path'].removeprefix(below)}:{moment['line_no']}]" if moment["path"] else ""
-        yield from timeline_entry(f"  {clock(at)}  {moment['node'] or '':<8} ", moment["what"] + often, place)
+        often = f" ({one.count} alike, to {clock(one.last)})" if one.count > 1 else ""
+        where = f"[{moment['path'].removeprefix(below)}:{moment['line_no']}]" if moment["path"] else ""
+        yield from timeline_entry(f"  {clock(at)}  {moment['node'] or '':<8} ", one.what + often, where)
     if not incident.moments:
         yield "  nothing in this time"
 

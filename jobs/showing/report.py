@@ -1,94 +1,50 @@
-"""An incident as one self-contained HTML file: picture, story, findings with their lines, what could not be seen.
+"""An incident as one self-contained HTML file: verdict, picture, story, findings with their lines, what was not seen.
 
-The page is built as a tree of elements and written by the standard library, so that no text, wherever it comes from,
-can become markup. It asks nobody for anything: style and picture stand in it.
+It asks nobody for anything: style and picture stand in it.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from importlib.resources import files
-from xml.etree.ElementTree import Element, tostring
+from xml.etree.ElementTree import Element
 
 from election_core.model.catalogue import RULES
-from jobs.reading.incident import Incident, collapsed, outcome, story, unseen
-from jobs.reading.words import Row, certainty, clock, harmless, measures, role_word, spoken, term_word, when
+from jobs.reading.incident import Incident
+from jobs.reading.story import Told, collapsed, damage, folded, outcome, story, unseen
+from jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
+from jobs.showing.markup import document, tag
+from jobs.showing.picture import Links, legend, merged, picture
 
 STYLE = files("jobs.showing").joinpath("report.css").read_text(encoding="utf-8")
-
-WIDTH, MARGIN, LANE, BAR, HEAD = 1200, 170, 34, 20, 34
-"""The picture: its width, the room for names, the height of a lane and of a bar, the room for times; user units."""
-
-WIDE_ENOUGH = 7
-"""Width of a character in the picture: a bar is labelled where its label fits."""
-
-Child = Element | str | None
-
-
-def tag(name: str, /, *children: Child | Iterable[Child], **attributes: object) -> Element:
-    """An element. A trailing underscore in an attribute's name is dropped, others become hyphens."""
-    element = Element(name, {key.rstrip("_").replace("_", "-"): plain(str(value)) for key, value in attributes.items()})
-    for child in children:
-        for one in [child] if child is None or isinstance(child, str | Element) else child:
-            add(element, one)
-    return element
-
-
-def add(parent: Element, child: Child) -> None:
-    """Put an element or a text at the end of ``parent``."""
-    if child is None:
-        return
-    if isinstance(child, Element):
-        parent.append(child)
-    elif len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + plain(child)
-    else:
-        parent.text = (parent.text or "") + plain(child)
-
-
-def plain(text: str) -> str:
-    """``text`` without control characters, which a page must not hold; lines stay lines."""
-    return harmless(text, keep="\n\t")
 
 
 def page(incident: Incident) -> str:
     """The whole file."""
     title = f"{incident.cluster} / {incident.group}"
-    document = tag(
-        "html",
-        tag(
-            "head",
-            tag("meta", charset="utf-8"),
-            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
-            tag("title", f"Incident {title}"),
-            tag("style", STYLE),
-        ),
-        tag(
-            "body",
-            tag("header", tag("h1", title), tag("p", span(incident), class_="muted")),
-            tag("main", *sections(incident)),
-            tag(
-                "footer",
-                f"election-replay, run {incident.run_id}. "
-                "Times are UTC; log lines stand as written, in their own zone.",
-            ),
-        ),
-        lang="en",
+    head = (
+        tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
+        tag("title", f"Incident {title}"),
+        tag("style", STYLE),
     )
-    return "<!DOCTYPE html>\n" + tostring(document, encoding="unicode", method="html")
+    made = f"run {incident.run_id}, published {incident.published_at:%Y-%m-%d %H:%M} UTC"
+    footer = f"election-replay, {made}. Times are UTC; log lines stand as written, in their own zone."
+    header = tag("header", tag("h1", title), tag("p", span(incident), class_="muted"))
+    return document(head, (header, tag("main", sections(incident)), tag("footer", footer)))
 
 
 def span(incident: Incident) -> str:
-    """From when to when."""
+    """From when to when, on which clocks."""
     day = "" if incident.begin.date() == incident.end.date() else f"{incident.end:%Y-%m-%d} "
     times = f"{incident.begin:%Y-%m-%d} {clock(incident.begin)} to {day}{clock(incident.end)}"
-    return f"{times} UTC, by the clocks of the nodes that logged it"
+    return f"{times} UTC, {incident.clocks_in_words()}"
 
 
 def sections(incident: Incident) -> Iterator[Element]:
     """The parts of the page."""
+    yield tag("section", tag("h2", "Verdict"), verdict(incident), class_="verdict")
     yield tag("section", tag("h2", "What happened"), story_list(incident))
-    yield tag("section", tag("h2", "Who was what"), picture(incident), legend(incident))
+    drawn = tag("div", picture(incident, Links(lambda _: None, anchor)), class_="picture")
+    note = tag("p", merged(incident), class_="muted") if merged(incident) else None
+    yield tag("section", tag("h2", "Who was what"), drawn, legend(incident), note)
     yield tag(
         "section", tag("h2", f"Findings: {incident.counted()}"), (finding_card(incident, one) for one in incident.roots)
     )
@@ -98,165 +54,112 @@ def sections(incident: Incident) -> Iterator[Element]:
     yield tag("section", tag("h2", "Timeline"), timeline(incident))
 
 
+def anchor(findings: list[Row]) -> str:
+    """Where a mark leads: to the first of its findings."""
+    return f"#{findings[0]['finding_id']}"
+
+
+def verdict(incident: Incident) -> Element:
+    """What a reader needs who reads nothing else: what, how sure, what it cost, who, how long, what next."""
+    worst = incident.roots[0] if incident.roots else None
+    said: list[tuple[str, str | Iterable[Element | str]]] = []
+    if worst is None:
+        said.append(("Verdict", "Nothing went wrong in this time that the logs show."))
+    else:
+        said += [
+            ("Verdict", (badge(worst), worst["summary"])),
+            ("How sure", certainty(worst)),
+            ("Duration", lasting(worst) or when(worst)),
+            ("Nodes", listed(worst["nodes"])),
+        ]
+    said.append(("Impact", damage(incident).removeprefix("Damage: ")))
+    said += [("Now", sentence) for sentence in outcome(incident)]
+    if worst is not None:
+        said.append(("Next", f"Check what would refute it. {RULES[worst['rule']].refuted_by}"))
+    said.append(("Made", f"from run {incident.run_id}, published {incident.published_at:%Y-%m-%d %H:%M:%S} UTC"))
+    return definitions(said)
+
+
+def definitions(said: Iterable[tuple[str, str | Iterable[Element | str]]]) -> Element:
+    """Names and what is said of each."""
+    return tag("dl", ((tag("dt", name), tag("dd", value))[place] for name, value in said for place in (0, 1)))
+
+
 def story_list(incident: Incident) -> Element:
-    """Who led, why that changed, what went wrong."""
-    entries = [
-        tag(
-            "li",
-            tag("time", f"{at:%Y-%m-%d %H:%M:%S}"),
-            tag("span", badge(finding) if finding else None, sentence),
-            class_=finding["severity"] if finding else "change",
-        )
-        for at, sentence, finding in story(incident)
-    ]
-    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in outcome(incident)]
-    if not entries:
-        return tag("p", "Nobody began to lead in this time, and nothing went wrong in it that the logs show.")
+    """Who led, why that changed, what went wrong, and what it cost."""
+    told = story(incident)
+    entries = [tag("li", tag("time", f"{one.at:%Y-%m-%d %H:%M:%S}"), sentence(one), class_=kind(one)) for one in told]
+    if not told:
+        said = "Nobody began to lead in this time, and nothing went wrong in it that the logs show."
+        entries.append(tag("li", tag("time"), tag("span", said)))
+    ends = (damage(incident), *outcome(incident))
+    entries += [tag("li", tag("time"), tag("span", one)) for one in ends]
     return tag("ol", entries, class_="story")
 
 
+def sentence(told: Told) -> Element:
+    """What is told; a finding with how grave and how sure it is, and what it leads to."""
+    if told.finding is None:
+        return tag("span", told.sentence)
+    follows = "from it follows: " if told.depth else None
+    return tag("span", follows, badge(told.finding), tag("a", told.sentence, href=f"#{told.finding['finding_id']}"))
+
+
+def kind(told: Told) -> str:
+    """How an entry of the story looks."""
+    severity = told.finding["severity"] if told.finding else "change"
+    return f"{severity} below" if told.depth else severity
+
+
 def badge(finding: Row) -> Element:
-    """The severity, in a word and a colour."""
-    return tag("b", finding["severity"], class_=f"badge {finding['severity']}")
-
-
-# -- picture ----------------------------------------------------------------------------------------------------
-
-
-def picture(incident: Incident) -> Element:
-    """A lane for each member, a bar for each role, a mark for each finding."""
-    nodes = list(dict.fromkeys(role["node"] for role in incident.roles))
-    graves = [one for one in incident.findings if one["severity"] != "info"]
-    height = HEAD + LANE * (len(nodes) + 1) + 10
-    drawn: list[Element] = [*axis(incident, height)]
-    for number, node in enumerate(nodes):
-        top = HEAD + LANE * number
-        drawn.append(tag("text", incident.names[node], x=0, y=top + 20, class_="name"))
-        bars = [role for role in incident.roles if role["node"] == node]
-        drawn += [bar(incident, role, top + 6) for role in sorted(bars, key=lambda role: role["role"] == "leader")]
-    top = HEAD + LANE * len(nodes)
-    drawn.append(tag("text", "findings", x=0, y=top + 20, class_="name"))
-    drawn += [
-        mark(incident, finding, top + 6) for finding in sorted(graves, key=lambda one: one["severity"], reverse=True)
-    ]
-    return tag(
-        "svg",
-        tag("title", f"Roles of the members of {incident.group} over time, and the findings"),
-        drawn,
-        viewBox=f"0 0 {WIDTH} {height}",
-        role="img",
-        xmlns="http://www.w3.org/2000/svg",
-    )
-
-
-def place(incident: Incident, at: datetime) -> float:
-    """Where a moment stands, left to right."""
-    length = max((incident.end - incident.begin).total_seconds(), 1)
-    inside = min(max((at - incident.begin).total_seconds(), 0), length)
-    return round(MARGIN + (WIDTH - MARGIN - 10) * inside / length, 1)
-
-
-def axis(incident: Incident, height: int) -> Iterator[Element]:
-    """Times, with a line down through the lanes."""
-    count = 8
-    step = (incident.end - incident.begin) / count
-    for number in range(count + 1):
-        at = incident.begin + step * number
-        x = place(incident, at)
-        yield tag("line", x1=x, x2=x, y1=HEAD - 6, y2=height - 10, class_="grid")
-        if number < count:
-            yield tag("text", f"{at:%H:%M:%S}", x=x, y=HEAD - 14, class_="tick")
-
-
-def bar(incident: Incident, role: Row, top: int) -> Element:
-    """One member in one role."""
-    end = role["end_time"] or incident.log_ends.get(role["source_node"] or "", incident.end)
-    left, right = place(incident, role["start_time"]), place(incident, max(end, role["start_time"]))
-    wide = max(right - left, 2)
-    term = "" if role["term"] is None else str(role["term"])
-    labels = (f"{role_word(role['role'], role['protocol'])} {term}".strip(), term)
-    label = next((label for label in labels if wide > WIDE_ENOUGH * len(label) + 10), "")
-    words = f"{incident.names[role['node']]}: {role_in_words(role)}, {when(role)}"
-    named = tag("text", label, x=left + 5, y=top + 14) if label else None
-    return tag(
-        "g",
-        tag("title", words),
-        tag("rect", x=left, y=top, width=wide, height=BAR, rx=2),
-        named,
-        class_=f"role {role['role']}",
-    )
-
-
-def role_in_words(role: Row) -> str:
-    """A role with its term and why it began."""
-    term = "" if role["term"] is None else f" in {term_word(role['protocol'])} {role['term']}"
-    cause = f" ({spoken(role['start_cause'])})" if role["start_cause"] else ""
-    return f"{role_word(role['role'], role['protocol'])}{term}{cause}"
-
-
-def mark(incident: Incident, finding: Row, top: int) -> Element:
-    """Where a finding lies; a click leads to it."""
-    left = place(incident, finding["start_time"])
-    right = place(incident, max(finding["end_time"] or finding["start_time"], finding["start_time"]))
-    return tag(
-        "a",
-        tag("title", f"{finding['severity']} {finding['rule']}: {finding['summary']}"),
-        tag("rect", x=left, y=top, width=max(right - left, 5), height=BAR, rx=2),
-        href=f"#{finding['finding_id']}",
-        class_=f"mark {finding['severity']}",
-    )
-
-
-def legend(incident: Incident) -> Element:
-    """What the bars mean; their words and patterns say it without colour too."""
-    roles = sorted({(role["role"], role["protocol"]) for role in incident.roles})
-    entries = [tag("li", tag("i", class_=f"swatch {role}"), role_word(role, protocol)) for role, protocol in roles]
-    return tag("ul", entries, tag("li", "no bar: no log"), class_="legend")
+    """Severity and certainty, in words and a colour."""
+    return tag("b", f"{finding['severity']} · {finding['certainty']}", class_=f"badge {finding['severity']}")
 
 
 # -- findings, timeline -----------------------------------------------------------------------------------------
 
 
 def finding_card(incident: Incident, finding: Row) -> Element:
-    """One finding with all that a reader asks."""
+    """One finding with all that a reader asks; those that follow from it stand inside it."""
     rule = RULES[finding["rule"]]
     said = [
         ("How sure", certainty(finding)),
+        *([("Lost", "; ".join(lost(finding)))] if any(lost(finding)) else []),
         ("Rule", rule.meaning),
         ("What would refute it", rule.refuted_by),
         ("Source", rule.source),
         *measures(finding),
     ]
-    echoes = [
-        tag(
-            "li",
-            badge(echo),
-            f" {echo['rule']}: {echo['summary']} ",
-            tag("code", echo["finding_id"]),
-            id=echo["finding_id"],
-        )
-        for echo in incident.echoes(finding)
-    ]
     lines = incident.evidence.get(finding["finding_id"], [])
+    echoes = incident.echoes(finding)
     return tag(
         "article",
         tag("h3", badge(finding), f" {finding['rule']}"),
         tag("p", when(finding), " UTC, finding ", tag("code", finding["finding_id"]), class_="muted"),
         tag("p", finding["summary"], class_="summary"),
-        tag("dl", ((tag("dt", name), tag("dd", value))[place] for name, value in said for place in (0, 1))),
-        [tag("h4", "From it follows"), tag("ul", echoes)] if echoes else [],
-        tag("h4", f"Evidence: {len(lines)} lines of logs, word for word"),
-        (evidence(row) for row in lines),
+        definitions(said),
+        tag("h4", f"Evidence: {len(lines)} lines of logs, word for word, in order of time"),
+        evidence_list(lines),
+        [tag("h4", "From it follows"), *(finding_card(incident, echo) for echo in echoes)] if echoes else [],
         class_=finding["severity"],
         id=finding["finding_id"],
     )
 
 
-def evidence(row: Row) -> Element:
-    """One line of a log with its place."""
+def evidence_list(lines: list[Row]) -> Iterator[Element]:
+    """Lines of logs; those in a row that say the same are one."""
+    return (evidence(row, count) for row, count in folded(lines))
+
+
+def evidence(row: Row, count: int = 1) -> Element:
+    """One line of a log: when on the clock of the page, by which node, in which place, and its words."""
     if row["path"] is None:
         return tag("p", "a line that was not kept", class_="muted")
-    return tag("figure", tag("figcaption", f"{row['path']}:{row['line_no']}"), tag("pre", row["text"]))
+    at = tag("time", f"{row['at']:%Y-%m-%d} {clock(row['at'])} UTC ") if row["at"] else None
+    node = tag("b", f"{row['source_node']} ") if row["source_node"] else None
+    more = f" ({count} alike)" if count > 1 else ""
+    place = f"{row['path']}:{row['line_no']}{more}"
+    return tag("figure", tag("figcaption", at, node, place), tag("pre", row["text"], tabindex=0))
 
 
 def timeline(incident: Incident) -> Element:
@@ -264,13 +167,15 @@ def timeline(incident: Incident) -> Element:
     rows = [
         tag(
             "tr",
-            tag("td", f"{moment['happened_at']:%Y-%m-%d} {clock(moment['happened_at'])}"),
-            tag("td", moment["node"] or ""),
-            tag("td", moment["what"] + (f" ({count} times, to {clock(last)})" if count > 1 else "")),
-            tag("td", tag("code", f"{moment['path']}:{moment['line_no']}") if moment["path"] else None),
-            class_=moment["kind"],
+            tag("td", f"{one.first['happened_at']:%Y-%m-%d} {clock(one.first['happened_at'])}"),
+            tag("td", one.first["node"] or ""),
+            tag("td", one.what + (f" ({one.count} alike, to {clock(one.last)})" if one.count > 1 else "")),
+            tag("td", tag("code", f"{one.first['path']}:{one.first['line_no']}") if one.first["path"] else None),
+            class_=one.first["kind"],
         )
-        for moment, count, last in collapsed(incident.moments)
+        for one in collapsed(incident.moments)
     ]
-    head = tag("thead", tag("tr", (tag("th", name) for name in ("Time", "Node", "What", "File and line"))))
-    return tag("div", tag("table", head, tag("tbody", rows)), class_="scroll")
+    head = tag("thead", tag("tr", (tag("th", name, scope="col") for name in ("Time", "Node", "What", "File and line"))))
+    return tag(
+        "div", tag("table", head, tag("tbody", rows)), class_="scroll", tabindex=0, role="region", aria_label="Timeline"
+    )

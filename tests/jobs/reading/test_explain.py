@@ -87,8 +87,9 @@ def said(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:
 
 def test_a_finding_is_explained(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "--warehouse", warehouse, "abc")
-    assert text.splitlines()[0] == "CRITICAL SPLIT_BRAIN_SAME_TERM  c1 / g1"
-    assert "2026-03-01 12:00:10 to 12:00:20 (UTC), finding abc1" in text
+    assert text.splitlines()[0] == "CRITICAL (PROVEN) SPLIT_BRAIN_SAME_TERM  c1 / g1"
+    assert "2026-03-01 12:00:10 to 12:00:20 (UTC, by the clocks of the nodes that logged it)" in text
+    assert "finding abc1" in text
     assert "proven: both signed term 7" in text
     assert "Bytes that were cut off: 1,234,567 bytes" in text
     assert "Smallest overlap of two leaders: 9 s" in text
@@ -124,7 +125,7 @@ def test_the_times_of_the_group_are_told_with_their_origin(warehouse: str, capsy
 
 def test_what_a_finding_follows_from_is_told(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "--warehouse", warehouse, "ABD2")
-    assert "from SPLIT_BRAIN_SAME_TERM abc1: n1 and n2 both led term 7." in text
+    assert "from critical (proven) SPLIT_BRAIN_SAME_TERM abc1: n1 and n2 both led term 7." in text
     assert "none: the finding is about what is missing" in text
 
 

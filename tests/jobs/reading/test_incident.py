@@ -84,9 +84,10 @@ def test_the_story_says_who_led_why_that_changed_and_what_went_wrong(
 ) -> None:
     assert section(told(capsys, warehouse), "What happened") == [
         "  12:00:00  n1 (machine-a) becomes leader (term 1), the first one that is seen.",
-        "  12:00:40  CRITICAL: n1 and n2 both led for 29 s to 31 s.",
+        "  12:00:40  CRITICAL (definite): n1 and n2 both led for 29 s to 31 s.",
         "  12:00:41  n2 becomes leader (term 2): the heartbeats of n1 (machine-a) did not arrive any more. n1",
         "            (machine-a) was alive but cut off, and led on until 12:01:10.",
+        "  Damage: no finding counts messages that were lost or come again.",
         "  At the end of the logs n2 leads, n1 (machine-a) follows, n3 does neither.",
     ]
 
@@ -119,7 +120,7 @@ def test_findings_say_how_sure_they_are_and_what_would_refute_them(
     assert "Findings: 1 critical, 1 warning, 1 info" in text
     assert "How sure: definite: so for every reading of the clocks inside their bounds, by at least 29 s" in text
     assert "What would refute it: A line that ends the older leader's role" in text
-    assert "From it follows POSSIBLE_DATA_LOSS f00000000002, warning: Cut off." in text
+    assert "From it follows WARNING (DEFINITE) POSSIBLE_DATA_LOSS f00000000002: Cut off." in text
     assert text.count("POSSIBLE_DATA_LOSS") == 1
     assert "c1/nodes/n1/logs/b1.log:1" in text
     assert "(and 2 lines more of it)" in text
@@ -137,7 +138,7 @@ def test_the_timeline_has_a_place_for_each_line_and_collapses_repetitions(
 ) -> None:
     lines = section(told(capsys, warehouse), "Timeline")
     assert "  12:00:00  n1       leader in term 1  [n1/logs/b1.log:1]" in lines
-    assert "  12:00:40  n2       candidate in term 1 (larger term) (5 times, to 12:00:40.400)" in lines
+    assert "  12:00:40  n2       candidate in term 1 (larger term) (5 alike, to 12:00:40.400)" in lines
 
 
 @pytest.mark.parametrize(

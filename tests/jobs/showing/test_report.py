@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.cli.app import main
-from jobs.showing.report import STYLE, plain, tag
+from jobs.showing.markup import plain, tag
+from jobs.showing.report import STYLE
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
 
@@ -42,7 +43,8 @@ ELEMENTS = {
         "figcaption",
         "time",
     ),
-    *("span", "div", "table", "thead", "tbody", "tr", "th", "td", "svg", "g", "rect", "line", "text"),
+    *("span", "div", "table", "thead", "tbody", "tr", "th", "td", "svg", "g", "rect", "line", "text", "tspan"),
+    *("defs", "pattern", "path"),
 }
 
 
@@ -120,13 +122,19 @@ def test_control_characters_are_shown_and_not_sent(hostile: str) -> None:
 def test_it_tells_what_the_terminal_tells(hostile: str) -> None:
     text = Reader(hostile).text
     for expected in (
+        "Verdict",
+        "Impact",
+        "Made",
         "What happened",
+        "Damage: no finding counts messages",
         "Who was what",
+        "critical · definite",
+        "warning · definite",
         "Findings: 1 critical, 1 warning",
         "definite: so for every reading of the clocks",
         "What would refute it",
         "From it follows",
-        "Evidence: 7 lines of logs, word for word",
+        "Evidence: 7 lines of logs, word for word, in order of time",
         "What we could not see",
         "could not be judged once",
         "Timeline",

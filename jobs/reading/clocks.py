@@ -1,0 +1,142 @@
+"""The clocks that are proven wrong, and times as right clocks would have shown them.
+
+``CLOCK_SKEW`` says how far a clock was ahead while it was wrong. All that is shown of its machine in that time (roles,
+lines, moments) is shifted by the middle of what is proven, as the judge does it; everything else stays as logged. The
+interval of a finding is the judge's: where it stands on an unshifted line of its evidence it is shifted with it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from election_core.judge.wording import seconds
+from election_core.model.catalogue import RuleId
+from jobs.reading.published import Published
+from jobs.reading.words import Row, clock, name_of
+
+WRONG = f"""
+    SELECT nodes[1] AS node, start_time, end_time, clock_least_ms, clock_most_ms, summary FROM findings
+    WHERE cluster = ? AND replica_group = ? AND rule = '{RuleId.CLOCK_SKEW}' AND len(nodes) = 1
+        AND (clock_least_ms IS NOT NULL OR clock_most_ms IS NOT NULL)
+"""
+
+LINES = """
+    SELECT found.finding_id, event.event_time AS logged_at, event.source_node
+    FROM (SELECT finding_id, unnest(evidence) AS event_id FROM findings
+          WHERE cluster = $cluster AND finding_id IN (SELECT unnest($ids))) AS found
+    JOIN events AS event ON event.event_id = found.event_id AND event.cluster = $cluster
+"""
+
+NEVER = datetime(9999, 12, 30, tzinfo=UTC)
+LIMITED_MS = 1
+"""A shift below this is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongClock:
+    """The clock of ``source`` showed ``ahead`` more than it was, in its readings from ``first`` to ``last``."""
+
+    source: str
+    first: datetime
+    last: datetime
+    ahead: timedelta
+
+    @property
+    def shift(self) -> str:
+        """By how much what it logged is shifted: ``+88.5 s``."""
+        behind = -self.ahead // timedelta(microseconds=1)
+        return f"{'+' if behind > 0 else '-'}{seconds(abs(behind))}"
+
+
+def is_about(finding: Row, one: WrongClock) -> bool:
+    """Whether a finding is the one that tells of a wrong clock; its times are readings of that clock."""
+    return bool(finding["rule"] == RuleId.CLOCK_SKEW and finding["start_time"] == one.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """The wrong clocks of a group; without any, all times are as logged."""
+
+    wrong: tuple[WrongClock, ...] = ()
+
+    def ahead(self, source: str | None, at: datetime) -> timedelta:
+        """How far the clock of ``source`` was ahead when it showed ``at``."""
+        return next(
+            (one.ahead for one in self.wrong if one.source == source and one.first <= at <= one.last), timedelta(0)
+        )
+
+    def adjusted(self, source: str | None, at: datetime) -> datetime:
+        """``at``, read from the clock of ``source``, as a right clock would have shown it."""
+        return at - self.ahead(source, at)
+
+    def of_finding(self, finding: Row, lines: Iterable[Row]) -> Row:
+        """A finding on right clocks: an end of it that is the time of a line of its evidence moves with the line.
+
+        ``lines`` are its evidence as logged (``logged_at``, ``source_node``). The judge has shifted some ends already:
+        those are no line's time any more.
+        """
+        moved = dict(finding)
+        about = [one.ahead for one in self.wrong if is_about(finding, one)]
+        if about:
+            return moved | {name: moved[name] and moved[name] - about[0] for name in ("start_time", "end_time")}
+        for name in ("start_time", "end_time"):
+            at = finding[name]
+            own = [row for row in lines if at is not None and row["logged_at"] == at]
+            shifts = {self.ahead(row["source_node"], at) for row in own}
+            if len(shifts) == 1:
+                moved[name] = at - shifts.pop()
+        if moved["end_time"] is not None:
+            moved["end_time"] = max(moved["end_time"], moved["start_time"])
+        return moved
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """The same as lists of values, for a query."""
+        return {
+            "wrong_sources": [one.source for one in self.wrong],
+            "wrong_first": [one.first for one in self.wrong],
+            "wrong_last": [one.last for one in self.wrong],
+            "wrong_ahead_us": [one.ahead // timedelta(microseconds=1) for one in self.wrong],
+        }
+
+
+def clocks_of(published: Published, cluster: str, group: str, members: Iterable[Row]) -> Clocks:
+    """The clocks of a group that are proven wrong; ``members`` are its lanes (``node``, ``source_node``).
+
+    A finding names a member. Where two machines have one id, its sentence says whose clock it is.
+    """
+    lanes = [(row["node"], row["source_node"]) for row in members if row["source_node"] is not None]
+    found = []
+    for row in published.rows(WRONG, [cluster, group]):
+        own = {(node, source) for node, source in lanes if row["node"] in (node, source)}
+        if len(own) > 1:
+            own = {(node, source) for node, source in own if f" of {name_of(node, source)} " in row["summary"]}
+        known = [one for one in (row["clock_least_ms"], row["clock_most_ms"]) if one is not None]
+        ahead = timedelta(milliseconds=sum(known) / len(known))
+        if len({source for _, source in own}) == 1 and abs(ahead) >= timedelta(milliseconds=LIMITED_MS):
+            source = min(source for _, source in own)
+            found.append(WrongClock(source, row["start_time"], row["end_time"] or NEVER, ahead))
+    return Clocks(tuple(sorted(found, key=lambda one: (one.source, one.first))))
+
+
+def findings_on(published: Published, clocks: Clocks, cluster: str, findings: list[Row]) -> list[Row]:
+    """Findings of one group with their times on right clocks, in order of time."""
+    if not clocks.wrong:
+        return findings
+    lines: dict[str, list[Row]] = {}
+    ids = [one["finding_id"] for one in findings]
+    for row in published.rows(LINES, {"cluster": cluster, "ids": ids}):
+        lines.setdefault(row["finding_id"], []).append(row)
+    moved = [clocks.of_finding(one, lines.get(one["finding_id"], [])) for one in findings]
+    return sorted(moved, key=lambda one: (one["start_time"], one["finding_id"]))
+
+
+def in_words(clocks: Clocks, *, raw: bool) -> str:
+    """Which clock the times of a picture or a story are on."""
+    if raw:
+        return "by the clock of the node that logged it, right or wrong"
+    if not clocks.wrong:
+        return "by the clocks of the nodes that logged it"
+    shifted = "; ".join(f"{one.source} {one.shift} ({clock(one.first)} to {clock(one.last)})" for one in clocks.wrong)
+    return f"by the clocks of the nodes that logged it, wrong ones put right: {shifted}"

@@ -1,0 +1,167 @@
+"""The inbox: findings of all groups, the gravest first, each with what follows from it and who leads its group now."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from election_core.model.catalogue import RULES
+from jobs import JobError
+from jobs.reading.clocks import clocks_of, findings_on
+from jobs.reading.published import Published
+from jobs.reading.words import SEVERITIES, Row, moment, some
+
+CERTAINTIES = ("proven", "definite", "possible")
+
+SYSTEMS = {
+    "RocketMQ": ("acting_master", "broker_identity", "controller", "dledger", "metadata", "order_lock"),
+    "etcd and other raft": ("raft",),
+    "ZooKeeper": ("zab",),
+    "Bully and ring": ("bully", "token_ring"),
+}
+"""The protocols of each system, as a reader looks for it."""
+
+ROWS = 50
+"""Findings that one page lists."""
+
+FAMILIES = """
+    WITH families AS (
+        SELECT found.*, root.rule AS root_rule,
+            coalesce(first.finding_id, root.finding_id, found.finding_id) AS family,
+            CASE WHEN first.finding_id IS NOT NULL THEN 2 WHEN root.finding_id IS NOT NULL THEN 1 ELSE 0 END AS depth,
+            CASE found.severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END AS gravity
+        FROM findings AS found
+        LEFT JOIN findings AS root ON root.finding_id = found.implied_by AND root.cluster = found.cluster
+        LEFT JOIN findings AS first ON first.finding_id = root.implied_by AND first.cluster = root.cluster
+    ),
+    chosen AS (SELECT * FROM families WHERE {conditions})
+"""
+CHOSEN = (
+    FAMILIES
+    + """
+    SELECT *, min(gravity) OVER (PARTITION BY family) AS gravest, max(start_time) OVER (PARTITION BY family) AS latest,
+        family IN (SELECT finding_id FROM chosen) AS below_its_root
+    FROM chosen ORDER BY {order}, family, depth, start_time, finding_id LIMIT $rows OFFSET $after
+"""
+)
+COUNTS = FAMILIES + "SELECT severity, count(*) AS n FROM chosen GROUP BY severity"
+ORDERS = {"gravest": "gravest, latest DESC", "newest": "latest DESC, gravest"}
+NOW = """
+    SELECT cluster, replica_group, leader, role, term FROM current
+    WHERE cluster IN (SELECT unnest($clusters)) AND replica_group IN (SELECT unnest($groups))
+    ORDER BY cluster, replica_group, leader
+"""
+LANES = "SELECT DISTINCT node, source_node FROM role_intervals WHERE cluster = ? AND replica_group = ?"
+WITH_WRONG_CLOCKS = "SELECT DISTINCT cluster, replica_group FROM findings WHERE rule = 'CLOCK_SKEW'"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What an address asks of the inbox; all of it may be left out. Times are as typed, UTC unless they say otherwise.
+
+    ``new`` is a moment: only what was published for the first time after it. ``sort`` is one of :data:`ORDERS`.
+    """
+
+    severity: str = ""
+    certainty: str = ""
+    rule: str = ""
+    system: str = ""
+    cluster: str = ""
+    group: str = ""
+    since: str = ""
+    until: str = ""
+    new: str = ""
+    find: str = ""
+    sort: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Filters":
+        """The filters of an address. Raises :class:`JobError` for a value that none of them knows."""
+        found = cls(**{one.name: query[one.name].strip() for one in fields(cls) if query.get(one.name)})
+        for name, known in (
+            ("severity", SEVERITIES),
+            ("certainty", CERTAINTIES),
+            ("rule", tuple(RULES)),
+            ("system", tuple(SYSTEMS)),
+            ("sort", tuple(ORDERS)),
+        ):
+            if (value := getattr(found, name)) and value not in known:
+                raise JobError(f"there is no {name} {value}; there is {some(list(known))}")
+        for name in ("since", "until", "new"):
+            moment(getattr(found, name) or None)
+        return found
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Those that are given."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
+
+    def conditions(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each as a condition on a finding, and its values."""
+        for name in ("severity", "certainty", "rule", "cluster"):
+            if value := getattr(self, name):
+                yield f"{name} = ${name}", {name: value}
+        if self.group:
+            yield "replica_group = $group", {"group": self.group}
+        if self.system:
+            yield "protocol IN (SELECT unnest($protocols))", {"protocols": list(SYSTEMS[self.system])}
+        if self.since:
+            yield "coalesce(end_time >= $since, true)", {"since": moment(self.since)}
+        if self.until:
+            yield "start_time <= $until", {"until": moment(self.until)}
+        if self.new:
+            told = "finding_id IN (SELECT finding_id FROM findings_new(CAST($new AS TIMESTAMPTZ)))"
+            yield told, {"new": moment(self.new)}
+        if self.find:
+            words = "cluster || ' / ' || replica_group || ' ' || rule || ' ' || finding_id || ' ' || summary"
+            yield f"contains(lower({words}), lower($find))", {"find": self.find}
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """One page of findings; ``counts`` are those of all pages by severity, ``leaders`` say who leads each group now."""
+
+    findings: list[Row]
+    counts: dict[str, int]
+    leaders: dict[tuple[str, str], list[Row]]
+
+    @property
+    def total(self) -> int:
+        """How many findings there are on all pages."""
+        return sum(self.counts.values())
+
+
+def inbox(published: Published, filters: Filters, after: int = 0) -> Inbox:
+    """The findings that pass ``filters``, from the one ``after`` so many on."""
+    asked = list(filters.conditions())
+    conditions = " AND ".join(text for text, _ in asked) or "true"
+    values = {name: value for _, given in asked for name, value in given.items()}
+    chosen = CHOSEN.format(conditions=conditions, order=ORDERS[filters.sort or "gravest"])
+    findings = published.rows(chosen, values | {"rows": ROWS, "after": after})
+    found = published.rows(COUNTS.format(conditions=conditions), values)
+    return Inbox(
+        findings=on_right_clocks(published, findings),
+        counts={row["severity"]: row["n"] for row in found},
+        leaders=leaders(published, findings),
+    )
+
+
+def on_right_clocks(published: Published, findings: list[Row]) -> list[Row]:
+    """The same, in the same order, with the times that a group's page gives them."""
+    wrong = {(row["cluster"], row["replica_group"]) for row in published.rows(WITH_WRONG_CLOCKS)}
+    groups = {(one["cluster"], one["replica_group"]) for one in findings} & wrong
+    moved: dict[str, Row] = {}
+    for cluster, group in groups:
+        own = [one for one in findings if (one["cluster"], one["replica_group"]) == (cluster, group)]
+        clocks = clocks_of(published, cluster, group, published.rows(LANES, [cluster, group]))
+        moved |= {one["finding_id"]: one for one in findings_on(published, clocks, cluster, own)}
+    return [moved.get(one["finding_id"], one) for one in findings]
+
+
+def leaders(published: Published, findings: list[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Who leads the groups of findings at the end of their logs."""
+    groups = {(one["cluster"], one["replica_group"]) for one in findings}
+    given = {"clusters": [one for one, _ in groups], "groups": [one for _, one in groups]}
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in published.rows(NOW, given) if groups else []:
+        found.setdefault((row["cluster"], row["replica_group"]), []).append(row)
+    return found

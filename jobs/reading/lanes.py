@@ -1,0 +1,174 @@
+"""Who was what: the bars of each lane, as many as a screen shows, and where two members lead at once.
+
+A lane is a member by the logs of one machine: two machines under one id are two lanes. What the eye could not tell
+apart is one bar that says how many roles it stands for and which; a zoom draws them apart. All times are on the clocks
+that the picture is on (:mod:`jobs.reading.clocks`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobs.reading.clocks import Clocks
+from jobs.reading.published import Published
+from jobs.reading.words import Row, name_of
+
+BARS_SHOWN = 1000
+"""Bars that a browser draws at once."""
+
+BANDS_SHOWN = 200
+
+Lane = tuple[str, str | None]
+"""A member, and the folder whose logs speak for it (null: none does)."""
+
+ON_CLOCKS = """
+    wrong AS (
+        SELECT unnest(CAST($wrong_sources AS VARCHAR[])) AS source_node,
+            unnest(CAST($wrong_first AS TIMESTAMPTZ[])) AS first_reading,
+            unnest(CAST($wrong_last AS TIMESTAMPTZ[])) AS last_reading,
+            unnest(CAST($wrong_ahead_us AS BIGINT[])) AS ahead_us
+    ),
+    ends AS (
+        SELECT logs.source_node, logs.log_end - to_microseconds(coalesce(wrong.ahead_us, 0)) AS log_end
+        FROM log_ends AS logs
+        LEFT JOIN wrong ON wrong.source_node = logs.source_node
+            AND logs.log_end BETWEEN wrong.first_reading AND wrong.last_reading
+        WHERE logs.cluster = $cluster
+    ),
+    placed AS (
+        SELECT role.node, role.source_node, role.protocol, role.role, role.term, role.leader, role.start_event_id,
+            role.start_cause, role.end_cause, role.start_uncertainty_ms, role.end_uncertainty_ms,
+            role.start_time - to_microseconds(coalesce(begun.ahead_us, 0)) AS start_time,
+            role.end_time - to_microseconds(coalesce(ended.ahead_us, 0)) AS end_time
+        FROM role_intervals AS role
+        LEFT JOIN wrong AS begun ON begun.source_node = role.source_node
+            AND role.start_time BETWEEN begun.first_reading AND begun.last_reading
+        LEFT JOIN wrong AS ended ON ended.source_node = role.source_node
+            AND role.end_time BETWEEN ended.first_reading AND ended.last_reading
+        WHERE role.cluster = $cluster AND role.replica_group = $group
+    ),
+    roles AS (
+        SELECT placed.*, greatest(coalesce(placed.end_time, ends.log_end, $end), placed.start_time) AS seen_until
+        FROM placed LEFT JOIN ends ON ends.source_node = placed.source_node
+    )
+"""
+"""The roles of a group on right clocks; each is seen until it ends, or until the log of its machine does."""
+
+BARS = f"""
+    WITH {ON_CLOCKS},
+    spans AS (
+        SELECT *, greatest(start_time, $begin) AS left_edge, least(seen_until, $end) AS right_edge
+        FROM roles WHERE start_time <= $end AND seen_until >= $begin
+    ),
+    columns AS (
+        SELECT *, epoch_us(right_edge) - epoch_us(left_edge) AS length,
+            (epoch_us(left_edge) - epoch_us($begin)) // nullif($column, 0) AS place,
+            CASE WHEN length >= $column THEN row_number() OVER () END AS own
+        FROM spans
+    ),
+    counted AS (
+        SELECT node, source_node, protocol, place, own, role, count(*) AS n, sum(length) AS length,
+            min(term) AS first_term, max(term) AS last_term, min(start_time) AS start_time,
+            CASE WHEN bool_and(end_time IS NOT NULL) THEN max(end_time) END AS end_time,
+            min(left_edge) AS left_edge, max(right_edge) AS right_edge, any_value(leader) AS leader,
+            any_value(start_cause) AS start_cause, any_value(end_cause) AS end_cause,
+            max(start_uncertainty_ms) AS start_uncertainty_ms, max(end_uncertainty_ms) AS end_uncertainty_ms,
+            min(start_event_id) AS start_event_id
+        FROM columns GROUP BY ALL
+    )
+    SELECT node, source_node, protocol, list({{'role': role, 'n': n}} ORDER BY length DESC, role) AS roles,
+        CAST(sum(n) AS BIGINT) AS n, min(first_term) AS first_term, max(last_term) AS last_term,
+        min(start_time) AS start_time, CASE WHEN bool_and(end_time IS NOT NULL) THEN max(end_time) END AS end_time,
+        min(left_edge) AS left_edge, max(right_edge) AS right_edge, any_value(leader) AS leader,
+        any_value(start_cause) AS start_cause, any_value(end_cause) AS end_cause,
+        max(start_uncertainty_ms) AS start_uncertainty_ms, max(end_uncertainty_ms) AS end_uncertainty_ms,
+        min(start_event_id) AS start_event_id
+    FROM counted GROUP BY node, source_node, protocol, place, own
+    ORDER BY node, source_node, left_edge, right_edge, protocol, first_term
+"""
+"""A role that is at least a column wide is a bar of its own; those that begin in one column and are narrower share one.
+
+``roles`` says what each bar stands for, the role first that takes most of its time.
+"""
+
+TAILS = f"""
+    WITH {ON_CLOCKS}
+    SELECT node, source_node, protocol, role, term, greatest(seen_until, $begin) AS left_edge FROM roles
+    WHERE role IN ('leader', 'acting_leader') AND end_time IS NULL AND seen_until < $end AND source_node IS NOT NULL
+    ORDER BY node, source_node
+"""
+"""Leaders that still lead at the end of their logs, from there on."""
+
+BANDS = f"""
+    WITH {ON_CLOCKS},
+    ruling AS (
+        SELECT *, start_time + to_microseconds(1000 * start_uncertainty_ms) AS surely_from,
+            coalesce(source_node, '') AS source
+        FROM roles WHERE role IN ('leader', 'acting_leader') AND start_time <= $end AND seen_until >= $begin
+    )
+    SELECT greatest(one.surely_from, other.surely_from, $begin) AS left_edge,
+        least(one.seen_until, other.seen_until, $end) AS right_edge,
+        one.node, one.source_node, one.term, other.node AS other_node, other.source_node AS other_source_node,
+        other.term AS other_term
+    FROM ruling AS one
+    JOIN ruling AS other ON other.protocol = one.protocol AND (one.node, one.source) < (other.node, other.source)
+        AND one.surely_from < other.seen_until AND other.surely_from < one.seen_until
+    WHERE left_edge < right_edge
+    ORDER BY left_edge, right_edge, one.node, other.node LIMIT {BANDS_SHOWN}
+"""
+"""Times in which two members lead at once, by the clocks of the picture."""
+
+
+EXTENT = f"WITH {ON_CLOCKS} SELECT min(start_time) AS first, max(seen_until) AS last FROM roles"
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """What is drawn of a group between two times.
+
+    ``names`` says what to call each lane, ``tails`` are leaders after the last lines of their logs, ``bands`` the times
+    of two leaders at once.
+    """
+
+    names: dict[Lane, str]
+    bars: list[Row]
+    tails: list[Row]
+    bands: list[Row]
+
+
+def lane_of(row: Row) -> Lane:
+    """The lane that a role is on."""
+    return row["node"], row["source_node"]
+
+
+def extent(published: Published, cluster: str, group: str, last: datetime | None, clocks: Clocks) -> list[datetime]:
+    """The first and the last sign of a role of a group; ``last`` for one whose log is not there."""
+    given = {"cluster": cluster, "group": group, "end": last} | clocks.columns
+    [row] = published.rows(EXTENT, given)
+    return [at for at in row.values() if at is not None]
+
+
+def lanes(
+    published: Published,
+    cluster: str,
+    group: str,
+    window: tuple[datetime, datetime],
+    members: list[Row],
+    clocks: Clocks,
+) -> Lanes:
+    """The lanes of a group in a window; about :data:`BARS_SHOWN` bars, at most twice as many."""
+    begin, end = window
+    given: dict[str, Any] = {"cluster": cluster, "group": group, "begin": begin, "end": end} | clocks.columns
+    return Lanes(
+        names={lane_of(one): name_of(*lane_of(one)) for one in members},
+        bars=published.rows(BARS, given | {"column": column_of(begin, end, members)}),
+        tails=published.rows(TAILS, given),
+        bands=published.rows(BANDS, given),
+    )
+
+
+def column_of(begin: datetime, end: datetime, members: list[Row]) -> int:
+    """How wide a column is, in microseconds: 0 where there are so few roles that each can be drawn for itself."""
+    if sum(member["roles"] for member in members) <= BARS_SHOWN:
+        return 0
+    return max((end - begin) * len(members) // BARS_SHOWN // timedelta(microseconds=1), 1)

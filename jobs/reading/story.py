@@ -1,0 +1,297 @@
+"""The story of an incident in sentences: who led and why that changed, who died or was back, what went wrong and what
+that cost.
+
+Changes of leadership stand in the order of their terms, which no clock can turn around; all else by its time.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from election_core.judge.wording import seconds as duration
+from election_core.model.catalogue import RuleId
+from jobs.reading.incident import Incident
+from jobs.reading.words import (
+    LOSSES,
+    Row,
+    clock,
+    leader_word,
+    listed,
+    some,
+    spoken,
+    term_word,
+    times,
+    undecidable,
+)
+
+STATE_LOST = frozenset({RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET})
+"""Rules that tell of a member that lost what it must remember; they are told whatever they led to."""
+
+ENDED = {"died": "dies", "stopped": "is stopped", "removed": "is removed", "silent": "falls silent: its log just stops"}
+"""How a member's life ends, in words."""
+
+BECAUSE = {
+    "first_leader": "the first one",
+    "first_master": "the first one",
+    "election_timeout": "the heartbeats of {old} did not arrive any more",
+    "elected_again": "the controllers had taken {old} for dead and elected it again",
+    "heartbeat_timeout": "the heartbeats of {old} did not arrive any more",
+    "leader_lost": "{old} was lost",
+    "leadership_transfer": "it was handed over",
+    "master_inactive": "the controllers had lost the heartbeats of {old}",
+    "master_lost": "{old} was gone",
+    "master_silent": "{old} did not answer",
+    "master_stopped": "{old} had been stopped",
+    "preferred_leader": "it is the preferred one and was back",
+    "quorum_lost": "a leader had lost its quorum",
+    "requested": "somebody asked for it",
+}
+"""Why an election began, in words."""
+
+MEANWHILE = {
+    "died": "{old} had died.",
+    "stopped": "{old} had been shut down.",
+    "silent": "The log of {old} just stops.",
+    "frozen": "{old} was frozen: its log is silent over the change{until}.",
+    "without_quorum": "{old} had given up by itself, for want of a quorum.",
+    "cut_off": "{old} was alive but cut off, and led on{until}.",
+    "reachable": "{old} was alive and heard of it at once: nothing but the election itself ended its role.",
+    "unknown": "What {old} was then, the logs do not say.",
+}
+"""What had become of the old leader, in words."""
+
+
+ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One entry: when, what in one sentence or two, the finding that says so, if it is one, and how far below its root
+    it stands."""
+
+    at: datetime
+    sentence: str
+    finding: Row | None = None
+    depth: int = 0
+
+
+CAMPAIGN = timedelta(seconds=2)
+"""An election that took longer than this is told with how long it took."""
+
+
+def story(incident: Incident) -> list[Told]:
+    """Who led and why that changed, who ended or was back, and what went wrong: by term, then by time."""
+    entries: list[tuple[datetime, int, list[Told]]] = []
+    latest: dict[str, datetime] = {}
+    for change in sorted(incident.changes, key=lambda one: (one["protocol"], one["new_term"], one["changed_at"])):
+        at = change["changed_at"]
+        latest[change["protocol"]] = placed = max(at, latest.get(change["protocol"], at))
+        entries.append((placed, 1, [Told(at, change_in_words(incident, change))]))
+    entries += [
+        (role["start_time"], 1, [Told(role["start_time"], service_in_words(incident, role))])
+        for role in incident.services
+    ]
+    for ending, count, last in alike(incident.endings):
+        told = Told(ending["end_time"], ending_in_words(incident, ending, count, last))
+        entries.append((told.at, 0, [told]))
+    for root in incident.roots:
+        told_of = [Told(one["start_time"], one["summary"], one, depth) for depth, one in incident.tree(root)]
+        shown = [one for one in told_of if is_told(one)]
+        if shown:
+            entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [told_of[0], *shown]))
+    entries.sort(key=lambda one: (one[0], one[1], one[2][0].sentence))
+    return [told for _, _, together in entries for told in together]
+
+
+def is_told(told: Told) -> bool:
+    """Whether a finding belongs into the story; none that is critical is ever left out."""
+    finding = told.finding
+    return finding is not None and (
+        finding["severity"] == "critical"
+        or (finding["severity"] != "info" and told.depth == 0)
+        or finding["rule"] in STATE_LOST
+    )
+
+
+FOLDED_FROM = 4
+"""So many ends of lives of one member in a row are told as one."""
+
+
+def alike(endings: list[Row]) -> Iterator[tuple[Row, int, Row]]:
+    """Ends of lives: each with how often the same follows, and the last of these."""
+    for _, run in groupby(endings, key=lambda one: (one["node"], one["source_node"], one["end_cause"])):
+        own = list(run)
+        if len(own) < FOLDED_FROM:
+            yield from ((one, 1, one) for one in own)
+        else:
+            yield own[0], len(own), own[-1]
+
+
+def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> str:
+    """How a member's life ended, and when it was back; ``count`` lives in a row ended so, the ``last`` then."""
+    who = incident.called(ending["node"], ending["source_node"])
+    often = f" {times(count)}, to {clock(last['end_time'])}" if count > 1 else ""
+    back = last["starts_again"]
+    starts = f"; it starts again at {clock(back)}" if back else "; no line says that it starts again"
+    return f"{who} {ENDED[ending['end_cause']]}{often}{'' if ending['end_cause'] == 'silent' and not back else starts}."
+
+
+def change_in_words(incident: Incident, change: Row) -> str:
+    """One change of leadership."""
+    leader, word = leader_word(change["protocol"]), term_word(change["protocol"])
+    who = incident.called(change["new_leader"], change["source_node"])
+    who = f"{who} becomes {leader} ({word} {change['new_term']}){campaign(change)}"
+    if "old_leader" not in change:  # it is the first one: FIRST has no such column
+        return f"{who}, the first one that is seen."
+    old = incident.called(change["old_leader"])
+    cause = change["cause"] or ""
+    why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
+    until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
+    return f"{who}{why}. {MEANWHILE[change['old_leader_state']].format(old=old, until=until)}"
+
+
+def campaign(change: Row) -> str:
+    """How long the new leader had asked for votes, where that was long."""
+    asked = change["asked_first"]
+    if asked is None or change["changed_at"] - asked < CAMPAIGN:
+        return ""
+    length = duration((change["changed_at"] - asked) // timedelta(microseconds=1))
+    rounds = f" and {change['rounds']:,} rounds" if (change["rounds"] or 0) > 1 else ""
+    return f", won after {length}{rounds}"
+
+
+def damage(incident: Incident) -> str:
+    """What was lost or comes again, in one sentence; a loss that several findings tell of counts once."""
+    parts = []
+    for column, unit, what in LOSSES:
+        found = list(losses(incident, column))
+        if found:
+            cuts = f", in {len(found)} places" if len(found) > 1 else ""
+            parts.append(f"{sum(one[column] for one in found):,} {unit} {what}{cuts}")
+    return (
+        f"Damage: {'; '.join(parts)}." if parts else "Damage: no finding counts messages that were lost or come again."
+    )
+
+
+def losses(incident: Incident, column: str) -> Iterator[Row]:
+    """The findings that tell of a loss, without those that follow from one that tells of it already."""
+    for root in incident.roots:
+        yield from losses_below(incident, root, column)
+
+
+def losses_below(incident: Incident, finding: Row, column: str) -> Iterator[Row]:
+    """The same of one finding and all that follow from it."""
+    if finding[column]:
+        yield finding
+        return
+    for echo in incident.echoes(finding):
+        yield from losses_below(incident, echo, column)
+
+
+def service_in_words(incident: Incident, role: Row) -> str:
+    """One time of service of a master, or of a slave that acts for it."""
+    what = "serves as master" if role["role"] == "leader" else "acts as master, read only"
+    ended = {"died": " it died", "stopped": " it was stopped", "silent": " its log just stops"}
+    end = role["end_time"]
+    until = f", until {clock(end)}{':' + ended[role['end_cause']] if role['end_cause'] in ended else ''}" if end else ""
+    return f"{incident.called(role['node'], role['source_node'])} {what}{until}."
+
+
+def outcome(incident: Incident) -> Iterator[str]:
+    """Who leads at the end of the logs, and who else is there."""
+    called = incident.names
+    for row in incident.now:
+        parts = [
+            f"{listed([called.get(node, node) for node in nodes])} {one if len(nodes) == 1 else many}"
+            for nodes, one, many in (
+                (row["followers"], "follows", "follow"),
+                (row["others"], "does neither", "do neither"),
+            )
+            if nodes
+        ]
+        leader = called.get(row["leader"], row["leader"])
+        who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else "nobody leads"
+        as_of = f" ({clock(row['as_of'])})" if row["as_of"] else ""
+        yield f"At the end of the logs{as_of} {', '.join([who, *parts])}."
+
+
+def unseen(incident: Incident) -> Iterator[str]:
+    """What the logs do not show, so that nothing is concluded from it."""
+    for row in incident.coverage:
+        yield undecidable(row)
+    for member in incident.members:
+        if member["source_node"] is None:
+            yield f"No log of {incident.called(member['node'])} is here: others speak of it."
+    for role in incident.silences:
+        who = incident.called(role["node"], role["source_node"])
+        yield f"The log of {who} just stops at {clock(role['start_time'])} while others go on."
+    if incident.quarantined:
+        unread = f"{incident.quarantined:,} lines of {incident.cluster}"
+        yield f"{unread} could not be read: table quarantine says which, and why."
+    if not incident.coverage and not incident.quarantined:
+        yield "Every rule that was judged here could be decided."
+
+
+QUEUE = re.compile(r"\bqueue (\d+)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Moments in a row that differ in nothing but their queue and their time."""
+
+    first: Row
+    what: str
+    count: int
+    last: datetime
+
+
+def collapsed(moments: list[Row]) -> Iterator[Folded]:
+    """Moments without repetitions; a lock of several queues that is taken again and again is one entry, too."""
+    for (kind, _, _, shape), run in groupby(by_shape(moments), key=lambda one: one[:4]):
+        alike = [one[4] for one in run]
+        queues = sorted({int(number) for one in alike for number in QUEUE.findall(one["what"])})
+        what = alike[0]["what"]
+        if kind == "lock" and len(queues) > 1:
+            what = shape.replace("queue #", f"queues {some([str(one) for one in queues])}")
+        yield Folded(alike[0], what, len(alike), max(one["happened_at"] for one in alike))
+
+
+def by_shape(moments: list[Row]) -> Iterator[tuple[str, str | None, str | None, str, Row]]:
+    """Moments with what they have in common with others; locks between two other moments are brought together."""
+    shaped = [
+        (
+            one["kind"],
+            one["node"],
+            one["source_node"],
+            QUEUE.sub("queue #", one["what"]) if one["kind"] == "lock" else one["what"],
+            one,
+        )
+        for one in moments
+    ]
+    for locks, run in groupby(shaped, key=lambda one: one[0] == "lock"):
+        if not locks:
+            yield from run
+            continue
+        together: dict[tuple[Any, ...], list[Any]] = {}
+        for one in run:
+            together.setdefault(one[:4], []).append(one)
+        for alike in together.values():
+            yield from alike
+
+
+LOGGED_AT = re.compile(r"^\S*\d{2,4}[-/.]\d\d\S*(?:[ T]\S*\d\d:\d\d\S*)?|^\[?\d[\d:.,TZ+ -]*\]?")
+
+
+def folded(lines: list[Row]) -> Iterator[tuple[Row, int]]:
+    """Lines of evidence; those in a row that say the same at other times, a stack trace say, are one, with a count."""
+    for _, run in groupby(lines, key=lambda row: (row["source_node"], row["path"] is None, said(row["text"] or ""))):
+        alike = list(run)
+        yield alike[0], len(alike)
+
+
+def said(text: str) -> str:
+    """What a line says, whenever it says it."""
+    return LOGGED_AT.sub("", text, count=1).strip()
