@@ -112,14 +112,27 @@ KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
+class Course:
+    """How it went: changes of leadership, services and lives of members, and who leads ``now``.
+
+    ``services`` are the times of masters, and of those who act for them, that have no term; ``endings`` say which
+    member died, was stopped or fell silent, and when it was back; ``silences`` are the roles in which a log just stops.
+    """
+
+    changes: list[Row]
+    services: list[Row]
+    endings: list[Row]
+    silences: list[Row]
+    now: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Incident:
     """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see.
 
     ``members`` are the lanes: nodes with the folders whose logs speak for them (null: none does) and the number of
-    their roles. ``names`` says what to call a node, ``drawn`` holds the picture. ``services`` are the times of masters,
-    and of those who act for them, that have no term; ``endings`` say which member died, was stopped or fell silent, and
-    when it was back; ``silences`` are the roles in which a log just stops. All times are on ``clocks``; ``raw``: those
-    are the nodes' own, right or wrong.
+    their roles. ``names`` says what to call a node, ``drawn`` holds the picture. All times are on ``clocks``; ``raw``:
+    those are the nodes' own, right or wrong.
     """
 
     run_id: str
@@ -134,14 +147,10 @@ class Incident:
     names: dict[str, str]
     drawn: Lanes
     roles: list[Row]
-    services: list[Row]
-    endings: list[Row]
-    silences: list[Row]
+    course: Course
     findings: list[Row]
     echoes_of: dict[str, list[Row]]
     evidence: dict[str, list[Row]]
-    changes: list[Row]
-    now: list[Row]
     moments: list[Row]
     coverage: list[Row]
     log_ends: dict[str, datetime]
@@ -252,14 +261,16 @@ def incident(
         names=names_of(lanes_ever),
         drawn=lanes(published, cluster, group, (begin, end), members, clocks),
         roles=inside.spans(inside.roles(published.rows(ROLES, overlapping))) if whole else [],
-        services=inside.spans(inside.roles(published.rows(SERVICES, [*overlapping, at_most]))),
-        endings=inside.points(published.rows(ENDINGS, [*window, at_most]), "end_time", "starts_again"),
-        silences=inside.points(published.rows(SILENCES, [*overlapping, at_most]), "start_time"),
+        course=Course(
+            changes=inside.points(changes, "changed_at", "asked_first"),
+            services=inside.spans(inside.roles(published.rows(SERVICES, [*overlapping, at_most]))),
+            endings=inside.points(published.rows(ENDINGS, [*window, at_most]), "end_time", "starts_again"),
+            silences=inside.points(published.rows(SILENCES, [*overlapping, at_most]), "start_time"),
+            now=[] if until else published.rows(NOW, window[:2]),
+        ),
         findings=findings,
         echoes_of=echoes_of(findings),
         evidence=evidence(published, clocks, cluster, findings) if whole else {},
-        changes=inside.points(changes, "changed_at", "asked_first"),
-        now=[] if until else published.rows(NOW, window[:2]),
         moments=inside.points(published.rows(MOMENTS_AND_SOURCES, [*window, cluster]), "happened_at") if whole else [],
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", window[:2]),
         log_ends=log_ends,

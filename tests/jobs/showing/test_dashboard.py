@@ -19,7 +19,7 @@ from jobs.cli.app import main
 from jobs.reading.inbox import ROWS
 from jobs.reading.published import Published
 from jobs.showing import dashboard as shown
-from jobs.showing.dashboard_pages import SHOWN
+from jobs.showing.dashboard_frame import SHOWN
 from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
