@@ -99,7 +99,8 @@ def zoom(browser: Browser, part: float) -> float:
     """Zooms by mouse into ``part`` of what is shown; the seconds until that is drawn anew."""
     left, right, middle = browser.value(BOX)
     browser.value(WATCH)
-    browser.drag((left + (right - left) * 0.4, middle), (left + (right - left) * (0.4 + part), middle))
+    begin = left + (right - left) * (1 - part) / 2
+    browser.drag((begin, middle), (begin + (right - left) * part, middle))
     return round(float(browser.until("window.drawn_after")), 2)
 
 
