@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint texts java bench bench-landing bench-many-files bench-dashboard release-check object-store-test airflow-test airflow-up clean
+.PHONY: help setup demo check test lint texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 KILLS := tests/jobs/test_kills.py
-OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/object_stores,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(KILLS)
+OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(KILLS)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
@@ -87,7 +87,7 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  "$$bin/pip" install --quiet --disable-pip-version-check -c constraints.txt "$$(echo dist/*.whl)" && \
 	  cp -r examples/landing "$$folder/landing" && cd "$$folder" && \
 	  export PYSPARK_PYTHON="$$bin/python" PYSPARK_DRIVER_PYTHON="$$bin/python" && \
-	  "$$bin/election-replay" --version && "$$bin/election-replay" --help > /dev/null && \
+	  "$$bin/election-replay" --version && test -f "$$("$$bin/election-replay" airflow dag-path)" && "$$bin/election-replay" --help > /dev/null && \
 	  PATH="$$bin" "$$bin/election-replay" look landing && \
 	  "$$bin/pip" install --quiet --disable-pip-version-check -c "$(CURDIR)/constraints.txt" "$$(echo "$(CURDIR)"/dist/*.whl)[spark,gates,dashboard]" && \
 	  "$$bin/python" -c "import jobs.showing.dashboard, jobs.showing.report" && \
@@ -97,16 +97,57 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  "$$bin/election-replay" config check --config "$$home/conf/pipeline.yaml" && \
 	  "$$bin/spark-submit" --properties-file "$$home/conf/spark/local.conf" "$$home/jobs/replay.py" --warehouse warehouse
 
-# An S3-compatible server for tests; what it depends on clashes with our own constraints.
-MOTO_READY := .venv-moto/.ready
+shipping-test: java $(READY) ## the shippers and loggers of docs/shipping.md, installed (Debian and Ubuntu, as root or by sudo) and run for real
+	@missing=; for pair in rsync:rsync rsyslogd:rsyslog logrotate:logrotate journalctl:systemd systemd-journal-remote:systemd-journal-remote mvn:maven; do \
+	  PATH="$$PATH:/usr/sbin:/sbin:/lib/systemd:/usr/lib/systemd" command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
+	done; \
+	[ -z "$$missing" ] || { \
+	  command -v apt-get >/dev/null || { echo "Install these first:$$missing" >&2; exit 1; }; \
+	  as=; [ "$$(id -u)" = 0 ] || as=sudo; \
+	  $$as apt-get update -qq && $$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
+	@mvn -q -B -f tests/shipping/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/build/shipping-jars
+	@ALL_SHIPPERS=1 $(BIN)/pytest -q tests/shipping
 
-$(MOTO_READY):
-	@$(PYTHON) -m venv --clear .venv-moto
-	@.venv-moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[s3]>=5.1,<6' flask flask-cors
+# What the workers of a cluster need: Python's packages and ours, without Spark's jars, which a cluster gets once for all.
+# The environment holds links to the Python that made it, which must stand at the same place on every machine.
+worker-archive: environment.tar.gz ## environment.tar.gz: what executors, and a driver in a cluster, need of Python
+
+build/environment/.ready: pyproject.toml constraints.txt $(READY)
+	@rm -rf build/environment && $(PYTHON) -m venv --without-pip build/environment
+	@$(BIN)/python -m pip --python build/environment install --quiet --disable-pip-version-check -c constraints.txt '.[spark,hdfs]'
 	@touch $@
 
-object-store-test: java $(READY) $(MOTO_READY) ## a night from and into an S3-compatible server; fetches Spark's connector
-	@MOTO_SERVER=$(CURDIR)/.venv-moto/bin/moto_server $(BIN)/pytest -q tests/object_stores
+environment.tar.gz: build/environment/.ready $(shell find election_core schemas jobs conf -type f -not -path '*/__pycache__/*')
+	@rm -rf build/lib
+	@$(BIN)/python -m pip --python build/environment install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	@tar --create --use-compress-program 'gzip -1' --file $@ --directory build/environment --exclude '*/pyspark/jars' --exclude '*/__pycache__' .
+	@ls -sh $@
+
+# The daemons of Hadoop for tests, as Maven has them.
+HADOOP := build/hadoop
+
+$(HADOOP)/.ready: tests/clusters/pom.xml
+	@command -v mvn >/dev/null || { echo "Maven fetches Hadoop; install it (Debian and Ubuntu: maven)." >&2; exit 1; }
+	@mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(HADOOP)
+	@touch $@
+
+cluster-test: java worker-archive $(HADOOP)/.ready ## nights on YARN and HDFS, of which a machine of each dies; fetches Hadoop by Maven
+	@HADOOP_JARS=$(CURDIR)/$(HADOOP) $(BIN)/pytest -q -s tests/clusters
+
+# A real S3 server for tests, as the Go module proxy has it.
+S3_SERVER := build/go/versitygw
+
+$(S3_SERVER):
+	@command -v go >/dev/null || { echo "Go builds the S3 server; install it (Debian and Ubuntu: golang-go)." >&2; exit 1; }
+	@echo "Building an S3 server, once: some minutes"
+	@GOBIN=$(CURDIR)/build/go go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+
+object-store-test: java worker-archive $(S3_SERVER) ## nights from and into a real S3 server, with TLS and limited rights; fetches it by Go
+	@S3_SERVER=$(CURDIR)/$(S3_SERVER) $(BIN)/pytest -q -s tests/object_stores
+
+stores-check: java $(READY) $(HADOOP)/.ready $(S3_SERVER) ## the part of both that needs no Spark: rights, and two writers at once; what CI runs
+	@HADOOP_JARS=$(CURDIR)/$(HADOOP) S3_SERVER=$(CURDIR)/$(S3_SERVER) \
+	  $(BIN)/pytest -q -s tests/clusters tests/object_stores -k 'three_users or two_commits or only_read or two_runs'
 
 # Airflow's Spark provider brings a pyspark of its own, which clashes with ours: Airflow lives in .venv-airflow.
 AIRFLOW_READY := .venv-airflow/.ready
@@ -125,6 +166,6 @@ airflow-up: java $(READY) $(AIRFLOW_READY) ## a local Airflow with the DAGs, ove
 	@. airflow_dags/environment.sh && airflow_ready && exec airflow standalone
 
 clean: ## remove what the other targets made
-	rm -rf .venv .venv-airflow .venv-moto .airflow demo-warehouse build dist *.egg-info spark-warehouse metastore_db derby.log
+	rm -rf .venv .venv-airflow .airflow demo-warehouse build dist environment.tar.gz spark-jars.zip *.egg-info spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

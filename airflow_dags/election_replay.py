@@ -126,13 +126,13 @@ def night(land_chosen: str = "", replay_chosen: str = "") -> tuple[SparkSubmitOp
     go_on = TriggerRule.ALL_DONE_MIN_ONE_SUCCESS
     land = step("land", "--landing", LANDING, *SETTINGS, chosen=land_chosen, outlets=[EVENTS])
     landed = step(
-        *("validate", "--layer", "bronze", "--layer", "silver", "--as-of", AS_OF),
+        *("validate", "--new", "--layer", "bronze", "--layer", "silver", "--as-of", AS_OF),
         task_id="validate_landed",
         retries=0,
         trigger_rule=TriggerRule.ALL_DONE,
     )
     replay = step("replay", *SETTINGS, "--unpublished", chosen=replay_chosen, trigger_rule=go_on)
-    judged = step("validate", "--layer", "gold", task_id="validate_judged", retries=0)
+    judged = step("validate", "--new", "--layer", "gold", task_id="validate_judged", retries=0)
     publish = step("publish", trigger_rule=go_on, outlets=GOLD, retries=0)
     complete = EmptyOperator(task_id="complete", doc_md="Red when any step was: a run is as good as its gates.")
     land >> landed >> replay >> judged >> publish

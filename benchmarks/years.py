@@ -37,7 +37,6 @@ from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from schemas.events import MEANING
 
-NIGHT_US = 86_400_000_000
 TABLES_WRITTEN = ("events", "log_lines", "landed_files")
 PRELOAD = ("jobs.replaying.judging",)
 
@@ -75,6 +74,7 @@ class Nights:
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         told = told_of(fleet.events_a_node)
+        self._length_us = told.length_us
         for name, events in (("elects", told.elects), ("lives", told.lives)):
             self._database.register(name, story_rows(events, fleet.members))
         warehouse.create()
@@ -95,7 +95,7 @@ class Nights:
 
     def _events(self, night: int, batch: int) -> str:
         fleet = self._fleet
-        began = BEGAN_US + night * NIGHT_US
+        began = BEGAN_US + night * self._length_us
         every = fleet.clusters * fleet.groups
         shifted = ("term", "from_term", "max_term", "ledger_end_term", "peer_ledger_end_term")
         of = {
@@ -115,11 +115,10 @@ class Nights:
         columns = ", ".join(f"{of.get(name, name)} AS {name}" for name in TABLES["events"].names)
         since = f"greatest(1, {night} - (id + {night}) % {fleet.electing})"
         groups = f"(SELECT id, {since} AS since FROM range({every}) AS g(id))"
-        return (
-            f"SELECT * FROM (SELECT {columns} FROM (SELECT * FROM {groups} CROSS JOIN elects WHERE since = {night} "
-            f"UNION ALL BY NAME SELECT * FROM {groups} CROSS JOIN lives WHERE since < {night}) ORDER BY id, member, "
-            "line_no)"
-        )
+        electing = f"(SELECT * FROM {groups} CROSS JOIN elects WHERE since = {night})"
+        living = f"(SELECT * FROM {groups} CROSS JOIN lives WHERE since < {night})"
+        both = f"({electing} UNION ALL BY NAME {living})"
+        return f"SELECT * FROM (SELECT {columns} FROM {both} ORDER BY id, member, line_no)"
 
 
 LINES = (
@@ -135,7 +134,7 @@ FILES = (
 
 def story_rows(told: dict[str, list[Event]], members: int) -> pa.Table:
     """The columns of events that hold the meaning, ``member`` and ``line_no``; further members only follow."""
-    last = sorted(told)[-1]
+    last = max(told)
     more = {f"n{number}": told[last] for number in range(len(told), members)}
     rows = [
         {"member": member, "line_no": number} | meaning(event if member in told else quiet(event, member))

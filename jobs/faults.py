@@ -20,6 +20,10 @@ SIGNS = (
         "permission is denied: let the one who runs this read the landing zone and write the warehouse",
     ),
     (
+        re.compile(r"NETWORK_CONNECTION|Connection refused|error sending request|No route to host"),
+        f"a store does not answer: look at its address, its certificate (SSL_CERT_FILE) and the network, {AGAIN}",
+    ),
+    (
         re.compile(r"java\.lang\.OutOfMemoryError"),
         f"Spark has not enough memory: give it more (spark.driver.memory, spark.executor.memory), {AGAIN}",
     ),

@@ -14,9 +14,21 @@ from functools import partial
 
 from jobs.engines.engine import Engine
 from jobs.landing.landing_zone import Skip
+from jobs.landing.ledger import rows_like, rows_of_nodes
 from jobs.landing.listing import LogFile, log_files, told_to_nobody
-from jobs.landing.one_file import LANDED, Landed, land_tasks
-from jobs.landing.plan import READ_COLUMNS, SEEN_COLUMNS, Begun, begin, dealt, read_otherwise, tasks_of, unseen, weight
+from jobs.landing.one_file import Landed, land_tasks
+from jobs.landing.plan import (
+    READ_COLUMNS,
+    SEEN_COLUMNS,
+    STATE_COLUMNS,
+    Begun,
+    begin,
+    dealt,
+    read_otherwise,
+    tasks_of,
+    unseen,
+    weight,
+)
 from jobs.landing.privacy_mark import refuse_other_privacy
 from jobs.landing.pseudonyms import pseudonyms_of
 from jobs.settings.config import Config
@@ -51,7 +63,7 @@ def new_files(landing: str, warehouse: Warehouse, config: Config, skip: Skip = t
     warehouse.refuse_foreign_folder()
     refuse_other_privacy(warehouse, pseudonyms_of(config.privacy))
     files = log_files(landing, config.layout, config.metadata_layout, skip)
-    landed = warehouse.rows(LANDED.name, (*SEEN_COLUMNS, *READ_COLUMNS))
+    landed = rows_like(warehouse, files, (*SEEN_COLUMNS, *READ_COLUMNS))
     return unseen(files, (row for row in landed if not read_otherwise(row, config)))
 
 
@@ -60,7 +72,8 @@ def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehous
     if not files:
         return Landing()
     begun = begin(warehouse, config)
-    tasks = tasks_of(files, begun.landed, absolute(landing), config, begun.batch)
+    landed = rows_of_nodes(warehouse, files, STATE_COLUMNS)
+    tasks = tasks_of(files, landed, absolute(landing), config, begun.batch)
     hands = dealt(tasks, engine.cores_for(sum(map(weight, tasks))))
     done = engine.each(partial(land_tasks, landing=absolute(landing), warehouse=warehouse.root), hands)
     commit(done, begun, warehouse)

@@ -31,7 +31,7 @@ class Looked:
     @property
     def unread(self) -> tuple[tuple[str, str], ...]:
         """The files that could not be read to their ends, and why."""
-        return tuple(one for landing in self.landings for one in landing.unread)
+        return tuple(file for landing in self.landings for file in landing.unread)
 
 
 def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scratch: Path) -> Looked:
@@ -43,8 +43,8 @@ def look(engine: Engine, folder: str, warehouse: Warehouse, config: Config, scra
     mails = list(mail_in(Path(folder), scratch / "unpacked", config, skipped))
     landings = [land(engine, mail.files, mail.root, warehouse, config) for mail in mails]
     done = replay(engine, warehouse, config.inventoried(), settings="the defaults")
-    skipped += [one for mail in mails for one in mail.unknown]
-    return Looked([one for mail in mails for one in mail.assumed], landings, done, skipped)
+    skipped += [item for mail in mails for item in mail.unknown]
+    return Looked([item for mail in mails for item in mail.assumed], landings, done, skipped)
 
 
 def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]) -> Iterator[Mail]:
@@ -64,7 +64,7 @@ def mail_in(folder: Path, unpacked: Path, config: Config, skipped: list[Skipped]
         found += 1
         yield mail
     if not found:
-        why = [f"{one.path}: {one.reason}" for one in skipped[:3]]
+        why = [f"{file.path}: {file.reason}" for file in skipped[:3]]
         raise JobError(*(str(problems[0]).replace(str(unpacked), str(folder)) if problems else nothing(folder), *why))
 
 
@@ -92,5 +92,5 @@ def unpack_all(folder: Path, into: Path, skip: Skip) -> bool:
 
 def stem(name: str) -> str:
     """The name of an archive without what says so."""
-    ending = max((one for one in PACKED if name.lower().endswith(one)), key=len, default="")
+    ending = max((suffix for suffix in PACKED if name.lower().endswith(suffix)), key=len, default="")
     return name[: len(name) - len(ending)]

@@ -9,10 +9,12 @@ Every table is read at the version that the last published run names, so that on
 
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from jobs.engines.spark_tables import read
+from jobs.reading.given_rows import with_rows
 from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES, Table
 from schemas.model import Column, Parameter, View, sql_text
 from schemas.views import VIEWS
 
@@ -28,11 +30,18 @@ def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
         spark.conf.set(name, value)
     tables = Warehouse(warehouse)
     run = tables.last_run()
-    for name, version in tables.published_versions(run).items():
-        read(spark, tables, name, version).createOrReplaceTempView(name)
+    versions = tables.published_versions(run)
+    for name, table in TABLES.items():
+        rows = read(spark, tables, name, versions[name]) if name in versions else empty(spark, table)
+        rows.createOrReplaceTempView(name)
     for view in VIEWS.values():
-        spark.sql(in_spark(view))
+        spark.sql(in_spark(with_rows(view, sql_text)))
     return run
+
+
+def empty(spark: SparkSession, table: Table) -> DataFrame:
+    """A table of which an older release knew nothing."""
+    return spark.createDataFrame([], table.ddl())
 
 
 def in_spark(view: View) -> str:

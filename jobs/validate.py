@@ -6,8 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import pyarrow.compute as pc
+
 from jobs.gates.checks import Check, check, chosen_tables, record
+from jobs.publishing.runs import newest_run
+from jobs.warehouse.table_sets import JUDGED, LANDED
 from jobs.warehouse.warehouse import Warehouse
+
+JUDGED_BY = ("rules_version", "facts_version", "inventory_version")
+"""The columns of a run that say by what it judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +33,46 @@ def validate(
     clusters: Collection[str] | None = None,
     as_of: datetime | None = None,
     *,
+    new: bool = False,
     docs: bool = True,
 ) -> Validation:
     """Look at the tables of some layers, of all by default; of ``clusters``, unless that is ``None``.
 
-    Sources are to be no staler than ``as_of`` asks. ``docs``: the data docs are written too. Raises
-    :class:`~jobs.JobError` when nothing was ever landed, or when an expectation cannot be checked.
+    ``new``: of what landings wrote only what was landed since the published run, of what is judged only the clusters
+    that have such events or were held back; the rest has passed its gates. Sources are to be no staler than ``as_of``
+    asks. ``docs``: the data docs are written too. Raises :class:`~jobs.JobError` when nothing was ever landed, or when
+    an expectation cannot be checked.
     """
     tables = chosen_tables(warehouse, layers)
-    checks = check(warehouse, tables, clusters, as_of)
+    since, own = since_published(warehouse) if new else (0, None)
+    if own is not None:
+        own = own if clusters is None else own & {*clusters}
+    landed, judged = ([name for name in tables if name in of] for of in (LANDED, JUDGED))
+    checks = (
+        [
+            *check(warehouse, landed, clusters, as_of, since),
+            *(check(warehouse, judged, clusters if own is None else own, as_of) if judged else ()),
+        ]
+        if new
+        else check(warehouse, tables, clusters, as_of)
+    )
     validation_id = record(warehouse, checks)
     page = written_docs(warehouse, checks) if docs else None
     return Validation(validation_id, tuple(tables), tuple(checks), page)
+
+
+def since_published(warehouse: Warehouse) -> tuple[int, set[str] | None]:
+    """The last landing that is published, and the clusters with events after it or held back; 0 and ``None``: all.
+
+    Under other rules or settings than those of the published run everything is judged anew.
+    """
+    published, last = warehouse.published(), newest_run(warehouse)
+    if published is None or last is None or any(last[name] != published[name] for name in JUDGED_BY):
+        return 0, None
+    since = int(published["batch"])
+    rows = warehouse.dataset("landed_files").to_table(["cluster", "lines_event"], filter=pc.field("batch") > since)
+    news = rows.filter(pc.greater(rows["lines_event"], 0))["cluster"].unique().to_pylist()
+    return since, {*news, *(published["held"] or ())}
 
 
 def written_docs(warehouse: Warehouse, checks: Collection[Check]) -> Path | None:

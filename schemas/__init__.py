@@ -11,6 +11,7 @@ from schemas import (
     metadata_versions,
     quarantine,
     replay_states,
+    reviews,
     role_intervals,
     rule_coverage,
     runs,
@@ -39,6 +40,7 @@ TABLES: dict[str, Table] = {
         replay_states,
         runs,
         validations,
+        reviews,
     )
 }
 """Every table by name, from bronze to gold."""

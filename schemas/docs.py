@@ -38,6 +38,8 @@ def section(table: Table) -> str:
         lines += ["Key: " + ", ".join(f"`{name}`" for name in table.key) + ".", ""]
     if table.partitioned_by:
         lines += ["Partitioned by " + ", ".join(f"`{name}`" for name in table.partitioned_by) + ".", ""]
+    if table.replaced_by:
+        lines += ["A night replaces rows by " + " and ".join(f"`{name}`" for name in table.replaced_by) + ".", ""]
     lines += ["| column | type | null | meaning |", "|---|---|---|---|", *(row(c) for c in table.columns), ""]
     return "\n".join(lines)
 

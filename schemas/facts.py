@@ -11,7 +11,7 @@ TABLE = Table(
     name="facts",
     layer="silver",
     comment="What the fold of each node's log proved; a kind fills the columns of its own fields.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "source_node"),
     columns=(
         CLUSTER,
         REPLICA_GROUP,
@@ -137,6 +137,7 @@ TABLE = Table(
         Column(name="broker_id", type=STRING, comment="The broker that asked."),
         Column(name="start_offset", type=BIGINT, comment="Offset at which it begins.", unit="bytes"),
         Column(name="end_offset", type=BIGINT, comment="Offset at which it ends.", unit="bytes"),
+        Column(name="slowest_ms", type=BIGINT, comment="How long the slowest put took.", unit="ms"),
         Column(name="step", type=STRING, comment="Step of a broker's registration."),
         Column(name="process", type=STRING, comment="Which process of the machine speaks."),
         Column(name="by_address", type=BOOLEAN, comment="It knows brokers by their address, not by an id."),

@@ -29,7 +29,7 @@ TABLE = Table(
     name="findings",
     layer="gold",
     comment="Split brain, lost writes, broken rules, lost availability: one row each, with its evidence.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         Column(
             name="finding_id",

@@ -18,7 +18,7 @@ TABLE = Table(
     name="lock_holds",
     layer="gold",
     comment="Every entry of every broker's table of order locks, on the clock of the broker that logged it.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),

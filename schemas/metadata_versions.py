@@ -8,7 +8,7 @@ TABLE = Table(
     name="metadata_versions",
     layer="gold",
     comment="The version that each metadata file of each broker bore, each time it was looked at.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),

@@ -81,6 +81,7 @@ class Table:
     """One Delta table at ``<warehouse>/<layer>/<name>``.
 
     ``expectations`` are what its columns do not say; :func:`schemas.expectations.suite` adds what they do.
+    ``replaced_by`` are the two columns by whose values a night replaces rows: the cluster, and what it holds.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Table:
     comment: str
     columns: tuple[Column, ...]
     partitioned_by: tuple[str, ...] = ()
+    replaced_by: tuple[str, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
     @property
@@ -123,7 +125,8 @@ class View:
     """A question that readers ask, as a query over tables and other views.
 
     ``sql`` keeps to what Spark and duckdb both understand; ``parameters`` make it a table function, whose query knows
-    them by name. A parameter with a ``default`` need not be given.
+    them by name. A parameter with a ``default`` need not be given. ``given``: its rows come from the software itself,
+    not from tables; ``sql`` is empty, and :mod:`jobs.reading.given_rows` makes it.
     """
 
     name: str
@@ -131,6 +134,7 @@ class View:
     columns: tuple[Column, ...]
     sql: str
     parameters: tuple["Parameter", ...] = ()
+    given: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

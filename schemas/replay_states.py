@@ -16,7 +16,7 @@ TABLE = Table(
     layer="gold",
     comment="The events of each source that a later night still needs, and LIVED rows for the times in which it wrote "
     "others. Made anew from silver.events when the rules change.",
-    partitioned_by=("batch",),
+    replaced_by=("cluster", "source_node"),
     columns=(
         *(
             replace(column, key=False, nullable=column.name not in _REQUIRED)

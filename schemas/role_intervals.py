@@ -31,7 +31,7 @@ TABLE = Table(
     name="role_intervals",
     layer="gold",
     comment="Each member of each group in each of its roles, on the clock of the node that logged it.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),

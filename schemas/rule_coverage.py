@@ -7,7 +7,7 @@ TABLE = Table(
     name="rule_coverage",
     layer="gold",
     comment="How often each rule could be judged in each group, and why it could not where it could not.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),

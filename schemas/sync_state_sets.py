@@ -8,12 +8,18 @@ TABLE = Table(
     name="sync_state_sets",
     layer="gold",
     comment="Every value of a broker set's SyncStateSet, from the decision that made it to the next.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),
         key(PROTOCOL),
-        Column(name="master_epoch", type=BIGINT, comment="Epoch of the master.", nullable=False, key=True),
+        Column(
+            name="master_epoch",
+            type=BIGINT,
+            comment="Epoch of the master; 0: not known, epochs begin with 1.",
+            nullable=False,
+            key=True,
+        ),
         Column(
             name="sync_state_set_epoch",
             type=BIGINT,

@@ -17,7 +17,7 @@ TABLE = Table(
     name="terms",
     layer="gold",
     comment="Who led each replica group, term by term.",
-    partitioned_by=("cluster",),
+    replaced_by=("cluster", "replica_group"),
     columns=(
         key(CLUSTER),
         key(REPLICA_GROUP),

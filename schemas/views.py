@@ -22,12 +22,21 @@ DUCKDB_MACROS = (
     "CREATE MACRO collect_set(value) AS coalesce(list(DISTINCT value) FILTER (WHERE value IS NOT NULL), [])",
     "CREATE MACRO array_join(list, separator) AS array_to_string(list, separator)",
     "CREATE MACRO unix_millis(time) AS epoch_ms(time)",
+    "CREATE MACRO timestamp_millis(ms) AS make_timestamptz(CAST(ms * 1000 AS BIGINT))",
     "CREATE TYPE timestamp_ltz AS TIMESTAMPTZ",
 )
 """What Spark calls otherwise than duckdb, under Spark's names."""
 
 HEARD_WITHIN_MS = 3000
 """A leader that ends its role so soon after the next one began heard of it at once: it could be reached."""
+
+WATCHED_WITHIN_MS = 600_000
+"""A log that goes on in another file so soon was watched in between."""
+
+DAY_MS = 86_400_000
+
+NEAR_MS = 1000
+"""What is logged in whole seconds may be told so much too early."""
 
 STARVED_WITHIN = "30"
 """Seconds before a change in which a silent log counts as its cause."""
@@ -38,7 +47,6 @@ RULES_OF = {
     "metadata_rollbacks": ("METADATA_ROLLBACK", "PRE_ONLINE_SKIPPED", "STALE_REVERSE_SYNC"),
     "unclean_elections": ("UNCLEAN_ELECTION", "MASTER_NOT_IN_SYNC_STATE_SET"),
     "leaderless": ("LEADERLESS", "SPECIAL_SERVICE_GAP"),
-    "clocks": ("CLOCK_SKEW",),
 }
 """Views that hold the findings of some rules."""
 
@@ -346,7 +354,6 @@ MEASURES = {
     "metadata_rollbacks": ("offset_before", "offset_after", "messages_repeated"),
     "unclean_elections": ("messages_lost", "bytes_lost"),
     "leaderless": ("duration_min_ms", "duration_max_ms", "rounds"),
-    "clocks": ("clock_least_ms", "clock_most_ms", "clock_set_by_ms"),
 }
 COMMENTS = {
     "split_brains": "Two leaders at once: who, how long, and what was lost by it.",
@@ -354,7 +361,6 @@ COMMENTS = {
     "metadata_rollbacks": "Offsets, topics or groups that went back: what is consumed or delivered again.",
     "unclean_elections": "Masters that were elected outside of the SyncStateSet, and what was lost by it.",
     "leaderless": "Times in which members were up and nobody led, or nobody served.",
-    "clocks": "Clocks that were wrong: by how much, by how much they were set, and what proves it.",
 }
 
 
@@ -375,6 +381,414 @@ def findings_of(name: str) -> View:
     """,
     )
 
+
+CLOCKS = View(
+    name="clocks",
+    comment="Clocks that were wrong: by how much, by how much they were set, and what proves it.",
+    columns=(
+        *SHOWN_OF_A_FINDING,
+        *of("findings", "clock_least_ms", "clock_most_ms", "clock_set_by_ms", "implied_by"),
+        text("node", "The member whose clock it is; with several nodes, one of them: messages do not tell whose."),
+        text(
+            "reads",
+            "ahead or behind: of true time; set: only that it was set is proven; apart: only that it differs from "
+            "another one is.",
+            nullable=False,
+        ),
+        number("least_ms", "How far ahead or behind, at least; null: not proven.", "ms"),
+        number("most_ms", "How far ahead or behind, at most; null: no bound is proven.", "ms"),
+        number(
+            "adjust_ms",
+            "What is added to its times where they are put beside those of others: the middle of what is proven.",
+            "ms",
+            nullable=False,
+        ),
+        *PLACE,
+    ),
+    sql=f"""
+        SELECT {", ".join(f"told.{column.name}" for column in SHOWN_OF_A_FINDING)},
+               told.clock_least_ms, told.clock_most_ms, told.clock_set_by_ms, told.implied_by,
+               CASE WHEN size(told.nodes) > 0 THEN get(told.nodes, 0) END AS node, told.reads,
+               CASE told.reads WHEN 'ahead' THEN told.clock_least_ms WHEN 'behind' THEN -told.clock_most_ms END
+                   AS least_ms,
+               CASE told.reads WHEN 'ahead' THEN told.clock_most_ms WHEN 'behind' THEN -told.clock_least_ms END
+                   AS most_ms,
+               CASE WHEN told.reads NOT IN ('ahead', 'behind') THEN CAST(0 AS BIGINT)
+                    ELSE CAST(-floor((coalesce(told.clock_least_ms, told.clock_most_ms)
+                                      + coalesce(told.clock_most_ms, told.clock_least_ms)) / 2.0) AS BIGINT)
+               END AS adjust_ms,
+               proof.path, proof.line_no
+        FROM (
+            SELECT *, CASE WHEN size(nodes) <> 1 THEN 'apart' WHEN clock_least_ms > 0 THEN 'ahead'
+                           WHEN clock_most_ms < 0 THEN 'behind' WHEN clock_set_by_ms IS NOT NULL THEN 'set'
+                           ELSE 'apart' END AS reads
+            FROM findings WHERE rule = 'CLOCK_SKEW'
+        ) AS told
+        LEFT JOIN evidence_lines AS proof ON proof.finding_id = told.finding_id AND proof.position = 1
+    """,
+)
+
+LOSSES = View(
+    name="losses",
+    comment="What was lost: one row for each cut, told by the finding that says most of it. What follows from another "
+    "finding that tells of a loss, or tells of the same offsets, is the same cut.",
+    columns=(
+        *SHOWN_OF_A_FINDING,
+        *of("findings", "messages_lost", "bytes_lost", "offset_after", "offset_before"),
+        text(
+            "lost_from",
+            "log: the messages are gone from a log; queues: they are in the log, and in no queue.",
+            nullable=False,
+        ),
+        number("told_by", "Findings that tell of this cut.", nullable=False),
+        *PLACE,
+    ),
+    sql=f"""
+        WITH losing AS (
+            SELECT * FROM findings WHERE coalesce(bytes_lost, 0) > 0 OR coalesce(messages_lost, 0) > 0
+        ),
+        rooted AS (
+            SELECT one.*, coalesce(grand.finding_id, root.finding_id, one.finding_id) AS root_id
+            FROM losing AS one
+            LEFT JOIN findings AS step ON step.finding_id = one.implied_by
+            LEFT JOIN losing AS root ON root.finding_id = one.implied_by
+            LEFT JOIN losing AS grand ON grand.finding_id = step.implied_by
+        ),
+        cuts AS (
+            SELECT *, CASE WHEN root_id <> finding_id THEN root_id
+                           WHEN offset_after IS NULL OR offset_before IS NULL THEN finding_id
+                           ELSE cluster || '/' || replica_group || '/' || rule_kind || '/' || offset_after || '/'
+                               || offset_before END AS told_of
+            FROM (
+                SELECT *, CASE WHEN rule = 'QUEUES_CUT_AT_START' THEN 'queues' ELSE 'log' END AS rule_kind FROM rooted
+            ) AS kinds
+        ),
+        named AS (
+            SELECT cuts.*, coalesce(root.told_of, cuts.told_of) AS cut
+            FROM cuts LEFT JOIN cuts AS root ON root.finding_id = cuts.root_id
+        ),
+        ranked AS (
+            SELECT *, count(*) OVER (PARTITION BY cut) AS told_by, row_number() OVER (
+                PARTITION BY cut
+                ORDER BY CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, start_time, finding_id
+            ) AS place
+            FROM named
+        )
+        SELECT {", ".join(f"told.{column.name}" for column in SHOWN_OF_A_FINDING)},
+               told.messages_lost, told.bytes_lost, told.offset_after, told.offset_before,
+               told.rule_kind AS lost_from, told.told_by, proof.path, proof.line_no
+        FROM ranked AS told
+        LEFT JOIN evidence_lines AS proof ON proof.finding_id = told.finding_id AND proof.position = 1
+        WHERE told.place = 1
+    """,
+)
+
+IDENTITIES = View(
+    name="identities",
+    comment="Which machine was which member, and when: one row for each stretch in which the logs of a folder speak "
+    "as one member of a group.",
+    columns=(
+        *GROUP,
+        *of("role_intervals", "node", "source_node"),
+        time("since", "First role in which its logs show it."),
+        time("until", "Last sign of it: the end of its last role, or of its logs; null: not known.", nullable=True),
+        names("addresses", "Addresses under which the member is known in the group, sorted."),
+    ),
+    sql="""
+        WITH turns AS (
+            SELECT cluster, replica_group, protocol, node, source_node, start_time, end_time,
+                   CASE WHEN lag(node) OVER (
+                       PARTITION BY cluster, replica_group, protocol, source_node,
+                                    CASE WHEN source_node IS NULL THEN node END
+                       ORDER BY start_time, node
+                   ) = node THEN 0 ELSE 1 END AS begins
+            FROM role_intervals
+        ),
+        stretches AS (
+            SELECT *, sum(begins) OVER (
+                PARTITION BY cluster, replica_group, protocol, source_node,
+                             CASE WHEN source_node IS NULL THEN node END
+                ORDER BY start_time, node ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ) AS stretch
+            FROM turns
+        ),
+        known AS (
+            SELECT DISTINCT cluster, replica_group, node, address FROM facts
+            WHERE kind = 'MEMBER_ADDRESS' AND node IS NOT NULL
+        ),
+        lasted AS (
+            SELECT cluster, replica_group, protocol, node, source_node, stretch, min(start_time) AS since,
+                   max(end_time) AS ended, count(*) FILTER (WHERE end_time IS NULL) AS lasting
+            FROM stretches GROUP BY cluster, replica_group, protocol, node, source_node, stretch
+        )
+        SELECT one.cluster, one.replica_group, one.protocol, one.node, one.source_node, one.since,
+               max(CASE WHEN one.lasting > 0 THEN ends.log_end ELSE one.ended END) AS until,
+               array_sort(collect_set(known.address)) AS addresses
+        FROM lasted AS one
+        LEFT JOIN log_ends AS ends ON ends.cluster = one.cluster AND ends.source_node = one.source_node
+        LEFT JOIN known ON known.cluster = one.cluster AND known.replica_group = one.replica_group
+            AND known.node = one.node
+        GROUP BY one.cluster, one.replica_group, one.protocol, one.node, one.source_node, one.since
+    """,
+)
+
+RECOVERIES = View(
+    name="recoveries",
+    comment="Each time without a leader, from the loss to the one who served again, and why the election began. The "
+    "moments are told by the clocks of different nodes; how long it took is what holds for all of them.",
+    columns=(
+        *of("findings", "finding_id", "cluster", "replica_group", "protocol", "severity", "certainty"),
+        text("cause", "Why the next leader's election began, as in terms; null: nobody was elected."),
+        text("old_leader", "Who had led."),
+        text("old_leader_state", "What had become of it, as in leadership_changes."),
+        text("new_leader", "Who led next; null: nobody is seen to."),
+        number("new_term", "Its term or epoch."),
+        time("lost_at", "When nobody led any more."),
+        time("detected_at", "When the election that it won, or its first round, began.", nullable=True),
+        time("elected_at", "When it began to lead.", nullable=True),
+        time("serving_at", "When writes went on; null: not to the end of the logs.", nullable=True),
+        number("election_ms", "How long the election took, by one node's clock.", "ms"),
+        *of("findings", "duration_min_ms", "duration_max_ms"),
+    ),
+    sql=f"""
+        WITH lost AS (
+            SELECT * FROM findings WHERE rule = 'LEADERLESS' AND implied_by IS NULL
+        ),
+        matched AS (
+            SELECT lost.finding_id, change.*, row_number() OVER (
+                PARTITION BY lost.finding_id ORDER BY change.changed_at DESC, change.new_term DESC
+            ) AS from_last
+            FROM lost
+            JOIN leadership_changes AS change ON change.cluster = lost.cluster
+                AND change.replica_group = lost.replica_group
+                AND unix_millis(change.changed_at) >= unix_millis(lost.start_time) - {NEAR_MS}
+                AND (lost.end_time IS NULL
+                     OR unix_millis(change.changed_at) <= unix_millis(lost.end_time) + {NEAR_MS})
+        ),
+        won AS (
+            SELECT cluster, replica_group, term, candidate, min(start_time) AS start_time,
+                   max(unix_millis(end_time) - unix_millis(start_time)) AS election_ms
+            FROM elections WHERE outcome = 'won' GROUP BY cluster, replica_group, term, candidate
+        )
+        SELECT lost.finding_id, lost.cluster, lost.replica_group, lost.protocol, lost.severity, lost.certainty,
+               change.cause, change.old_leader, change.old_leader_state, change.new_leader, change.new_term,
+               lost.start_time AS lost_at, won.start_time AS detected_at, change.changed_at AS elected_at,
+               lost.end_time AS serving_at, won.election_ms, lost.duration_min_ms, lost.duration_max_ms
+        FROM lost
+        LEFT JOIN matched AS change ON change.finding_id = lost.finding_id AND change.from_last = 1
+        LEFT JOIN won ON won.cluster = lost.cluster AND won.replica_group = lost.replica_group
+            AND won.term = change.new_term AND won.candidate = change.new_leader
+    """,
+)
+
+AVAILABILITY = View(
+    name="availability",
+    comment="How much of each day the logs of a group tell of, and how much of that nobody led it: a day of which "
+    "little could be observed says little.",
+    columns=(
+        *GROUP,
+        time("day", "Midnight, UTC, at which the day begins."),
+        number("observed_ms", "Time of which the logs of at least one member tell.", "ms", nullable=False),
+        number("leaderless_least_ms", "Of that, time without a leader, at least.", "ms", nullable=False),
+        number("leaderless_most_ms", "Of that, time without a leader, at most.", "ms", nullable=False),
+        number("outages", "Times without a leader that touch the day.", nullable=False),
+        number("planned", "Of these, those that are only worth knowing.", nullable=False),
+    ),
+    sql=f"""
+        WITH members AS (
+            SELECT DISTINCT cluster, replica_group, protocol, source_node FROM role_intervals
+            WHERE source_node IS NOT NULL
+        ),
+        files AS (
+            SELECT members.cluster, members.replica_group, members.protocol,
+                   unix_millis(file.file_time) AS begins, unix_millis(file.last_line_time) AS ends
+            FROM members
+            JOIN landed_files AS file ON file.cluster = members.cluster AND file.source_node = members.source_node
+            WHERE file.file_time IS NOT NULL AND file.last_line_time >= file.file_time
+        ),
+        reach AS (
+            SELECT *, max(ends) OVER (
+                PARTITION BY cluster, replica_group, protocol ORDER BY begins, ends
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS reached
+            FROM files
+        ),
+        numbered AS (
+            SELECT *, sum(CASE WHEN begins <= reached + {WATCHED_WITHIN_MS} THEN 0 ELSE 1 END) OVER (
+                PARTITION BY cluster, replica_group, protocol ORDER BY begins, ends
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ) AS watch
+            FROM reach
+        ),
+        watches AS (
+            SELECT cluster, replica_group, protocol, watch, min(begins) AS begins, max(ends) AS ends
+            FROM numbered GROUP BY cluster, replica_group, protocol, watch
+        ),
+        days AS (
+            SELECT cluster, replica_group, protocol, begins, ends, explode(sequence(
+                CAST(floor(begins / {DAY_MS}.0) AS BIGINT), CAST(floor(ends / {DAY_MS}.0) AS BIGINT)
+            )) AS number
+            FROM watches
+        ),
+        observed AS (
+            SELECT cluster, replica_group, protocol, number * {DAY_MS} AS day_ms, max(ends) AS watched_to,
+                   CAST(sum(least(ends, (number + 1) * {DAY_MS}) - greatest(begins, number * {DAY_MS})) AS BIGINT)
+                       AS observed_ms
+            FROM days GROUP BY cluster, replica_group, protocol, number
+        ),
+        leaderless AS (
+            SELECT * FROM findings WHERE rule = 'LEADERLESS' AND implied_by IS NULL
+        ),
+        outages AS (
+            SELECT one.* FROM leaderless AS one
+            LEFT JOIN leaderless AS longer ON longer.cluster = one.cluster
+                AND longer.replica_group = one.replica_group AND longer.protocol = one.protocol
+                AND unix_millis(longer.start_time) <= unix_millis(one.start_time) + {NEAR_MS}
+                AND (longer.end_time IS NULL OR longer.end_time >= one.end_time)
+                AND (longer.duration_min_ms > one.duration_min_ms
+                     OR (longer.duration_min_ms = one.duration_min_ms AND longer.finding_id < one.finding_id))
+            WHERE longer.finding_id IS NULL
+        ),
+        lost AS (
+            SELECT day.cluster, day.replica_group, day.protocol, day.day_ms, found.severity,
+                   least(coalesce(unix_millis(found.end_time), day.watched_to), day.day_ms + {DAY_MS})
+                       - greatest(unix_millis(found.start_time), day.day_ms) AS within_ms,
+                   found.duration_min_ms, found.duration_max_ms,
+                   found.end_time IS NOT NULL AND unix_millis(found.start_time) >= day.day_ms
+                       AND unix_millis(found.end_time) <= day.day_ms + {DAY_MS} AS inside
+            FROM observed AS day
+            JOIN outages AS found ON found.cluster = day.cluster AND found.replica_group = day.replica_group
+                AND found.protocol = day.protocol
+                AND unix_millis(found.start_time) < day.day_ms + {DAY_MS}
+                AND coalesce(unix_millis(found.end_time), day.watched_to) >= day.day_ms
+        ),
+        summed AS (
+            SELECT cluster, replica_group, protocol, day_ms, count(*) AS outages,
+                   count(*) FILTER (WHERE severity = 'info') AS planned,
+                   sum(CASE WHEN inside THEN coalesce(duration_min_ms, 0)
+                            ELSE least(coalesce(duration_min_ms, 0), greatest(within_ms, 0)) END) AS least_ms,
+                   sum(CASE WHEN inside THEN coalesce(duration_max_ms, within_ms)
+                            ELSE greatest(within_ms, 0) END) AS most_ms
+            FROM lost GROUP BY cluster, replica_group, protocol, day_ms
+        )
+        SELECT day.cluster, day.replica_group, day.protocol, timestamp_millis(day.day_ms) AS day, day.observed_ms,
+               CAST(least(coalesce(sum_of.least_ms, 0), day.observed_ms) AS BIGINT) AS leaderless_least_ms,
+               CAST(least(coalesce(sum_of.most_ms, 0), day.observed_ms) AS BIGINT) AS leaderless_most_ms,
+               coalesce(sum_of.outages, 0) AS outages, coalesce(sum_of.planned, 0) AS planned
+        FROM observed AS day
+        LEFT JOIN summed AS sum_of ON sum_of.cluster = day.cluster AND sum_of.replica_group = day.replica_group
+            AND sum_of.protocol = day.protocol AND sum_of.day_ms = day.day_ms
+    """,
+)
+
+CHECKS = (
+    text("first_check", "What to look at first, and the command that shows it.", nullable=False),
+    text("second_check", "What to look at then.", nullable=False),
+    text("third_check", "What to look at last.", nullable=False),
+    text("do_not", "What makes it worse, and why.", nullable=False),
+    text("steps_source", "Where that is written.", nullable=False),
+)
+OF_SYSTEM = text("system", "rocketmq, etcd, zookeeper, or any: the system whose commands they are.", nullable=False)
+OF_CAUSE = text(
+    "cause",
+    "died, frozen, cut_off or reachable: what had become of the old leader; was_set: the clock was set; lost: messages "
+    "were cut off; any: whatever the cause.",
+    nullable=False,
+)
+
+RULES = View(
+    name="rules",
+    comment="The catalogue of rules, with what to do about their findings: one row for each rule, system and cause.",
+    columns=(
+        text("rule", "Catalogue id.", nullable=False),
+        text("policy", "How severe a finding of it is, in words.", nullable=False),
+        text("meaning", "What was found.", nullable=False),
+        text("needs", "Which lines a log must hold for it to be judged.", nullable=False),
+        text("refuted_by", "What would show that a finding is wrong.", nullable=False),
+        text("source", "Where the rule is written.", nullable=False),
+        OF_SYSTEM,
+        OF_CAUSE,
+        *CHECKS,
+    ),
+    sql="",
+    given=True,
+)
+
+SYSTEM_OF = """CASE WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol = 'zab' THEN 'zookeeper'
+                        WHEN found.protocol IN ('dledger', 'controller', 'acting_master', 'broker_identity',
+                                                'order_lock', 'metadata') THEN 'rocketmq' ELSE 'any' END"""
+
+NEXT_STEPS = View(
+    name="next_steps",
+    comment="What to do about each finding: three checks, and one thing not to do, with the commands of its system.",
+    columns=(
+        *of("findings", "finding_id", "cluster", "replica_group", "rule", "severity", "summary"),
+        OF_SYSTEM,
+        OF_CAUSE,
+        *CHECKS,
+    ),
+    sql=f"""
+        WITH led AS (
+            SELECT finding_id, old_leader_state FROM recoveries
+            UNION ALL
+            SELECT found.finding_id, max(change.old_leader_state) AS old_leader_state
+            FROM findings AS found
+            JOIN leadership_changes AS change ON change.cluster = found.cluster
+                AND change.replica_group = found.replica_group AND array_contains(found.terms, change.new_term)
+                AND array_contains(found.terms, change.old_term)
+            WHERE found.rule = 'SPLIT_BRAIN_OVERLAP' GROUP BY found.finding_id
+        ),
+        caused AS (
+            SELECT found.*, {SYSTEM_OF} AS system,
+                   CASE WHEN coalesce(found.bytes_lost, 0) > 0 OR coalesce(found.messages_lost, 0) > 0 THEN 'lost'
+                        WHEN found.rule = 'CLOCK_SKEW' AND found.clock_set_by_ms IS NOT NULL
+                             AND coalesce(found.clock_least_ms, 0) <= 0 AND coalesce(found.clock_most_ms, 0) >= 0
+                            THEN 'was_set'
+                        WHEN led.old_leader_state IN ('died', 'stopped', 'silent') THEN 'died'
+                        WHEN led.old_leader_state IN ('without_quorum', 'cut_off') THEN 'cut_off'
+                        WHEN led.old_leader_state IN ('frozen', 'reachable') THEN led.old_leader_state
+                        ELSE 'any' END AS cause
+            FROM findings AS found LEFT JOIN led ON led.finding_id = found.finding_id
+        ),
+        fitting AS (
+            SELECT found.finding_id, found.cluster, found.replica_group, found.severity, found.summary, rule.*,
+                   row_number() OVER (
+                       PARTITION BY found.finding_id
+                       ORDER BY CASE WHEN rule.system = found.system THEN 0 ELSE 1 END,
+                                CASE WHEN rule.cause = found.cause THEN 0 ELSE 1 END
+                   ) AS place
+            FROM caused AS found
+            JOIN rules AS rule ON rule.rule = found.rule AND rule.system IN (found.system, 'any')
+                AND rule.cause IN (found.cause, 'any')
+        )
+        SELECT finding_id, cluster, replica_group, rule, severity, summary, system, cause,
+               {", ".join(column.name for column in CHECKS)}
+        FROM fitting WHERE place = 1
+    """,
+)
+
+REVIEWED = View(
+    name="reviewed",
+    comment="What people say of findings: the latest mark of each, whether it is still found or not.",
+    columns=(
+        *of("reviews", "finding_id", "cluster", "replica_group", "rule", "state", "ticket", "note", "reviewer"),
+        *of("reviews", "reviewed_at"),
+        number("found", "1: the finding is published; 0: it is found no more.", nullable=False),
+    ),
+    sql="""
+        SELECT mark.finding_id, mark.cluster, mark.replica_group, mark.rule, mark.state, mark.ticket, mark.note,
+               mark.reviewer, mark.reviewed_at,
+               CAST(CASE WHEN found.finding_id IS NULL THEN 0 ELSE 1 END AS BIGINT) AS found
+        FROM (
+            SELECT *, row_number() OVER (
+                PARTITION BY finding_id ORDER BY reviewed_at DESC, state, reviewer
+            ) AS from_last
+            FROM reviews
+        ) AS mark
+        LEFT JOIN findings AS found ON found.finding_id = mark.finding_id
+        WHERE mark.from_last = 1 AND mark.state <> 'open'
+    """,
+)
 
 BLIND_SPOTS = View(
     name="blind_spots",
@@ -570,6 +984,69 @@ FINDINGS_BETWEEN = View(
     """,
 )
 
+EVENTS_AROUND = View(
+    name="events_around",
+    comment="What all nodes of a cluster logged around a moment, line by line, in one time: where a clock is proven "
+    "wrong, its times are shifted by the middle of what is proven. Order between nodes holds as far as clocks do.",
+    parameters=(
+        OF_CLUSTER,
+        Parameter(name="moment", type=TIMESTAMP, comment="The moment."),
+        Parameter(name="within_seconds", type=BIGINT, comment="So long before and after it.", default="30"),
+    ),
+    columns=(
+        time("happened_at", "When, shifted where the clock is proven wrong."),
+        number("shifted_ms", "By how much its own time was shifted; 0: its clock is not proven wrong.", "ms"),
+        *of("events", "source_node"),
+        names("members", "What the node was in its groups, each as group/member, sorted."),
+        *of("events", "kind"),
+        text("text", "The line, with the undated lines after it."),
+        time("logged_at", "When, by the node's own clock."),
+        *PLACE,
+        *of("events", "event_id"),
+    ),
+    sql="""
+        WITH speakers AS (
+            SELECT ends.source_node, array_sort(collect_set(role.replica_group || '/' || role.node)) AS members
+            FROM log_ends AS ends
+            LEFT JOIN role_intervals AS role ON role.cluster = ends.cluster AND role.source_node = ends.source_node
+            WHERE ends.cluster = of_cluster GROUP BY ends.source_node
+        ),
+        wrong AS (
+            SELECT source_node, adjust_ms, start_time, end_time FROM (
+                SELECT role.source_node, clock.adjust_ms, clock.start_time, clock.end_time, row_number() OVER (
+                    PARTITION BY role.source_node
+                    ORDER BY unix_millis(clock.end_time) - unix_millis(clock.start_time) DESC, clock.finding_id
+                ) AS place
+                FROM clocks AS clock
+                JOIN (
+                    SELECT DISTINCT cluster, replica_group, node, source_node FROM role_intervals
+                    WHERE source_node IS NOT NULL
+                ) AS role ON role.cluster = clock.cluster AND role.replica_group = clock.replica_group
+                    AND (role.node = clock.node OR role.source_node = clock.node)
+                WHERE clock.cluster = of_cluster AND clock.adjust_ms <> 0
+            ) AS ranked WHERE place = 1
+        ),
+        said AS (
+            SELECT event.*, coalesce(wrong.adjust_ms, 0) AS shifted_ms
+            FROM events AS event
+            LEFT JOIN wrong ON wrong.source_node = event.source_node AND event.event_time >= wrong.start_time
+                AND (wrong.end_time IS NULL OR event.event_time <= wrong.end_time)
+            WHERE event.cluster = of_cluster
+        )
+        SELECT timestamp_millis(unix_millis(said.event_time) + said.shifted_ms) AS happened_at, said.shifted_ms,
+               said.source_node, speakers.members, said.kind, line.text, said.event_time AS logged_at, line.path,
+               said.line_no, said.event_id
+        FROM said
+        JOIN speakers ON speakers.source_node = said.source_node
+        LEFT JOIN log_lines AS line ON line.event_id = said.event_id AND line.cluster = said.cluster
+        WHERE unix_millis(said.event_time) + said.shifted_ms
+                  >= unix_millis(CAST(moment AS TIMESTAMP_LTZ)) - within_seconds * 1000
+            AND unix_millis(said.event_time) + said.shifted_ms
+                  <= unix_millis(CAST(moment AS TIMESTAMP_LTZ)) + within_seconds * 1000
+        ORDER BY happened_at, said.source_node, line.path, said.line_no, said.event_id
+    """,
+)
+
 TOLD_AT = time("told_at", "When the run that found it first was published, or began where that run is forgotten.")
 
 FINDINGS_NEW = View(
@@ -595,6 +1072,7 @@ FINDINGS_NEW = View(
 VIEWS: dict[str, View] = {
     view.name: view
     for view in (
+        RULES,
         EVIDENCE_LINES,
         LOG_ENDS,
         CURRENT,
@@ -602,6 +1080,13 @@ VIEWS: dict[str, View] = {
         LEADERSHIP_CHANGES,
         NEEDLESS_ELECTIONS,
         *(findings_of(name) for name in RULES_OF),
+        CLOCKS,
+        LOSSES,
+        IDENTITIES,
+        RECOVERIES,
+        AVAILABILITY,
+        NEXT_STEPS,
+        REVIEWED,
         BLIND_SPOTS,
         GROUPS,
         TIMELINE,
@@ -609,6 +1094,7 @@ VIEWS: dict[str, View] = {
         LEADER_AT,
         FINDINGS_BETWEEN,
         FINDINGS_NEW,
+        EVENTS_AROUND,
     )
 }
 """Every view and table function by name; each reads only tables and those before it."""

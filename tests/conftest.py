@@ -18,9 +18,10 @@ ARCHIVES = Path(__file__).parent / "corpora"
 
 collect_ignore = [
     *([] if find_spec("airflow") else ["airflow_dags"]),
-    *([] if "MOTO_SERVER" in os.environ else ["object_stores"]),
+    *([] if "HADOOP_JARS" in os.environ else ["clusters"]),
+    *([] if "S3_SERVER" in os.environ else ["object_stores"]),
 ]
-"""What needs an environment of its own: ``make airflow-test``, ``make object-store-test``."""
+"""What needs an environment of its own: ``make airflow-test``, ``make cluster-test``, ``make object-store-test``."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -103,6 +103,7 @@ LONG_FILES = {
     "election_core/simulate/dledger/machine.py": MACHINE,
     "election_core/simulate/raft/machine.py": MACHINE,
     "election_core/simulate/zab/machine.py": MACHINE,
+    "jobs/showing/dashboard_pages.py": "the pages of the dashboard, one after the other, and the parts that they share",
 }
 """Files that are longer, each with the reason."""
 
@@ -116,6 +117,7 @@ WIDE_CLASSES = {
     "election_core/model/rows.py LockHold": ROW,
     "election_core/simulate/controller/broker_machine.py State": MEMBER,
     "election_core/simulate/zab/machine.py State": MEMBER,
+    "jobs/reading/incident.py Incident": "everything that is published about one group in one time, for any form of it",
 }
 """Classes with more fields, each with the reason."""
 
@@ -196,6 +198,17 @@ def test_the_page_on_architecture_names_every_room(top: str) -> None:
     named = {*re.findall(r"(?m)^ {6}(\w+)/", block)}
     rooms = {path.parent.name for path in (ROOT / top).glob("*/__init__.py")}
     assert named == rooms
+
+
+WHOLE_CORE = {"decisions", "test_decisions.py", "test_scenarios.py", "story.py"}
+"""Tests of all rooms together: what the core makes of a few lines, and which decisions of the systems that covers."""
+
+
+def test_tests_of_the_core_stand_in_its_rooms() -> None:
+    """A test of a room is found under the room's name."""
+    rooms = {path.parent.name for path in (ROOT / "election_core").glob("*/__init__.py")}
+    here = {path.name for path in (ROOT / "tests" / "election_core").iterdir() if path.name != "__pycache__"}
+    assert here == rooms | WHOLE_CORE
 
 
 def test_the_guide_names_places_that_exist() -> None:

@@ -128,7 +128,7 @@ COMPONENTS = (
     ),
     _jars(
         "rocketmq",
-        "SOFAJRaft",
+        "SOFAJRaft",  # the projects of RocketMQ 5.3.3 to 5.5.1 name 1.3.14
         "com.alipay.sofa:jraft-core",
         ("1.3.11", "1.3.12", "1.3.13", "1.3.14"),
         ("jraft/", "jraft/core", "jraft/storage", "jraft/rpc/impl/core"),

@@ -94,7 +94,14 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
         if fnmatchcase(stream, pattern):
             return dialect
     if first_line and fnmatchcase(stream, CONSOLES):
-        return next((one for one in DIALECTS if one is not CANONICAL and re.match(one.record_start, first_line)), None)
+        return next(
+            (
+                candidate
+                for candidate in DIALECTS
+                if candidate is not CANONICAL and re.match(candidate.record_start, first_line)
+            ),
+            None,
+        )
     return None
 
 
@@ -128,7 +135,9 @@ def speaker_of(line: str, preferred: Dialect | None = None) -> Dialect | None:
         return etcd.ETCD if _JSON_OF_ETCD.match(line) and '"msg":' in line else None
     if preferred is not None and preferred is not CANONICAL and _begins(preferred.record_start)(line):
         return preferred
-    return next((one for one in DIALECTS if one is not CANONICAL and _begins(one.record_start)(line)), None)
+    return next(
+        (dialect for dialect in DIALECTS if dialect is not CANONICAL and _begins(dialect.record_start)(line)), None
+    )
 
 
 @lru_cache(maxsize=64)

@@ -60,7 +60,7 @@ class Dialect:
     nothing else. ``time_of`` takes a first line and its zone, and answers microseconds UTC and the resolution
     in milliseconds, or ``None`` where the line bears no possible time.
 
-    ``said`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts take a line
+    ``parse_line`` is ``parse`` for a line that a layout has taken apart, ``reads`` whether the system's own layouts take a line
     apart, and ``anchors`` are the ``needles`` for any layout. ``plain`` dialects write times as ``2026-03-01 10:00:00``.
     Some texts mean something only ``by_class`` that prints them; ``missing`` says what a layout does not tell.
     """
@@ -71,7 +71,7 @@ class Dialect:
     utc_offset_minutes: int
     parse: Callable[[Record], Event | None]
     time_of: Callable[[str, int], tuple[int, int] | None]
-    said: Callable[[Any, Record], Event | None] | None = None
+    parse_line: Callable[[Any, Record], Event | None] | None = None
     reads: Callable[[str], bool] = field(default=bool)
     anchors: tuple[str, ...] = ()
     plain: bool = True
@@ -247,36 +247,40 @@ class Table:
 
     def __init__(self, texts: Iterable[Text], shapes: Mapping[str, Shape], before: str = " - ") -> None:
         every = [compiled(text, {**SHAPES, **shapes}, before) for text in texts]
-        self.patterns: Sequence[Pattern] = sorted(every, key=lambda one: -len(one.text.template))
+        self.patterns: Sequence[Pattern] = sorted(every, key=lambda row: -len(row.text.template))
         self.kinds: dict[str, str] = {}
         for pattern in every:
             self.kinds.setdefault(pattern.text.kind, pattern.text.meaning)
-        self.floods = frozenset(one.text.kind for one in every if one.text.floods)
-        keys = {one.prefix[:KEY_LENGTH] for one in every if len(one.prefix) >= KEY_LENGTH}
+        self.floods = frozenset(row.text.kind for row in every if row.text.floods)
+        keys = {row.prefix[:KEY_LENGTH] for row in every if len(row.prefix) >= KEY_LENGTH}
         self._by_key = {key: self._fitting(key) for key in keys}
-        self._short = tuple(one for one in self.patterns if len(one.prefix) < KEY_LENGTH)
+        self._short = tuple(row for row in self.patterns if len(row.prefix) < KEY_LENGTH)
 
     def _fitting(self, key: str) -> tuple[Pattern, ...]:
-        return tuple(one for one in self.patterns if one.prefix.startswith(key) or key.startswith(one.prefix))
+        return tuple(
+            pattern for pattern in self.patterns if pattern.prefix.startswith(key) or key.startswith(pattern.prefix)
+        )
 
     def candidates(self, message: str) -> tuple[Pattern, ...]:
         """The patterns that may match ``message``, in the order in which to try them."""
         fitting = self._by_key.get(message[:KEY_LENGTH], self._short)
-        return tuple([one for one in fitting if one.anchor in message])  # cheaper than its pattern, which mostly fails
+        return tuple(
+            [pattern for pattern in fitting if pattern.anchor in message]
+        )  # cheaper than its pattern, which mostly fails
 
     def needles(self) -> tuple[str, ...]:
         """The fewest literals of which every event's line contains one."""
-        return fewest({one.needle for one in self.patterns})
+        return fewest({pattern.needle for pattern in self.patterns})
 
     def anchors(self) -> tuple[str, ...]:
         """The fewest literals of which every event's message contains one."""
-        return fewest({one.anchor for one in self.patterns})
+        return fewest({pattern.anchor for pattern in self.patterns})
 
 
 def fewest(literals: Iterable[str]) -> tuple[str, ...]:
     """The literals that contain no other one."""
     kept: list[str] = []
-    for literal in sorted(literals, key=lambda one: (len(one), one)):
+    for literal in sorted(literals, key=lambda text: (len(text), text)):
         if not any(shorter in literal for shorter in kept):
             kept.append(literal)
     return tuple(kept)

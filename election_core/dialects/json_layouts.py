@@ -72,13 +72,13 @@ class JsonLayout:
         time, message = parts["time"], parts["message"]
         if time is None or not isinstance(message, str) or not storable(message):
             return None
-        said = {part: value if isinstance(value, str) and storable(value) else None for part, value in parts.items()}
+        texts = {part: value if isinstance(value, str) and storable(value) else None for part, value in parts.items()}
         return Line(
             time=partial(time_of, time),
-            level=said.get("level"),
-            thread=said.get("thread"),
-            logger=said.get("logger"),
-            node=said.get("node"),
+            level=texts.get("level"),
+            thread=texts.get("thread"),
+            logger=texts.get("logger"),
+            node=texts.get("node"),
             message=message.rstrip(),
             fields=found,
         )
@@ -123,7 +123,7 @@ def value_of(found: Any, key: str) -> Any:
 
 def storable(text: str) -> bool:
     """Whether a text holds whole characters only: JSON can write halves of them."""
-    return not any("\ud800" <= one <= "\udfff" for one in text)
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def time_of(printed: Any, utc_offset_minutes: int) -> tuple[int, int]:

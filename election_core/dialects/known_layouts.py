@@ -166,7 +166,9 @@ WITHIN = 120
 @lru_cache(maxsize=1)
 def _stamps() -> tuple[tuple[str, Stamp, re.Pattern[str]], ...]:
     found = ((date, stamp(date)) for date in DATES)
-    return tuple((date, one, re.compile(rf"(?<![\w.:]){one.regex}(?![\d:]|[.,]\d)", re.ASCII)) for date, one in found)
+    return tuple(
+        (date, pattern, re.compile(rf"(?<![\w.:]){pattern.regex}(?![\d:]|[.,]\d)", re.ASCII)) for date, pattern in found
+    )
 
 
 def dates_in(text: str) -> list[str]:
@@ -195,7 +197,9 @@ def _json() -> tuple[JsonLayout, ...]:
 def layouts_of(text: str) -> Iterator[AnyLayout]:
     """The known layouts that read a line."""
     if text.startswith("{"):
-        yield from [one for one in _json() if one.fits(text)] or [one for one in _json() if one.line(text)]
+        yield from [layout for layout in _json() if layout.fits(text)] or [
+            layout for layout in _json() if layout.line(text)
+        ]
         return
     for date in dates_in(text):
-        yield from (one for one in layouts_with(date) if one.regex.match(text))
+        yield from (layout for layout in layouts_with(date) if layout.regex.match(text))

@@ -214,7 +214,7 @@ def _write(pattern: str, writer: _Writer) -> None:
         elif pattern[at] == "%":
             at = _conversion(pattern, at, writer)
         else:
-            end = min((found for one in "\\%$" if (found := pattern.find(one, at + 1)) > 0), default=len(pattern))
+            end = min((found for sign in "\\%$" if (found := pattern.find(sign, at + 1)) > 0), default=len(pattern))
             writer.literal(pattern[at:end])
             at = end
 
@@ -223,7 +223,7 @@ def _conversion(pattern: str, at: int, writer: _Writer) -> int:
     """Add the conversion that begins at ``at``; where it ends."""
     found = _WORD_AT.match(pattern, at)
     width, _, letters = found.groups() if found else ("", None, "")
-    word = next((one for one in reversed(_NAMES) if letters.startswith(one)), "")
+    word = next((name for name in reversed(_NAMES) if letters.startswith(name)), "")
     at = (found.end() if found else at + 1) - len(letters) + len(word)
     if letters and not word:
         raise BadLayout(f"%{letters} is no conversion word that is known")

@@ -36,13 +36,13 @@ DATED = re.compile(r"^.{0,120}?\d[:h]?[0-5]\d:?[0-5]\d|^.{0,80}?\d{10}|^\{")
 @lru_cache(maxsize=512)
 def in_layout(dialect: Dialect, layout: AnyLayout) -> Dialect:
     """The dialect for a file in one layout; lines in the system's own layouts are read as ever."""
-    said = dialect.said
-    if said is None:
+    parse_line = dialect.parse_line
+    if parse_line is None:
         raise ValueError(f"{dialect.name} has no layout of its own")
 
     def parse(record: Record) -> Event | None:
         line = layout.line(record.text)
-        return dialect.parse(record) if line is None else said(line, record)
+        return dialect.parse(record) if line is None else parse_line(line, record)
 
     def time_of(text: str, utc_offset_minutes: int) -> tuple[int, int] | None:
         return layout.time_of(text, utc_offset_minutes) or dialect.time_of(text, utc_offset_minutes)
@@ -77,10 +77,10 @@ def reading(dialect: Dialect, lines: Sequence[str], stream: str) -> Dialect:
     """The dialect in the layout that reads most of ``lines``: its own, where that reads as many as any other."""
     dated = [line for line in lines if DATED.match(line)]
     first = dated[:FIRST_LINES]
-    if dialect.said is None or not dated or 2 * sum(map(dialect.reads, first)) >= len(first):
+    if dialect.parse_line is None or not dated or 2 * sum(map(dialect.reads, first)) >= len(first):
         return dialect
     chosen = spread(dated, MOST_LINES)
-    found = max(readings(dialect, chosen), key=lambda one: score(one, chosen, stream))
+    found = max(readings(dialect, chosen), key=lambda dialect_read: score(dialect_read, chosen, stream))
     return found if 10 * sum(map(found.reads, chosen)) >= len(chosen) else dialect
 
 
@@ -89,13 +89,13 @@ def spoken(dialects: Iterable[Dialect], lines: Sequence[str], stream: str) -> Di
     chosen = spread([line for line in lines if DATED.match(line)], MOST_LINES)
     found: list[tuple[Score, Dialect]] = []
     for dialect in dialects:
-        if dialect.said is None:
+        if dialect.parse_line is None:
             continue
-        telling = [one for one in dialect.anchors if len(one) >= TELLING]
-        own = [line for line in chosen if any(one in line for one in telling)]
-        best = max(readings(dialect, own), key=lambda one: score(one, own, stream))
-        found.append((score(best, own, stream), best))
-    best_score, best_dialect = max(found, key=lambda one: one[0], default=(Score(0, 0), None))
+        telling = [needle for needle in dialect.anchors if len(needle) >= TELLING]
+        spoken_lines = [line for line in chosen if any(needle in line for needle in telling)]
+        best = max(readings(dialect, spoken_lines), key=lambda needle: score(needle, spoken_lines, stream))
+        found.append((score(best, spoken_lines, stream), best))
+    best_score, best_dialect = max(found, key=lambda needle: needle[0], default=(Score(0, 0), None))
     return best_dialect if best_score.events else None
 
 
@@ -105,8 +105,8 @@ def readings(dialect: Dialect, lines: Iterable[str]) -> Iterator[Dialect]:
     seen: dict[str, AnyLayout] = {}
     for line in lines:
         if len(seen) < MOST_LINES:
-            seen.update((one.pattern, one) for one in layouts_of(line))
-    yield from (in_layout(dialect, one) for one in seen.values())
+            seen.update((layout.pattern, layout) for layout in layouts_of(line))
+    yield from (in_layout(dialect, layout) for layout in seen.values())
 
 
 def score(dialect: Dialect, lines: Iterable[str], stream: str) -> Score:

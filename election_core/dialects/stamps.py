@@ -99,12 +99,12 @@ class Stamp:
         found = self.reader.fullmatch(printed)
         if found is None:
             raise ValueError(f"not a time: {printed[:40]!r}")
-        said = found.groupdict()
-        whole = seconds(_iso(said))
-        zone = _offset(said["zone"]) if said.get("zone") else self.offset
+        fields = found.groupdict()
+        whole = seconds(_iso(fields))
+        zone = _offset(fields["zone"]) if fields.get("zone") else self.offset
         utc = (whole - 60 * (utc_offset_minutes if zone is None else zone)) * 1_000_000
-        fraction = said.get("fraction") or ""
-        return utc + int(fraction[:6].ljust(6, "0")), resolution(fraction) if said.get("second") else 60_000
+        fraction = fields.get("fraction") or ""
+        return utc + int(fraction[:6].ljust(6, "0")), resolution(fraction) if fields.get("second") else 60_000
 
 
 def resolution(fraction: str) -> int:
@@ -118,19 +118,17 @@ def _epoch(printed: int, per_second: int) -> tuple[int, int]:
     return printed * 1_000_000 // per_second, 1000 // per_second
 
 
-def _iso(said: dict[str, str]) -> str:
+def _iso(fields: dict[str, str]) -> str:
     """The time as ISO 8601 writes it."""
-    year = said["year"] if len(said["year"]) == 4 else f"20{said['year']}"
-    printed = said["month"].strip().lower()
+    year = fields["year"] if len(fields["year"]) == 4 else f"20{fields['year']}"
+    printed = fields["month"].strip().lower()
     month = int(printed) if printed.isdigit() else 1 + MONTHS.index(printed[:3])
-    if said.get("half"):
-        afternoon = said["noon"][0] in "pP"
-        hour = int(said["half"]) % 12 + 12 * afternoon
+    if fields.get("half"):
+        afternoon = fields["noon"][0] in "pP"
+        hour = int(fields["half"]) % 12 + 12 * afternoon
     else:
-        hour = int(said["hour"]) % 24 if said["hour"] == "24" else int(said["hour"])
-    return (
-        f"{year}-{month:02}-{int(said['day']):02} {hour:02}:{int(said['minute']):02}:{int(said.get('second') or 0):02}"
-    )
+        hour = int(fields["hour"]) % 24 if fields["hour"] == "24" else int(fields["hour"])
+    return f"{year}-{month:02}-{int(fields['day']):02} {hour:02}:{int(fields['minute']):02}:{int(fields.get('second') or 0):02}"
 
 
 def _offset(printed: str) -> int | None:
@@ -173,11 +171,11 @@ def stamp(pattern: str = "", zone: str | None = None, *_: str) -> Stamp:
         return Stamp(given, regex, re.compile(regex), 0, per_second, plain=False)
     if pattern in NO_DAY:
         raise BadLayout(f"%d{{{pattern}}} says no day")
-    regex, reader, said = _compiled(NAMED.get(pattern, pattern))
-    missing = {"year", "month", "day", "minute"} - said
-    if missing or not said & {"hour", "half"} or ("half" in said) > ("noon" in said):
+    regex, reader, names = _compiled(NAMED.get(pattern, pattern))
+    missing = {"year", "month", "day", "minute"} - names
+    if missing or not names & {"hour", "half"} or ("half" in names) > ("noon" in names):
         raise BadLayout(f"%d{{{given}}} does not say {' and '.join(sorted(missing)) or 'the hour'}")
-    plain = offset is None and "zone" not in said and bool(_PLAIN.match(NAMED.get(pattern, pattern)))
+    plain = offset is None and "zone" not in names and bool(_PLAIN.match(NAMED.get(pattern, pattern)))
     return Stamp(given, regex, re.compile(reader, re.ASCII), offset, 0, plain)
 
 
@@ -187,7 +185,7 @@ _PLAIN = re.compile(r"y{3,4}[-/]MM[-/]dd(?: |'T'|'\x00'|'T')HH:mm:ss")
 def _compiled(pattern: str) -> tuple[str, str, set[str]]:
     """The pattern as a regular expression without groups and with them, and what it says."""
     regex = reader = ""
-    said: set[str] = set()
+    names: set[str] = set()
     at = 0
     while at < len(pattern):
         found = _PIECES.match(pattern, at)
@@ -208,9 +206,9 @@ def _compiled(pattern: str) -> tuple[str, str, set[str]]:
         else:
             raise BadLayout(f"%d{{{pattern}}}: the letter {letter} is not known")
         regex += piece
-        reader += f"(?P<{name}>{piece})" if name and name not in said else piece
-        said.add(name)
-    return regex, reader, said
+        reader += f"(?P<{name}>{piece})" if name and name not in names else piece
+        names.add(name)
+    return regex, reader, names
 
 
 def _literal(text: str) -> str:

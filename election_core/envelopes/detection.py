@@ -28,16 +28,16 @@ DEEPEST = 4
 """So many envelopes may lie in one another."""
 
 BETWEEN = " > "
-"""What stands between the names of a chain where it is told."""
+"""What stands between the names of a chain in a text."""
 
 
-def told(chain: Chain) -> str:
+def chain_text(chain: Chain) -> str:
     """A chain for a person: ``filebeat > docker``."""
     return BETWEEN.join(chain)
 
 
-def chain_told(text: str) -> Chain:
-    """The chain that :func:`told` told. Raises ``ValueError`` for an envelope that nobody knows."""
+def chain_in(text: str) -> Chain:
+    """The chain that :func:`chain_text` wrote. Raises ``ValueError`` for an envelope that nobody knows."""
     chain = tuple(text.split(BETWEEN)) if text else ()
     if unknown := set(chain) - NAMED.keys() - {export.NAME}:
         raise ValueError(f"no such envelope: {', '.join(sorted(unknown))}")

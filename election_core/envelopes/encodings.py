@@ -1,5 +1,7 @@
 """Encodings and line ends that are not those of a log: UTF-16, by its byte order mark or evident, and a lone CR.
 
+A file may begin with bytes of zero: who empties a log that is not appended to leaves a hole as long as it was.
+
 What is told by the first bytes is told of the whole file, and a file that grows is told the same: that is why no more
 is asked than that the first characters are there.
 """
@@ -14,6 +16,7 @@ FIRST = 16
 LOOKED_AT = 64 << 10
 """A file without a line feed in so many bytes, and with dated lines that a CR ends, has no other line ends."""
 
+_HOLE = bytes(FIRST)
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DATED_AFTER_CR = re.compile(rb"[^\n]*?\r[^\r\n]{0,200}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\n]*?\r[^\n]")
 UNREADABLE = b"\xff"
@@ -46,6 +49,11 @@ def as_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
     first = b""
     for chunk in chunks:
         first += chunk
+        if first[:FIRST] == _HOLE:
+            first = first.lstrip(b"\0")
+            chunks = _behind_hole(first, chunks)
+            first = next(chunks, b"")
+            break
         if len(first) >= FIRST:
             break
     if (encoding := encoding_of(first)) is not None:
@@ -56,6 +64,13 @@ def as_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
         chunks = (chunk.replace(b"\r", b"\n") for chunk in chunks)
     if first:
         yield first
+    yield from chunks
+
+
+def _behind_hole(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    while not first and (chunk := next(chunks, b"")):
+        first = chunk.lstrip(b"\0")
+    yield first
     yield from chunks
 
 

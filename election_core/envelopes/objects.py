@@ -169,6 +169,14 @@ SHAPES = (
         node=("podName",),
         program=("containerName",),
     ),
+    Shape(  # rsyslog's %jsonmesg%
+        "rsyslog json",
+        ("msg",),
+        ("rawmsg", "syslogtag"),
+        node=("hostname",),
+        program=("programname", "app-name"),
+        time=("timereported",),
+    ),
     Shape("splunk", ("_raw",), node=("host",), file=("source",), time=("_time",)),
     Shape(  # Vector's and Fluent Bit's tail of a file, and whoever names the file beside the line
         "file and line",
@@ -234,8 +242,8 @@ def opened(found: Any, names: tuple[str, ...] = ()) -> tuple[str, Opened] | None
 
 
 def _opened(found: Found, shape: Shape, text: str) -> Opened:
-    said = found.get("utc_offset_minutes")
-    if said is not None and (type(said) is not int or abs(said) > 18 * 60):
+    offset = found.get("utc_offset_minutes")
+    if offset is not None and (type(offset) is not int or abs(offset) > 18 * 60):
         raise Broken("utc_offset_minutes: there is no such zone")
     node, program, file = (_first(found, places) for places in (shape.node, shape.program, shape.file))
     for value in (text, node or "", program or "", file or ""):
@@ -251,7 +259,7 @@ def _opened(found: Found, shape: Shape, text: str) -> Opened:
         channel=channel if isinstance(channel := found.get("stream"), str) else None,
         time=next((time for place in shape.time if (time := time_of(at(found, place))) is not None), None),
         partial=shape.partial(found, text),
-        utc_offset_minutes=said,
+        utc_offset_minutes=offset,
     )
 
 
@@ -261,7 +269,7 @@ def _text(found: Found, shape: Shape) -> str | None:
         value = at(found, place)
         if isinstance(value, str):
             return value
-        if isinstance(value, list) and value and all(type(one) is int and 0 <= one < 256 for one in value):
+        if isinstance(value, list) and value and all(type(byte) is int and 0 <= byte < 256 for byte in value):
             return bytes(value).decode("utf-8", "replace")
         if isinstance(value, dict):  # a line that is JSON itself, parsed on its way
             return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if "msg" in value else None

@@ -28,7 +28,10 @@ from election_core.envelopes.model import Envelope, Opened, instant
 _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d\d:?\d\d)"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _HOST = r"(?!\d{4}-\d\d-\d\d )(?P<node>[\w.:-]{1,255})"
-_TAG = r"(?P<program>[^\s:\[\]]{1,128})(?:\[[^\]\s]{1,64}\])?:"
+_DAY = r"\d{4}[-/]\d\d[-/]\d\d "
+_TAG = rf"(?!{_DAY})(?P<program>[^\s:\[\]]{{1,128}})(?:\[[^\]\s]{{1,64}}\])?:?"
+"""A program, its process, and a colon, which rsyslog leaves out of what came to it in the newer format."""
+
 _NAME = r"(?!\d{4}-\d\d-\d\d)[A-Za-z0-9][\w.-]{0,254}"
 """The name of a container, pod or host: no date."""
 
@@ -53,9 +56,9 @@ def _plain(expression: str) -> Callable[[str], Opened | None]:
         found = matches(line)
         if found is None:
             return None
-        said = found.groupdict()
-        time = said.get("time")
-        return Opened(said["text"], said.get("node"), said.get("program"), time=instant(time) if time else None)
+        parts = found.groupdict()
+        time = parts.get("time")
+        return Opened(parts["text"], parts.get("node"), parts.get("program"), time=instant(time) if time else None)
 
     return opens
 
@@ -68,7 +71,9 @@ def _syslog(expression: str) -> Callable[[str], Opened | None]:
         found = opens(line)
         if found is None:
             return None
-        text = re.sub("#01[12]", lambda one: _CONTROL[one.group()], found.text) if "#01" in found.text else found.text
+        text = (
+            re.sub("#01[12]", lambda match: _CONTROL[match.group()], found.text) if "#01" in found.text else found.text
+        )
         node, program = found.node, found.program
         if program and program.startswith("docker/"):
             node = program = program.removeprefix("docker/")
@@ -171,6 +176,9 @@ PREFIXES = (
     ),
     Envelope("syslog iso", _syslog(rf"(?:<\d{{1,3}}>)?(?P<time>{_RFC_3339}) {_HOST} {_TAG}(?: |\Z)")),
     Envelope(
+        "syslog without tag", _syslog(rf"(?:<\d{{1,3}}>)?(?:{_MONTH} [ \d]\d \d\d:\d\d:\d\d|{_RFC_3339}) {_HOST} ")
+    ),
+    Envelope(
         "journal full",
         _syslog(
             r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? [A-Z+\d:-]{1,6} "
@@ -178,6 +186,9 @@ PREFIXES = (
         ),
     ),
     Envelope("journal unix", _syslog(rf"\d{{9,10}}\.\d{{6}} {_HOST} {_TAG}(?: |\Z)")),
+    Envelope("journal monotonic", _syslog(rf"\[ *\d{{1,10}}\.\d{{6}}(?: <[ .\d]{{1,20}}>)?\] {_HOST} {_TAG}(?: |\Z)")),
+    Envelope("event stream", _plain(r"data: (?=\{)")),
+    Envelope("record separators", _plain(r"\x1e(?=\{)")),
     Envelope("pod", _plain(rf"\[pod/(?P<node>{_NAME})/(?P<program>{_NAME})\](?: |\Z)")),
     Envelope("compose", _compose),
     Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),

@@ -191,7 +191,10 @@ class Reader:
             found = opened(envelope, line)
             depth = 1
             while found is not None and depth < DEEPEST and not self._known(found.text):
-                inner = next((one for env in ENVELOPES if not env.loose and (one := opened(env, found.text))), None)
+                inner = next(
+                    (opened_text for env in ENVELOPES if not env.loose and (opened_text := opened(env, found.text))),
+                    None,
+                )
                 if inner is None:
                     break
                 found, depth = outside(found, inner), depth + 1

@@ -141,14 +141,14 @@ class Activity:
         settled = pieces[-1].last - UNSETTLED
         markers = sorted(time for time, _, _ in self.markers)
         digest = pieces[:1]
-        for one in pieces[1:]:
+        for piece in pieces[1:]:
             before = digest[-1]
             nearest = bisect_right(markers, before.last)  # the marker of a former night may stand in the hole itself
-            begins_life = nearest < len(markers) and markers[nearest] - one.first <= _BEFORE_MARKER
-            if one.last < settled and one.first - before.last < SILENCE and not begins_life:
-                digest[-1] = _joined(before, one)
+            begins_life = nearest < len(markers) and markers[nearest] - piece.first <= _BEFORE_MARKER
+            if piece.last < settled and piece.first - before.last < SILENCE and not begins_life:
+                digest[-1] = _joined(before, piece)
             else:
-                digest.append(one)
+                digest.append(piece)
         return digest
 
     def marker(self, time: int, name: str, event_id: str) -> None:
@@ -166,7 +166,7 @@ class Activity:
             return []
         stops = sorted(self.stops)
         marked = _starts(self.markers)
-        starts = _first_words(marked, segments)
+        starts = _first_words(marked, segments, stops)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[tuple[int, str] | None] = [*starts]
         if not starts or first_seen < starts[0][0]:
@@ -191,22 +191,22 @@ def _life(
 ) -> Incarnation:
     """The life from ``since`` to before ``until``; segments and stops are those of all lives, in order."""
     begin = bisect_left(segments, since, key=_last)
-    own = [
-        Segment(max(one.first, since), min(one.last, until - 1), one.first_event, one.last_event)
-        for one in segments[begin : bisect_left(segments, until, key=_first)]
+    lived = [
+        Segment(max(segment.first, since), min(segment.last, until - 1), segment.first_event, segment.last_event)
+        for segment in segments[begin : bisect_left(segments, until, key=_first)]
     ]
     stopped = bisect_left(stops, (since,))
     stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
     silences = tuple(
         Hole(before.last, following.first, before.last_event, following.first_event)
-        for before, following in pairwise(own)
+        for before, following in pairwise(lived)
         if following.first - before.last >= SILENCE
     )
     return Incarnation(
         start=start[0] if start else None,
         start_event=start[1] if start else None,
-        first_seen=own[0].first if own else since,
-        last_seen=own[-1].last // SECOND * SECOND if own else since,
+        first_seen=lived[0].first if lived else since,
+        last_seen=lived[-1].last // SECOND * SECOND if lived else since,
         stop=stop[0] if stop else None,
         stop_event=stop[1] if stop else None,
         next_start=after[0] if after else None,
@@ -229,41 +229,50 @@ def _begin(life: Incarnation) -> int:
 
 def _merged(segments: Iterable[Segment]) -> list[Segment]:
     merged: list[Segment] = []
-    for one in sorted(segments, key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "")):
+    for segment in sorted(segments, key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "")):
         current = merged[-1] if merged else None
-        if current is None or one.first > current.last + _SEGMENT_GAP:
-            merged.append(one)
+        if current is None or segment.first > current.last + _SEGMENT_GAP:
+            merged.append(segment)
         else:
-            merged[-1] = _joined(current, one)
+            merged[-1] = _joined(current, segment)
     return merged
 
 
-def _joined(one: Segment, other: Segment) -> Segment:
+def _joined(segment: Segment, other: Segment) -> Segment:
     """Both as one. Of several first or last lines in one moment the one with the smallest id stands for all."""
-    if one.first == other.first:
-        first_event = _smaller(one.first_event, other.first_event)
+    if segment.first == other.first:
+        first_event = _smaller(segment.first_event, other.first_event)
     else:
-        first_event = one.first_event if one.first < other.first else other.first_event
-    if one.last == other.last:
-        last_event = _smaller(one.last_event, other.last_event)
+        first_event = segment.first_event if segment.first < other.first else other.first_event
+    if segment.last == other.last:
+        last_event = _smaller(segment.last_event, other.last_event)
     else:
-        last_event = one.last_event if one.last > other.last else other.last_event
-    return Segment(min(one.first, other.first), max(one.last, other.last), first_event, last_event)
+        last_event = segment.last_event if segment.last > other.last else other.last_event
+    return Segment(min(segment.first, other.first), max(segment.last, other.last), first_event, last_event)
 
 
-def _smaller(one: str | None, other: str | None) -> str | None:
-    if one is None or other is None:
-        return one or other
-    return min(one, other)
+def _smaller(event_id: str | None, other: str | None) -> str | None:
+    if event_id is None or other is None:
+        return event_id or other
+    return min(event_id, other)
 
 
-def _first_words(starts: list[tuple[int, str]], segments: list[Segment]) -> list[tuple[int, str]]:
-    """A process writes a few lines before the marker of its start: its life begins with the first of them."""
-    begins = [one.first for one in segments]
+def _first_words(
+    starts: list[tuple[int, str]], segments: list[Segment], stops: Sequence[tuple[int, str]]
+) -> list[tuple[int, str]]:
+    """A process writes a few lines before the marker of its start: its life begins with the first of them.
+
+    Where a clean stop began among these lines, they are the last ones of the life before: a process may be started
+    again so soon that no time without lines tells the two apart.
+    """
+    begins = [segment.first for segment in segments]
     moved = []
     for time, event_id in starts:
         number = bisect_left(begins, time + 1) - 1
         begin = begins[number] if number >= 0 and time - begins[number] <= _BEFORE_MARKER else time
+        stopped = bisect_left(stops, (time,))
+        if stopped and stops[stopped - 1][0] >= begin:
+            begin = time
         moved.append((min(begin, time), event_id))
     return moved
 

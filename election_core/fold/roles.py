@@ -70,28 +70,28 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
         begun = step if start is None else replace(step, at=max(step.at, min(start, step.by)))
         by_life.setdefault(number, []).append(begun)
     for number, life in enumerate(all_lives):
-        own = by_life.get(number, [])
-        if life.start is not None and (not own or own[0].at > life.start):
+        of_life = by_life.get(number, [])
+        if life.start is not None and (not of_life or of_life[0].at > life.start):
             begin = Step(life.start, life.start + SECOND, first_role, None, None, life.start_event, "start")
-            own = [begin, *own]
-        own = _in_turn(own)
-        for step, following in pairwise(own):
+            of_life = [begin, *of_life]
+        of_life = _in_turn(of_life)
+        for step, following in pairwise(of_life):
             yield Span(step, following.at, max(following.by, step.at), following.event_id, following.cause)
-        last = _last_span(own[-1], life) if own else None
+        last = _last_span(of_life[-1], life) if of_life else None
         if last is not None:
             yield last
         if life.next_start is not None:
             yield _down(life, life.next_start, last)
 
 
-def _in_turn(own: Sequence[Step]) -> list[Step]:
+def _in_turn(steps: Sequence[Step]) -> list[Step]:
     """Steps of one life, in the order of the log: none begins before the one before it, as far as their times allow.
 
     A clock that was put back is told of elsewhere; its times stay as they were logged. What nobody tells of is a step
     back too small to be proven, and a single line that is older than those around it.
     """
     kept: list[Step] = []
-    for step, following in zip_longest(own, own[1:]):
+    for step, following in zip_longest(steps, steps[1:]):
         before = kept[-1].at if kept else step.at
         alone = following is not None and following.at >= before
         if step.at < before and (alone or before <= step.by or before - step.at < PROVABLE):

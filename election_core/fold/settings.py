@@ -37,14 +37,14 @@ class PrintedSettings:
             found[name] = found.get(name, frozenset()) | {value}
         return found
 
-    def facts(self, speaker: Speaker, told: Iterable[Fact]) -> Iterator[Fact]:
+    def facts(self, speaker: Speaker, facts: Iterable[Fact]) -> Iterator[Fact]:
         """The settings as facts about each group of which the source tells anything."""
-        about = dict.fromkeys((fact.replica_group, fact.protocol) for fact in told)
+        about = dict.fromkeys((fact.replica_group, fact.protocol) for fact in facts)
         for group, protocol in about:
             emit = speaker.about(group, protocol, "", lambda _: None)
-            for (name, value), event in sorted(self.first.items(), key=lambda one: one[0]):
+            for (name, value), event in sorted(self.first.items(), key=lambda item: item[0]):
                 yield SettingPrinted(*emit.at(event), name=name, value=value)
-            for timeout, ms in sorted(emit.timing.configured.items(), key=lambda one: one[0].name):
+            for timeout, ms in sorted(emit.timing.configured.items(), key=lambda item: item[0].name):
                 yield TimeoutConfigured(*emit.during(None, 0, 0, None), name=timeout.name, value=ms)
 
     def _note(self, name: str, value: int, event: FoldEvent) -> None:

@@ -26,16 +26,17 @@ def availability(
     *,
     unseen: Unseen | None = None,
     no_incident: NoIncident | None = None,
+    died: str = "died",
 ) -> Iterator[Finding | RuleCoverage]:
     """What every protocol with leaders has to say of availability, and of what limits its verdicts.
 
-    ``heard``, ``majorities`` and ``unseen`` as in :func:`gaps`, ``title``, ``clock`` and ``no_incident`` as in
-    :func:`leaderless`; ``elections`` are the unplanned ones.
+    ``heard``, ``majorities`` and ``unseen`` as in :func:`gaps`, ``title``, ``clock``, ``no_incident`` and ``died`` as
+    in :func:`leaderless`; ``elections`` are the unplanned ones.
     """
     found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections))
     without_majority = list(interrupted(group, majorities, title, clock)) if majorities is not None else []
-    yield from leaderless(group, found, title, clock, no_incident)
+    yield from leaderless(group, found, title, clock, no_incident, died)
     yield from without_majority
     yield from storms
     yield from log_gaps(group)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from election_core.judge.clock_segments import (
+    SLACK_US,
     UNBOUNDED,
     Edge,
     Message,
@@ -101,9 +102,9 @@ class Clocks:
             most = min(most, 0) if after.end < before.begin else most
         return max(least, -UNBOUNDED), min(most, UNBOUNDED)
 
-    def comparable(self, one: Moment, other: Moment) -> bool:
+    def comparable(self, moment: Moment, other: Moment) -> bool:
         """Whether anything at all is known of the time between two moments."""
-        least, most = self.elapsed(one, other)
+        least, most = self.elapsed(moment, other)
         return least > -UNBOUNDED or most < UNBOUNDED
 
     def near_step(self, moment: Moment) -> bool:
@@ -111,9 +112,9 @@ class Clocks:
         span = self._segments.span(moment)
         return span.begin != span.end
 
-    def surely_before(self, one: Moment, other: Moment) -> bool:
+    def surely_before(self, moment: Moment, other: Moment) -> bool:
         """Whether all of one moment lies before all of the other, on every clock."""
-        return self.elapsed(one, other)[0] > 0
+        return self.elapsed(moment, other)[0] > 0
 
     def most_ahead(self, source: str, other: str) -> int:
         """How far, at most, the clock of ``source`` was ever ahead of the clock of ``other``, in microseconds.
@@ -131,9 +132,9 @@ class Clocks:
     def _most_ahead(self) -> dict[tuple[str, str], int]:
         numbers = {source: self._segments.of(source) for source in self._sources}
         return {
-            (one, other): max(self._most(b.number, a.number) for a in numbers[one] for b in numbers[other])
-            for one in self._sources
-            for other in self._sources
+            (behind, ahead): max(self._most(b.number, a.number) for a in numbers[behind] for b in numbers[ahead])
+            for behind in self._sources
+            for ahead in self._sources
         }
 
     def shown_by(self, source: str, moment: Moment) -> tuple[int | None, int | None]:
@@ -141,14 +142,14 @@ class Clocks:
         early: list[int | None] = []
         late: list[int | None] = []
         span = self._segments.span(moment)
-        for own in self._segments.of(source):
-            ahead, behind = self._most(own.number, span.begin), self._most(span.end, own.number)
+        for segment in self._segments.of(source):
+            ahead, behind = self._most(segment.number, span.begin), self._most(span.end, segment.number)
             at = None if ahead >= UNBOUNDED else span.at - ahead
             by = None if behind >= UNBOUNDED else span.by + behind
-            if (at is not None and at > own.last) or (by is not None and by < own.first):
+            if (at is not None and at > segment.last) or (by is not None and by < segment.first):
                 continue
-            early.append(at if own.first <= -UNBOUNDED else max(own.first, own.first if at is None else at))
-            late.append(by if own.last >= UNBOUNDED else min(own.last, own.last if by is None else by))
+            early.append(at if segment.first <= -UNBOUNDED else max(segment.first, segment.first if at is None else at))
+            late.append(by if segment.last >= UNBOUNDED else min(segment.last, segment.last if by is None else by))
         return (
             None if not early or None in early else min(at for at in early if at is not None),
             None if not late or None in late else max(by for by in late if by is not None),
@@ -167,7 +168,9 @@ class Clocks:
 
     def compared(self) -> tuple[int, int]:
         """How many ordered pairs of sources a message compares, and how many none does."""
-        source_of = {own.number: own.source for source in self._sources for own in self._segments.of(source)}
+        source_of = {
+            segment.number: segment.source for source in self._sources for segment in self._segments.of(source)
+        }
         tied = {(source_of[a], source_of[b]) for a, b in self._edges if source_of[a] != source_of[b]}
         pairs = len(self._sources) * (len(self._sources) - 1)
         return len(tied), pairs - len(tied)
@@ -175,16 +178,16 @@ class Clocks:
     def offsets(self) -> Iterator[Offset]:
         """What is known of each clock, segment by segment."""
         for source in self._sources:
-            for own in self._segments.of(source):
-                ahead = self._ahead.get((_TRUE_TIME, own.number))
-                behind = self._ahead.get((own.number, _TRUE_TIME))
+            for segment in self._segments.of(source):
+                ahead = self._ahead.get((_TRUE_TIME, segment.number))
+                behind = self._ahead.get((segment.number, _TRUE_TIME))
                 yield Offset(
                     source=source,
-                    first=own.first if own.first > -UNBOUNDED else None,
-                    last=own.last if own.last < UNBOUNDED else None,
+                    first=segment.first if segment.first > -UNBOUNDED else None,
+                    last=segment.last if segment.last < UNBOUNDED else None,
                     least=None if behind is None else -behind,
                     most=ahead,
-                    by_bound=own.number not in self._wrong,
+                    by_bound=segment.number not in self._wrong,
                 )
 
     def adjusted(self, moment: Moment) -> Moment:
@@ -197,7 +200,7 @@ class Clocks:
             return moment
         behind = self._ahead.get((span.begin, _TRUE_TIME))
         ahead = self._ahead.get((_TRUE_TIME, span.begin))
-        known = [one for one in (ahead, None if behind is None else -behind) if one is not None]
+        known = [bound for bound in (ahead, None if behind is None else -behind) if bound is not None]
         if not known:
             return moment
         offset = sum(known) // len(known)
@@ -206,7 +209,7 @@ class Clocks:
     @cached_property
     def wrong(self) -> tuple[WrongClock, ...]:
         """The clocks that were wrong, each once, in the order of their sources."""
-        told = {}
+        found = {}
         offsets: dict[str, list[Offset]] = {}
         for offset in self.offsets():
             offsets.setdefault(offset.source, []).append(offset)
@@ -220,10 +223,10 @@ class Clocks:
             others = [other for jump in jumps for other in jump.or_else] + [
                 other for _, others, _ in against for other in others
             ]
-            told[source] = WrongClock(
+            found[source] = WrongClock(
                 source=source,
                 or_else=tuple(sorted(set(others))),
-                offsets=tuple(one for one in offsets[source] if not one.by_bound),
+                offsets=tuple(of_segment for of_segment in offsets[source] if not of_segment.by_bound),
                 set_by=(*(-step.size for step in steps), *(jump.at_least for jump in jumps)),
                 apart_us=max(
                     (*(step.size for step in steps), *(jump.at_least for jump in jumps), *(by for by, _, _ in against))
@@ -238,17 +241,19 @@ class Clocks:
                     )
                 ),
             )
-        return tuple(told.values())
+        return tuple(found.values())
 
     def _blamed(self) -> dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]]:
         """Of each source whose clock is blamed for a contradiction: by how much, or else whose, and the evidence."""
-        source_of = {own.number: own.source for source in self._sources for own in self._segments.of(source)}
+        source_of = {
+            segment.number: segment.source for source in self._sources for segment in self._segments.of(source)
+        }
         blamed: dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]] = {}
-        for one, other, by, evidence in self._contradictions():
-            doubted = sorted({source_of[number] for number in (one, other) if number in self._wrong})
+        for first, second, by, evidence in self._contradictions():
+            doubted = sorted({source_of[number] for number in (first, second) if number in self._wrong})
             if len(doubted) == 1:
                 blamed.setdefault(doubted[0], []).append((by, (), evidence))
-            elif doubted and source_of[one] != source_of[other]:
+            elif doubted and source_of[first] != source_of[second]:
                 blamed.setdefault(doubted[0], []).append((by, tuple(doubted[1:]), evidence))
         return blamed
 
@@ -264,7 +269,23 @@ class Clocks:
         for before, after in self._segments.sides_of_steps():
             if before not in doubted and after not in doubted:
                 doubted += [before, after]
-        return doubted
+        untold = dict(self._segments.untold())
+        known = self._combined([*doubted, *untold])
+        return doubted + [
+            number
+            for number, beside in untold.items()
+            if number not in doubted and not self._fits(number, beside, known)
+        ]
+
+    def _fits(self, number: int, beside: list[tuple[int, int]], known: dict[tuple[int, int], int]) -> bool:
+        """Whether a segment of which no message tells may be within its bounds, by the steps to those next to it."""
+        within = self._segments.bound(number) + SLACK_US
+        fits = []
+        for other, ahead in beside:
+            most, least = known.get((_TRUE_TIME, other)), known.get((other, _TRUE_TIME))
+            if most is not None and least is not None:
+                fits.append(ahead - least <= within and ahead + most >= -within)
+        return bool(fits) and all(fits)
 
     def _combined(self, doubted: list[int]) -> dict[tuple[int, int], int]:
         """Messages and the configured bounds that they do not contradict, together."""

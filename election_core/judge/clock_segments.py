@@ -31,8 +31,11 @@ _STEPS_AT_MOST = 8
 """A clock that was set more often than this in one group's logs is compared with none."""
 _CHOICES_AT_MOST = 500
 """So many sets of clocks are tried for the smallest one that explains a contradiction."""
-_SLACK_US = Timeout.CLOCK_SLACK.us
+SLACK_US = Timeout.CLOCK_SLACK.us
 """A line of another file may have been written so long after the last line before a step, or before the first after."""
+
+_TIGHT_US = 4 * SLACK_US
+"""A message that leaves the offset of a clock open by no more than this shows that it was not set before."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -116,6 +119,8 @@ class Edge:
 
 Edges = dict[tuple[int, int], Edge]
 """``(a, b)``: the most that the offset of ``b`` exceeds the offset of ``a``."""
+Proven = Mapping[tuple[int, int], int]
+"""``(a, b)``: the same, by all messages together."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -147,7 +152,8 @@ class Segments:
 
     def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step]) -> None:
         self._bounds = bounds_us
-        self._messages = sorted(one for one in messages if one.cause.source != one.effect.source)
+        self._messages = sorted(message for message in messages if message.cause.source != message.effect.source)
+        self._compared = {end.source for message in self._messages for end in (message.cause, message.effect)}
         self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
         self.jumps: list[Jump] = []
         rows = {source: _cut_at(source, [s for s in self.steps if s.source == source]) for source in sorted(bounds_us)}
@@ -158,6 +164,8 @@ class Segments:
         else:
             self._give_up()
         self._cut_before_steps()
+        for source in sorted(self._compared):
+            self._widen(source)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -183,20 +191,18 @@ class Segments:
         row = self._rows[moment.source]
         if len(row) == 1:
             return Span(row[0].number, moment.at, row[0].number, moment.by)
-        begin = next(own for own in row if own.last >= moment.at)
-        end = next(own for own in reversed(row) if own.first <= moment.by)
+        begin = next(segment for segment in row if segment.last >= moment.at)
+        end = next(segment for segment in reversed(row) if segment.first <= moment.by)
         if end.number < begin.number:
             begin, end = end, begin
         if begin is end:
             return Span(begin.number, moment.at, end.number, moment.by)
         first, last = row[row.index(begin) + 1].first, row[row.index(end) - 1].last
-        # What looks like one step may be two, of which the first one left no message behind it, or the last one none.
-        unseen = 0 if {begin.number, end.number} <= self._shown else abs(last - first)
-        return Span(begin.number, min(moment.at, first) - unseen, end.number, max(moment.by, last) + unseen)
+        return Span(begin.number, min(moment.at, first), end.number, max(moment.by, last))
 
-    def of_one_clock(self, one: int, other: int) -> bool:
+    def of_one_clock(self, number: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
-        return self._all[one].source == self._all[other].source
+        return self._all[number].source == self._all[other].source
 
     def edges(self) -> Edges:
         """The tightest of what the messages prove between two segments."""
@@ -213,8 +219,25 @@ class Segments:
         """The segments before and after each step that is larger than the bounds allow."""
         for step in self.steps:
             sides = self._sides(step)
-            if sides is not None and step.size > 2 * self._bounds[step.source] + _SLACK_US:
+            if sides is not None and step.size > 2 * self._bounds[step.source] + SLACK_US:
                 yield sides
+
+    def untold(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        """The segments next to a step of which no message tells, where messages tell of others of that clock.
+
+        Each with the segments next to it, and by how much lines show it to be ahead of them at least.
+        """
+        for source in sorted(self._compared):
+            row, steps = self._rows[source], self._told(source)
+            for segment in row if len(row) > 1 else ():
+                if segment.number not in steps:
+                    sides = [(side, step.size) for step in self.steps if (side := self._sides(step)) is not None]
+                    after = [(after_step, size) for (before, after_step), size in sides if before == segment.number]
+                    yield (
+                        segment.number,
+                        after
+                        + [(before, -size) for (before, after_step), size in sides if after_step == segment.number],
+                    )
 
     # -- cutting ---------------------------------------------------------------------------------------------------
 
@@ -222,12 +245,10 @@ class Segments:
         self._all: list[Segment] = []
         self._rows: dict[str, list[Segment]] = {}
         for source, row in rows.items():
-            numbered = [replace(own, number=len(self._all) + number) for number, own in enumerate(row)]
+            numbered = [replace(segment, number=len(self._all) + number) for number, segment in enumerate(row)]
             self._all += numbered
             self._rows[source] = numbered
-        self._shown = {own.number for own in self._all}
         self._placed = list(self._place())
-        self._shown = {number for one in self._placed for number in (one.cause, one.effect)}
 
     def _place(self) -> Iterator[_Placed]:
         """The messages of which it is certain between which segments they go."""
@@ -263,10 +284,10 @@ class Segments:
         tried = 0
         for count in range(1, len(suspects) + 1):
             choices = []
-            for one in combinations(suspects, count):
+            for choice in combinations(suspects, count):
                 tried += 1
-                if not _contradict(_without(edges, one)):
-                    choices.append(one)
+                if not _contradict(_without(edges, choice)):
+                    choices.append(choice)
                 if tried > _CHOICES_AT_MOST:
                     return choices or [tuple(suspects)]
             if choices:
@@ -297,38 +318,38 @@ class Segments:
         """Where in a segment its clock was set: each time between two messages that contradict each other."""
         rest = _without(self.edges(), choice)
         aside = set(choice) - {number}
-        own = [one for one in self._of_segment(number) if not aside & {one.cause, one.effect}]
+        of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
         begin = 0
         for _ in range(_STEPS_AT_MOST + 1):
-            agreeing = _from_begin(own[begin:], rest)
+            agreeing = _from_begin(of_segment[begin:], rest)
             end = begin + max(agreeing, 1)
-            if end >= len(own):
+            if end >= len(of_segment):
                 return
-            since = own[end - min(_to_end(own[: end + 1], rest), end)]
-            yield since.moment(number).at, own[end].moment(number).by
+            since = of_segment[end - min(_to_end(of_segment[: end + 1], rest), end)]
+            yield since.moment(number).at, of_segment[end].moment(number).by
             begin = end
 
     def _of_segment(self, number: int) -> list[_Placed]:
         """The messages of one segment, by its clock."""
-        own = (one for one in self._placed if number in (one.cause, one.effect))
-        return sorted(own, key=lambda one: (one.at(number), one))
+        of_segment = (placed for placed in self._placed if number in (placed.cause, placed.effect))
+        return sorted(of_segment, key=lambda placed: (placed.at(number), placed))
 
     def _cut_before_steps(self) -> None:
         """Cut behind the last message that shows a clock right which must have been ahead before it was put back."""
         for step in self.steps:
             sides = self._sides(step)
-            if sides is None or step.size <= 2 * self._bounds[step.source] + _SLACK_US:
+            if sides is None or step.size <= 2 * self._bounds[step.source] + SLACK_US:
                 continue
             before, after = sides
             within = set(self.numbers) - {before, *self.out_of_bounds()}
             edges = self.edges() | self._bounded(within)
-            own = self._of_segment(before)
+            placed = self._of_segment(before)
             rest = _without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
             if _contradict(rest):
                 continue
-            free = _to_end(own, rest)
-            if free < len(own):
-                since = own[len(own) - free - 1].moment(before).at
+            free = _to_end(placed, rest)
+            if free < len(placed):
+                since = placed[len(placed) - free - 1].moment(before).at
                 self._cut(before, [(since, self._all[before].last)])
 
     def _bounded(self, numbers: Iterable[int]) -> Edges:
@@ -342,10 +363,99 @@ class Segments:
             if a != b
         }
 
+    # -- widening --------------------------------------------------------------------------------------------------
+
+    def _widen(self, source: str) -> None:
+        """Let what may be more than one step reach from the last message before it to the first message behind it.
+
+        Lines show each time that a clock is put back, and none that it is set forward. Where printed steps alone
+        explain how far a clock went between two segments, each of them stands where it is printed. Else the clock was
+        set at another time too, which may be any between the messages that show the segments before and behind it.
+        """
+        proven = shortest_paths(self.numbers, self.edges())
+        for step, following in pairwise([None, *self._told(source), None]):
+            self._reach(source, step, following, *self._unsettled(step, following, proven))
+
+    def _told(self, source: str) -> list[int]:
+        """The segments of a clock that messages bound on both sides."""
+        shown = {placed.cause for placed in self._placed} & {placed.effect for placed in self._placed}
+        return [segment.number for segment in self._rows[source] if segment.number in shown]
+
+    def _unsettled(self, first: int | None, second: int | None, proven: Proven) -> tuple[int | None, int | None]:
+        """From which reading of a segment to which one of the next told one a clock was set, when no line shows it.
+
+        ``None`` stands for segments of which no message tells: by how much the clock was set next to them is not known.
+        """
+        back, printed = False, UNBOUNDED
+        if first is not None and second is not None:
+            printed = sum(step.size for step in self._printed_between(first, second))
+            forward = printed - proven.get((second, first), UNBOUNDED) > (SLACK_US if printed else 0)
+            back = not printed and proven.get((first, second), UNBOUNDED) < 0
+            if not (forward or back):
+                return None, None
+        before = self._against(first, second, proven, printed, caused=back)
+        behind = self._against(second, first, proven, printed, caused=not back)
+        return max((moment.at for moment in before), default=None), min((moment.by for moment in behind), default=None)
+
+    def _against(
+        self, number: int | None, other: int | None, proven: Proven, printed: int, *, caused: bool
+    ) -> list[Moment]:
+        """When messages show that a clock is in the segment ``number``, and not as it is in the ``other``.
+
+        They are those that it ``caused``, where it would be behind in the other one, else those that it got. Of them
+        count those that leave its offset open least: others may hide that the clock had been set by a part of it.
+        """
+        found = []
+        for placed in self._placed:
+            if number != (placed.cause if caused else placed.effect):
+                continue
+            way = (placed.effect, placed.cause)
+            blur = placed.edge.most + proven.get(way, UNBOUNDED)
+            if other is not None:
+                way = (placed.effect, other) if caused else (other, placed.cause)
+            if placed.edge.most + proven.get(way, UNBOUNDED) < printed:
+                found.append((blur, placed.message.cause if caused else placed.message.effect))
+        enough = max(_TIGHT_US, min((blur for blur, _ in found), default=0))
+        return [moment for blur, moment in found if blur <= enough]
+
+    def _reach(self, source: str, before: int | None, after: int | None, since: int | None, by: int | None) -> None:
+        """Let the region between two segments begin at a reading of the first, and end at a reading of the second.
+
+        All steps between them make one region, but where it is not known that there are others than the printed one.
+        """
+        row = self._rows[source]
+        numbers = [segment.number for segment in row]
+        low = 0 if before is None else numbers.index(before)
+        high = len(row) - 1 if after is None else numbers.index(after)
+        if low == high or (since is None and by is None and not (None in (before, after) and high > low + 1)):
+            return
+        first = min(
+            [segment.first for segment in row[low + 1 : high + 1]]
+            + [reading for reading in (since,) if reading is not None]
+        )
+        last = max([segment.last for segment in row[low:high]] + [reading for reading in (by,) if reading is not None])
+        for place in range(low, high + 1):
+            segment = row[place]
+            wide = replace(
+                segment, first=segment.first if place == low else first, last=segment.last if place == high else last
+            )
+            row[place] = self._all[segment.number] = wide
+        self._placed = [
+            placed
+            for placed in self._placed
+            if not (since is not None and before in (placed.cause, placed.effect) and placed.moment(before).at > since)
+            and not (by is not None and after in (placed.cause, placed.effect) and placed.moment(after).by < by)
+        ]
+
+    def _printed_between(self, before: int, after: int) -> list[Step]:
+        """The steps that lines show between two segments of a clock."""
+        sides = ((step, self._sides(step)) for step in self.steps if step.source == self._all[before].source)
+        return [step for step, side in sides if side is not None and before <= side[0] and side[1] <= after]
+
     def _sides(self, step: Step) -> tuple[int, int] | None:
         """The segments between which a step lies; ``None`` where the clock was set too often."""
         for before, after in pairwise(self._rows[step.source]):
-            if after.first <= step.after - _SLACK_US and step.before + _SLACK_US <= before.last:
+            if after.first <= step.after - SLACK_US and step.before + SLACK_US <= before.last:
                 return before.number, after.number
         return None
 
@@ -369,7 +479,7 @@ def _cut_at(source: str, steps: Sequence[Step]) -> list[Segment]:
     """The segments of one clock between the steps that its lines show."""
     if len(steps) > _STEPS_AT_MOST:
         return _lost(source)
-    return _between(source, [(step.after - _SLACK_US, step.before + _SLACK_US) for step in steps])
+    return _between(source, [(step.after - SLACK_US, step.before + SLACK_US) for step in steps])
 
 
 def _between(source: str, regions: Iterable[tuple[int, int]]) -> list[Segment]:
@@ -399,23 +509,23 @@ def _longest(most: int, agrees: Callable[[int], bool]) -> int:
     return low
 
 
-def _from_begin(own: Sequence[_Placed], rest: Edges) -> int:
+def _from_begin(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the first messages agree with each other and with the rest."""
-    return _longest(len(own), lambda count: not _contradict(_tightest(own[:count], rest)))
+    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[:count], rest)))
 
 
-def _to_end(own: Sequence[_Placed], rest: Edges) -> int:
+def _to_end(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the last messages agree with each other and with the rest."""
-    return _longest(len(own), lambda count: not _contradict(_tightest(own[len(own) - count :], rest)))
+    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[len(placed) - count :], rest)))
 
 
 def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
     """For each ordered pair of segments the message that says most, beside other edges."""
     tightest: Edges = dict(others or {})
-    for one in placed:
-        pair = (one.cause, one.effect)
-        if pair not in tightest or one.edge < tightest[pair]:
-            tightest[pair] = one.edge
+    for message in placed:
+        pair = (message.cause, message.effect)
+        if pair not in tightest or message.edge < tightest[pair]:
+            tightest[pair] = message.edge
     return tightest
 
 

@@ -108,8 +108,8 @@ class Group:
         if not self._roles_of:
             for role in self.roles:
                 self._roles_of.setdefault(role.source_node, []).append(role)
-        own = self._roles_of.get(source, [])
-        return own[: bisect_right(own, until_us, key=attrgetter("since"))]
+        roles = self._roles_of.get(source, [])
+        return roles[: bisect_right(roles, until_us, key=attrgetter("since"))]
 
     def time(self, moment: Moment) -> int:
         """When a moment begins, for a row: where the offset of its clock is proven, on a clock within its bounds."""
@@ -118,22 +118,23 @@ class Group:
     def finding(
         self,
         rule: RuleId,
-        what: tuple[object, ...],
+        key: tuple[object, ...],
         *,
         certainty: str = PROVEN,
         evidence: Iterable[str | None],
         **measures: Any,
     ) -> Finding:
-        """A finding about this group; ``what`` tells it from others of its rule, whenever it is computed.
+        """A finding about this group; ``key`` tells it from others of its rule, whenever it is computed.
 
         It is proven unless said otherwise; its evidence is made unique, in the order in which it is given. A largest
         duration without bound is no measure.
         """
         for name in ("overlap_max_ms", "duration_max_ms"):
-            if (measures.get(name) or 0) * 1000 >= NO_BOUND:
+            measure = measures.get(name)
+            if measure is not None and measure * 1000 >= NO_BOUND:
                 measures[name] = None
         return Finding(
-            finding_id=finding_id(self.cluster, self.replica_group, rule, *what),
+            finding_id=finding_id(self.cluster, self.replica_group, rule, *key),
             cluster=self.cluster,
             replica_group=self.replica_group,
             protocol=self.protocol,
@@ -159,8 +160,8 @@ def until(fact: Fact) -> Moment | None:
 def in_order(some: Iterable[Fact]) -> Iterator[Fact]:
     """Facts by time, then in the order of one log, then by everything else: the same for any order of arrival."""
     for _, alike in groupby(sorted(some, key=_when), key=_when):
-        own = list(alike)
-        yield from own if len(own) == 1 else sorted(own, key=_whole)
+        facts = list(alike)
+        yield from facts if len(facts) == 1 else sorted(facts, key=_whole)
 
 
 def _when(fact: Fact) -> tuple[object, ...]:
@@ -195,8 +196,8 @@ def _last_word(fact: Fact) -> int:
 
 
 def _last_seen(group: Group, source: str) -> Moment | None:
-    lives = [fact for fact in group.of(Alive) if fact.source_node == source and fact.until is not None]
-    return until(max(lives, key=lambda fact: fact.until or 0)) if lives else None
+    ends = (until(fact) for fact in group.of(Alive) if fact.source_node == source)
+    return max((end for end in ends if end is not None), key=attrgetter("at"), default=None)
 
 
 def _closed(role: Role, group: Group) -> Role:
@@ -218,8 +219,8 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         end = until(fact)
         if end is not None:
             holes.setdefault(fact.source_node, []).append(Hole(since(fact), end))
-    for own in holes.values():
-        own.sort()
+    for of_source in holes.values():
+        of_source.sort()
     for role in group.roles:
         if role.role != LEADER or role.term is None:
             continue
@@ -228,7 +229,9 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         end = until(role) or _last_seen(group, role.source_node) or since(role)
         if end.at < role.since:
             end = since(role)
-        own = holes.get(role.source_node, [])
+        of_source = holes.get(role.source_node, [])
         begins = attrgetter("begin.at")
-        inside = slice(bisect_left(own, role.since - SECOND, key=begins), bisect_left(own, end.by, key=begins))
-        yield Tenure(node, role.source_node, role.term, since(role), end, role.end_cause, tuple(own[inside]))
+        inside = slice(
+            bisect_left(of_source, role.since - SECOND, key=begins), bisect_left(of_source, end.by, key=begins)
+        )
+        yield Tenure(node, role.source_node, role.term, since(role), end, role.end_cause, tuple(of_source[inside]))

@@ -18,13 +18,14 @@ from operator import itemgetter
 
 from election_core.fold.process_runs import SECOND, SILENCE
 from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, STOPPED, TRANSFER
-from election_core.judge.clock import Clocks, Moment
+from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_core.judge.quorum_contact import Left, Majorities, Majority
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Role, Serving
 from election_core.model.rows import Finding
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 
 BRIEF = Timeout.BRIEF.us
@@ -97,15 +98,15 @@ class _Heard:
         self._of: dict[str, list[tuple[int, int, Moment]]] = {}
         for number, (node, moment) in enumerate(heard):
             self._of.setdefault(node, []).append((moment.at, number, moment))
-        for own in self._of.values():
-            own.sort()
-        self._longest = max((moment.by - at for own in self._of.values() for at, _, moment in own), default=0)
+        for moments in self._of.values():
+            moments.sort()
+        self._longest = max((moment.by - at for moments in self._of.values() for at, _, moment in moments), default=0)
 
     def between(self, node: str, since: int, until: int) -> list[Moment]:
         """Of a member, in the order of presentation: all moments that end after ``since`` and begin by ``until``."""
-        own = self._of.get(node, [])
-        first, last = bisect_left(own, (since - self._longest,)), bisect_left(own, (until + 1,))
-        return [moment for _, _, moment in sorted(own[first:last], key=itemgetter(1))]
+        moments = self._of.get(node, [])
+        first, last = bisect_left(moments, (since - self._longest,)), bisect_left(moments, (until + 1,))
+        return [moment for _, _, moment in sorted(moments[first:last], key=itemgetter(1))]
 
 
 class _Ends:
@@ -138,12 +139,12 @@ class _Ends:
         self._number += 1
         ends: dict[int, _End] = {}
         moving = []
-        for number, one in self._moving:
-            end = self._without_majority(_effective_end(self._group, one, target, self._heard), target)
-            if number < self._number - 1 and self._settled_at(one) < soonest:
+        for number, earlier in self._moving:
+            end = self._without_majority(_effective_end(self._group, earlier, target, self._heard), target)
+            if number < self._number - 1 and self._settled_at(earlier) < soonest:
                 self._settle(number, end)
             else:
-                moving.append((number, one))
+                moving.append((number, earlier))
                 ends[number] = end
         self._moving = moving
         ends.update((number, end) for _, number, end in (*self._latest.values(), *self._earliest.values()))
@@ -202,17 +203,19 @@ class _Lives:
     """When members were up."""
 
     def __init__(self, group: Group) -> None:
-        ends = ((life.since, until(life)) for life in group.of(Alive))
-        self._lives = sorted((begin, last.at) for begin, last in ends if last is not None)
+        self._clocks = group.clocks
+        ends = ((since(life), until(life)) for life in group.of(Alive))
+        self._lives = sorted((group.time(begin), group.time(last)) for begin, last in ends if last is not None)
         self._last = list(accumulate((last for _, last in self._lives), max))
 
     def somebody_up(self, begin: Moment, end: Moment) -> bool:
-        """Whether a member was up for a second or more between two moments."""
-        number = bisect_left(self._lives, (end.at,))
-        while number and self._last[number - 1] - begin.by >= SECOND:
+        """Whether a member was up for a second or more between two moments, on clocks within their bounds."""
+        since_us, until_us = self._clocks.adjusted(begin).by, self._clocks.adjusted(end).at
+        number = bisect_left(self._lives, (until_us,))
+        while number and self._last[number - 1] - since_us >= SECOND:
             number -= 1
-            since, last = self._lives[number]
-            if min(end.at, last) - max(begin.by, since) >= SECOND:
+            born, last = self._lives[number]
+            if min(until_us, last) - max(since_us, born) >= SECOND:
                 return True
         return False
 
@@ -245,7 +248,7 @@ def _gap(
     open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
     if not lives.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
-    left = [one.latest.event_id for one in lost.left] if lost else []
+    left = [member.latest.event_id for member in lost.left] if lost else []
     begins = [after.begin.event_id, target.event_id] if after else []
     ids = (*before.evidence, end.latest.event_id, *left, *begins)
     planned = before.end_cause in PLANNED
@@ -276,14 +279,16 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
     # Who lost a leader before another one surely heard of it was only cut off.
-    still_heard = [one for one in relevant if not any(_surely_before(clocks, one, other) for other in relevant)]
+    still_heard = [
+        last_word for last_word in relevant if not any(_surely_before(clocks, last_word, other) for other in relevant)
+    ]
     latest = min(still_heard, key=lambda m: (m.by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
 
 
-def _surely_before(clocks: Clocks, one: Moment, other: Moment) -> bool:
+def _surely_before(clocks: Clocks, moment: Moment, other: Moment) -> bool:
     """Whether all of one moment's interval lies before all of the other's."""
-    return clocks.elapsed(one, other)[0] > 0
+    return clocks.elapsed(moment, other)[0] > 0
 
 
 def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Moment]) -> bool:
@@ -308,7 +313,7 @@ def _led_unseen(group: Group) -> list[Role]:
 def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, target: Moment) -> bool:
     """Whether one of these leaders led a later term, before a moment."""
     return any(
-        (role.term or 0) > before.term
+        is_larger(role.term, before.term)
         and group.clocks.elapsed(Moment(role.since, role.since_by, role.source_node), target)[1] > 0
         for role in led_unseen
     )
@@ -316,25 +321,46 @@ def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, tar
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    last = {life.source_node: life for life in sorted(group.of(Alive), key=lambda life: life.until or 0)}
-    own = last.get(before.source)
-    if own is None or not own.stopped or (own.until or 0) - end.at > GROUP_SHUTDOWN:
+    lives = sorted(group.of(Alive), key=lambda life: (life.until or 0, life.stopped))
+    last = {life.source_node: life for life in lives if life.until is not None}
+    leaders = last.get(before.source)
+    if leaders is None or not leaders.stopped or not _ended_within(group, end, leaders, -UNBOUNDED):
         return False
-    return all(life.stopped or 0 <= (life.until or 0) - end.at <= GROUP_SHUTDOWN for life in last.values())
+    return all(life.stopped or _ended_within(group, end, life, 0) for life in last.values())
+
+
+def _ended_within(group: Group, moment: Moment, life: Alive, since_us: int) -> bool:
+    """Whether a life may have ended from ``since_us`` after a moment on, and before all of a group would be stopped."""
+    end = until(life)
+    if end is None:
+        return False
+    least, most = group.clocks.elapsed(moment, end)
+    return least <= GROUP_SHUTDOWN and most >= since_us
+
+
+def began_early(group: Group, begin: Moment, before: Tenure) -> bool:
+    """Whether a time without a leader began a second or more before its tenure ended: it had fallen silent."""
+    return group.time(before.end) - group.time(begin) > SECOND
 
 
 def leaderless(
-    group: Group, found: Iterable[Gap], title: str, clock: str, no_incident: NoIncident | None = None
+    group: Group,
+    found: Iterable[Gap],
+    title: str,
+    clock: str,
+    no_incident: NoIncident | None = None,
+    died: str = "died",
 ) -> Iterator[Finding]:
     """``LEADERLESS`` for each gap, in the protocol's words: a ``title`` ("leader") of a ``clock`` ("term", "epoch").
 
-    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings.
+    What was planned, may have been brief, or is ``no_incident`` is worth knowing; the others are warnings. ``died``
+    says how a process ended whose next start alone proves its end: one that says no farewell may have been stopped.
     """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
-        early = gap.begin.at < gap.before.end.at - SECOND
+        early = began_early(group, gap.begin, gap.before)
         fell_silent = _was_silent(group, gap) if gap.lost is not None else early
-        how = "fell silent" if fell_silent else _how_ended(gap.before)
+        how = "fell silent" if fell_silent else _how_ended(gap.before, died)
         if gap.lost is not None:
             how = _how_lost(group, gap, gap.lost, how, stepped_down=not fell_silent)
         if gap.after is not None:
@@ -362,30 +388,30 @@ def leaderless(
         )
 
 
-def interrupted(group: Group, majorities: Majorities, what: str, clock: str) -> Iterator[Finding]:
+def interrupted(group: Group, majorities: Majorities, title: str, clock: str) -> Iterator[Finding]:
     """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
     for tenure in group.tenures:
-        for one in majorities.interruptions(tenure):
-            if one.least < SECOND:
+        for interruption in majorities.interruptions(tenure):
+            if interruption.least < SECOND:
                 continue
-            told = "; ".join(_away(away.left) for away in one.away)
-            back = min(one.away, key=lambda away: group.time(away.again)).left.member
-            moments = [moment for away in one.away for moment in (away.left.latest, away.again)]
+            members = "; ".join(_away(away.left) for away in interruption.away)
+            back = min(interruption.away, key=lambda away: group.time(away.again)).left.member
+            moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
             yield group.finding(
                 RuleId.LEADERLESS,
-                (tenure.term, "interrupted", one.begin.at // SECOND),
-                severity=INFO if one.least < BRIEF else WARNING,
+                (tenure.term, "interrupted", interruption.begin.at // SECOND),
+                severity=INFO if interruption.least < BRIEF else WARNING,
                 certainty=DEFINITE,
                 nodes=(tenure.node,),
                 terms=(tenure.term,),
-                start_time=group.time(one.begin),
-                end_time=group.time(one.end),
-                summary=f"No {what} with a majority for {between(one.least, one.most)}: "
-                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({told}) and had it again when "
+                start_time=group.time(interruption.begin),
+                end_time=group.time(interruption.end),
+                summary=f"No {title} with a majority for {between(interruption.least, interruption.most)}: "
+                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
                 f"{back} followed it again; it led on meanwhile and could commit nothing.",
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
-                duration_min_ms=one.least // 1000,
-                duration_max_ms=one.most // 1000,
+                duration_min_ms=interruption.least // 1000,
+                duration_max_ms=interruption.most // 1000,
             )
 
 
@@ -402,10 +428,10 @@ def _was_silent(group: Group, gap: Gap) -> bool:
 
 def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down: bool) -> str:
     """How a leader lost its majority, and what it did then: ``how`` its leadership ended."""
-    told = [_who_left(group, lost, one) for one in lost.left]
+    reasons = [_who_left(group, lost, member) for member in lost.left]
     if lost.rounds is not None:
-        told.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
-    details = f" ({'; '.join(told)})" if told else ""
+        reasons.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
+    details = f" ({'; '.join(reasons)})" if reasons else ""
     led_on = group.clocks.elapsed(lost.latest, gap.before.end)
     if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < SECOND:
         return f"{how}{details}"
@@ -417,11 +443,11 @@ def _who_left(group: Group, lost: Majority, left: Left) -> str:
     return _away(left) + (f" for {between(*before)}" if before[0] >= BRIEF else "")
 
 
-def _how_ended(tenure: Tenure) -> str:
+def _how_ended(tenure: Tenure, died: str) -> str:
     if tenure.open:
         return "was heard of no more"
     words = {
-        DIED: "died",
+        DIED: died,
         STOPPED: "was stopped",
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",

@@ -42,8 +42,8 @@ def log_gaps(group: Group) -> Iterator[Finding]:
 
 def starting(group: Group, hole: Silence) -> bool:
     """Whether a hole lies before the first role of a process: a slow start, on which no verdict rests."""
-    own = group.roles_of(hole.source_node, hole.since)
-    return not own or own[-1].cause == "start"
+    roles = group.roles_of(hole.source_node, hole.since)
+    return not roles or roles[-1].cause == "start"
 
 
 def wrong_clocks(facts: Sequence[Fact], clocks: Clocks, protocol: str) -> Iterator[Finding | RuleCoverage]:
@@ -55,26 +55,26 @@ def wrong_clocks(facts: Sequence[Fact], clocks: Clocks, protocol: str) -> Iterat
     for fact in group.facts:
         if not isinstance(fact, TimeoutConfigured):
             by_source.setdefault(fact.source_node, []).append(fact)
-    told = [wrong for wrong in clocks.wrong if _of_member(by_source.get(wrong.source, []))]
-    for wrong in told:
+    of_members = [wrong for wrong in clocks.wrong if _of_member(by_source.get(wrong.source, []))]
+    for wrong in of_members:
         yield _wrong_clock(group, wrong, by_source)
-    concerned = {source for wrong in told for source in (wrong.source, *wrong.or_else)}
-    yield coverage(group, RuleId.CLOCK_SKEW, len(by_source.keys() - concerned), len(told))
+    concerned = {source for wrong in of_members for source in (wrong.source, *wrong.or_else)}
+    yield coverage(group, RuleId.CLOCK_SKEW, len(by_source.keys() - concerned), len(of_members))
 
 
-def _of_member(own: Sequence[Fact]) -> bool:
+def _of_member(facts: Sequence[Fact]) -> bool:
     """Whether a machine belongs to the group; others only speak of it, and their clock is told of where they belong."""
-    return any(not isinstance(fact, ClockSteppedBack) or fact.of_member for fact in own)
+    return any(not isinstance(fact, ClockSteppedBack) or fact.of_member for fact in facts)
 
 
 def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> Finding:
-    own = by_source[wrong.source]
+    facts = by_source[wrong.source]
     worst = None if wrong.or_else else max(wrong.offsets, key=_away, default=None)
     set_by = max(wrong.set_by, key=abs, default=None)
     beyond = bool(wrong.offsets) or any(jump > 0 for jump in wrong.set_by)
-    begin, end = min(fact.since for fact in own), max(fact.until or fact.since for fact in own)
-    since = [begin if one.first is None else one.first for one in wrong.offsets]
-    until = [end if one.last is None else one.last for one in wrong.offsets]
+    begin, end = min(fact.since for fact in facts), max(fact.until or fact.since for fact in facts)
+    since = [begin if offset.first is None else offset.first for offset in wrong.offsets]
+    until = [end if offset.last is None else offset.last for offset in wrong.offsets]
     return group.finding(
         RuleId.CLOCK_SKEW,
         (wrong.source, *wrong.or_else),
@@ -99,22 +99,22 @@ def _sentence(wrong: WrongClock, worst: Offset | None, by_source: Mapping[str, S
     names = [_name(source, by_source[source]) for source in (wrong.source, *wrong.or_else)]
     if wrong.or_else and not wrong.set_by:
         return f"The clocks of {' and of '.join(names)} are at least {seconds(wrong.apart_us)} apart."
-    said = []
+    clauses = []
     back = [-size for size in wrong.set_by if size < 0]
     jumps = [size for size in wrong.set_by if size > 0]
     if back:
-        said.append(f"was put back by {' and by '.join(seconds(size) for size in back)}")
+        clauses.append(f"was put back by {' and by '.join(seconds(size) for size in back)}")
     if jumps:
-        said.append(f"was set by at least {' and by '.join(seconds(size) for size in jumps)}")
+        clauses.append(f"was set by at least {' and by '.join(seconds(size) for size in jumps)}")
     if worst is not None and _away(worst) > 0:
-        ahead = (worst.least or 0) > 0
-        ends = (worst.least, worst.most) if ahead else (worst.most, worst.least)
-        near, far = abs(ends[0] or 0), None if ends[1] is None else abs(ends[1])
+        ahead = worst.least is not None and worst.least > 0
+        far_end = worst.most if ahead else worst.least
+        near, far = _away(worst), None if far_end is None else abs(far_end)
         how_far = f"at least {seconds(near)}" if far is None else between(near, far)
-        said.append(f"was {how_far} {'ahead' if ahead else 'behind'}")
-    if not said:
-        said.append(f"differs from others by at least {seconds(wrong.apart_us)}")
-    return f"The clock of {' or of '.join(names)} {', and '.join(said)}."
+        clauses.append(f"was {how_far} {'ahead' if ahead else 'behind'}")
+    if not clauses:
+        clauses.append(f"differs from others by at least {seconds(wrong.apart_us)}")
+    return f"The clock of {' or of '.join(names)} {', and '.join(clauses)}."
 
 
 def _away(offset: Offset) -> int:
@@ -124,12 +124,12 @@ def _away(offset: Offset) -> int:
     return max(ahead, behind, 0)
 
 
-def _member(own: Sequence[Fact]) -> str:
+def _member(facts: Sequence[Fact]) -> str:
     """The member as which a machine's process runs, if it runs as one; else the folder of its logs."""
-    names = {fact.node for fact in own if isinstance(fact, Alive) and fact.node is not None}
-    return names.pop() if len(names) == 1 else own[0].source_node
+    names = {fact.node for fact in facts if isinstance(fact, Alive) and fact.node is not None}
+    return names.pop() if len(names) == 1 else facts[0].source_node
 
 
-def _name(source: str, own: Sequence[Fact]) -> str:
-    member = _member(own)
+def _name(source: str, facts: Sequence[Fact]) -> str:
+    member = _member(facts)
     return source if member == source else f"{member} ({source})"

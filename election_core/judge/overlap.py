@@ -45,10 +45,10 @@ class Overlap:
 
 def overlaps(group: Group) -> Iterator[Overlap]:
     """All pairs of tenures of different nodes that may have been at once."""
-    for one, other in _perhaps_at_once(group):
-        if one.source == other.source:
+    for tenure, other in _perhaps_at_once(group):
+        if tenure.source == other.source:
             continue
-        stale, newer = (one, other) if one.term <= other.term else (other, one)
+        stale, newer = (tenure, other) if tenure.term <= other.term else (other, tenure)
         least, most = at_once(group.clocks, stale, newer)
         if most > 0:
             yield Overlap(stale, newer, max(least, 0), most, _asleep(group.clocks, stale, newer))
@@ -60,15 +60,15 @@ def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:
     running: list[int] = []
     for number in sorted(range(len(group.tenures)), key=lambda number: group.tenures[number].begin.at):
         reach = group.tenures[number].begin.at - group.clocks.widest
-        running = [other for other in running if group.tenures[other].end.by > reach]
-        pairs.extend((min(number, other), max(number, other)) for other in running)
+        running = [second for second in running if group.tenures[second].end.by > reach]
+        pairs.extend((min(number, second), max(number, second)) for second in running)
         running.append(number)
-    return [(group.tenures[one], group.tenures[other]) for one, other in sorted(pairs)]
+    return [(group.tenures[first], group.tenures[second]) for first, second in sorted(pairs)]
 
 
-def at_once(clocks: Clocks, one: Tenure, other: Tenure) -> tuple[int, int]:
+def at_once(clocks: Clocks, tenure: Tenure, other: Tenure) -> tuple[int, int]:
     """Least and most of ``min(ends) - max(begins)``, which is negative when the tenures are apart."""
-    pairs = [clocks.elapsed(begin, end) for begin in (one.begin, other.begin) for end in (one.end, other.end)]
+    pairs = [clocks.elapsed(begin, end) for begin in (tenure.begin, other.begin) for end in (tenure.end, other.end)]
     return min(least for least, _ in pairs), min(most for _, most in pairs)
 
 

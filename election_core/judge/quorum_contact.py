@@ -91,8 +91,8 @@ class Majorities:
         self._followed: dict[tuple[str | None, int], dict[str, list[Role]]] = {}
         for role in group.roles:
             if role.role == FOLLOWER and role.term is not None and role.leader is not None:
-                own = self._followed.setdefault((role.leader, role.term), {})
-                own.setdefault(role.source_node, []).append(role)
+                followers = self._followed.setdefault((role.leader, role.term), {})
+                followers.setdefault(role.source_node, []).append(role)
         for by_source in self._followed.values():
             for roles in by_source.values():
                 roles.sort(key=lambda role: role.since)
@@ -103,29 +103,31 @@ class Majorities:
 
     def lost(self, tenure: Tenure, target: Moment) -> Majority | None:
         """When a leader lost its majority before ``target``, when the next one began; ``None``: nobody tells."""
-        left = sorted(self._left(tenure), key=lambda one: one.member)
-        found = [one for one in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if one is not None]
+        left = sorted(self._left(tenure), key=lambda loss: loss.member)
+        found = [
+            loss for loss in (self._by_followers(tenure, target, left), self._by_itself(tenure)) if loss is not None
+        ]
         elapsed = self._group.clocks.elapsed
-        found = [one for one in found if elapsed(tenure.begin, one.latest)[1] > 0]
+        found = [loss for loss in found if elapsed(tenure.begin, loss.latest)[1] > 0]
         if not found:
             return None
-        first = max(found, key=lambda one: elapsed(one.latest, target)[0])
+        first = max(found, key=lambda loss: elapsed(loss.latest, target)[0])
         # What may be one loss is taken for one: the narrowest interval that all of them allow.
         alike = [
-            one
-            for one in found
-            if elapsed(one.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, one.latest)[1]
+            loss
+            for loss in found
+            if elapsed(loss.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, loss.latest)[1]
         ]
-        earliest = min((one.earliest for one in alike), key=lambda moment: elapsed(moment, target)[1])
+        earliest = min((loss.earliest for loss in alike), key=lambda moment: elapsed(moment, target)[1])
         if tenure.end_cause == DIED:
             earliest = self._missed_first(tenure, left, earliest, target)
-        rounds = next((one.rounds for one in found if one.rounds is not None), None)
+        rounds = next((loss.rounds for loss in found if loss.rounds is not None), None)
         return self._not_before_a_commit(tenure, Majority(earliest, first.latest, tuple(left), rounds), target)
 
     def _missed_first(self, tenure: Tenure, left: Sequence[Left], earliest: Moment, target: Moment) -> Moment:
         """A dead leader has no majority, however late some follower misses it: the first that did, or its last line."""
         elapsed = self._group.clocks.elapsed
-        missed = max([*(one.earliest for one in left), earliest], key=lambda moment: elapsed(moment, target)[1])
+        missed = max([*(member.earliest for member in left), earliest], key=lambda moment: elapsed(moment, target)[1])
         noticed = Moment(missed.at - Timeout.CLOSE_ON_ITS_WAY.us, missed.by, missed.source, missed.event_id)
         last_line = Moment(tenure.end.at, tenure.end.at, tenure.source, tenure.end.event_id)
         return noticed if elapsed(last_line, noticed)[1] > 0 else last_line
@@ -136,8 +138,10 @@ class Majorities:
         if len(left) < enough:
             return None
         elapsed = self._group.clocks.elapsed
-        latest = sorted((one.latest for one in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
-        earliest = sorted((one.earliest for one in left), key=lambda moment: -elapsed(moment, target)[1])[enough - 1]
+        latest = sorted((member.latest for member in left), key=lambda moment: -elapsed(moment, target)[0])[enough - 1]
+        earliest = sorted((member.earliest for member in left), key=lambda moment: -elapsed(moment, target)[1])[
+            enough - 1
+        ]
         return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
     def _count(self, tenure: Tenure) -> int:
@@ -165,7 +169,7 @@ class Majorities:
             if role.since <= lost.since_by and lost.since <= end.by and lost.until is None
         ]
         if not ended and heard:
-            last = max(heard, key=lambda one: (one.since_by, one.since))
+            last = max(heard, key=lambda fact: (fact.since_by, fact.since))
             at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
             return Left(name, at, at, ended)
         at = Moment(max(end.at, role.since), end.by, source, end.event_id)
@@ -188,8 +192,8 @@ class Majorities:
         members = self._count(tenure)
         enough = members - majority(members) + 1
         seen = set[tuple[Away, ...]]()
-        for own in spells.values():
-            for first in own:
+        for of_member in spells.values():
+            for first in of_member:
                 with_it = tuple(sorted(self._with(first, spells), key=lambda away: away.left.member))
                 if len(with_it) < enough or with_it in seen:
                     continue
@@ -218,15 +222,15 @@ class Majorities:
     def _with(self, away: Away, spells: Mapping[str, Sequence[Away]]) -> Iterator[Away]:
         """The spells of all members, one each, in which they were away surely at once with one of them."""
         elapsed, widest = self._group.clocks.elapsed, self._group.clocks.widest
-        for own in spells.values():
-            first = bisect_left(own, away.left.latest.at - widest, key=attrgetter("again.by"))
-            last = bisect_right(own, away.again.by + widest, key=attrgetter("left.latest.at"))
+        for of_member in spells.values():
+            first = bisect_left(of_member, away.left.latest.at - widest, key=attrgetter("again.by"))
+            last = bisect_right(of_member, away.again.by + widest, key=attrgetter("left.latest.at"))
             at_once = (
-                one
-                for one in own[first:last]
-                if elapsed(one.left.latest, away.again)[0] > 0 and elapsed(away.left.latest, one.again)[0] > 0
+                spell
+                for spell in of_member[first:last]
+                if elapsed(spell.left.latest, away.again)[0] > 0 and elapsed(away.left.latest, spell.again)[0] > 0
             )
-            found = min(at_once, key=lambda one: one.again.at, default=None)
+            found = min(at_once, key=lambda spell: spell.again.at, default=None)
             if found is not None:
                 yield found
 
@@ -235,28 +239,30 @@ class Majorities:
         elapsed = self._group.clocks.elapsed
         best: Interruption | None = None
         for some in combinations(away, enough):
-            pairs = [(one, other) for one in some for other in some]
-            least = min(elapsed(one.left.latest, other.again)[0] for one, other in pairs)
-            most = min(elapsed(one.left.earliest, other.again)[1] for one, other in pairs)
-            begin = min(some, key=lambda one: elapsed(one.left.earliest, tenure.end)[0]).left.earliest
-            end = max(some, key=lambda one: elapsed(one.again, tenure.end)[0]).again
+            pairs = [(spell, other) for spell in some for other in some]
+            least = min(elapsed(spell.left.latest, other.again)[0] for spell, other in pairs)
+            most = min(elapsed(spell.left.earliest, other.again)[1] for spell, other in pairs)
+            begin = min(some, key=lambda spell: elapsed(spell.left.earliest, tenure.end)[0]).left.earliest
+            end = max(some, key=lambda spell: elapsed(spell.again, tenure.end)[0]).again
             if least > 0 and (best is None or least > best.least):
                 best = Interruption(begin, end, least, most, tuple(some))
         return best if best is not None and not self._committed_in(tenure, best) else None
 
-    def _committed_in(self, tenure: Tenure, one: Interruption) -> bool:
+    def _committed_in(self, tenure: Tenure, interruption: Interruption) -> bool:
         """Whether the leader surely committed something after the loss and before the return: with a majority."""
         surely_before = self._group.clocks.surely_before
-        own = (
+        commits = (
             since(grown)
             for grown in self._group.of(Committed)
             if (grown.source_node, grown.term) == (tenure.source, tenure.term)
         )
-        return any(surely_before(one.begin, grown) and surely_before(grown, one.end) for grown in own)
+        return any(
+            surely_before(interruption.begin, commit) and surely_before(commit, interruption.end) for commit in commits
+        )
 
     def _by_itself(self, tenure: Tenure) -> Majority | None:
         """What the leader says of it: the last one that it does not say to have been made good."""
-        own = [
+        losses = [
             fact
             for fact in self._group.of(QuorumLost)
             if (fact.source_node, fact.term) == (tenure.source, tenure.term)
@@ -264,9 +270,9 @@ class Majorities:
             and tenure.begin.at <= fact.since_by
             and fact.since <= tenure.end.by
         ]
-        if not own:
+        if not losses:
             return None
-        last = max(own, key=lambda fact: (fact.since, fact.since_by))
+        last = max(losses, key=lambda fact: (fact.since, fact.since_by))
         return Majority(since(last), since(last), rounds=last.rounds)
 
     def _not_before_a_commit(self, tenure: Tenure, lost: Majority, target: Moment) -> Majority | None:

@@ -48,7 +48,8 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
         followed.setdefault((role.leader, role.term), []).append(role)
     for (leader, term), roles in sorted(followed.items()):
         first = min(roles, key=lambda role: role.since)
-        last = None if any(role.until is None for role in roles) else max(roles, key=lambda role: role.until or 0)
+        ends = [(end, role) for role in roles if (end := until(role)) is not None]
+        end, last = max(ends, key=lambda pair: pair[0].at) if len(ends) == len(roles) else (None, None)
         yield RoleInterval(
             cluster=group.cluster,
             replica_group=group.replica_group,
@@ -59,9 +60,9 @@ def hearsay(group: Group) -> Iterator[RoleInterval]:
             term=term,
             leader=leader,
             start_time=first.since,
-            end_time=last.until if last else None,
+            end_time=end.at if end else None,
             start_uncertainty_ms=(first.since_by - first.since) // 1000,
-            end_uncertainty_ms=((last.until_by or 0) - (last.until or 0)) // 1000 if last else None,
+            end_uncertainty_ms=(end.by - end.at) // 1000 if end else None,
             start_cause="others_followed",
             end_cause=last.end_cause if last else None,
             start_event_id=first.since_event,

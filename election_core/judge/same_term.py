@@ -25,8 +25,8 @@ def same_term(group: Group, word: str) -> Iterator[Finding]:
     for tenure in group.tenures:
         by_term.setdefault(tenure.term, []).append(tenure)
     for term, tenures in sorted(by_term.items()):
-        for one, other in _pairs_of_sources(tenures):
-            finding = _same_term_pair(group, term, one, other, word)
+        for tenures_here, tenures_there in _pairs_of_sources(tenures):
+            finding = _same_term_pair(group, term, tenures_here, tenures_there, word)
             if finding is not None:
                 yield finding
 
@@ -35,12 +35,12 @@ def _pairs_of_sources(tenures: Sequence[Tenure]) -> Iterator[tuple[list[Tenure],
     by_source: dict[str, list[Tenure]] = {}
     for tenure in tenures:
         by_source.setdefault(tenure.source, []).append(tenure)
-    for one, other in combinations(sorted(by_source), 2):
-        yield by_source[one], by_source[other]
+    for source, other in combinations(sorted(by_source), 2):
+        yield by_source[source], by_source[other]
 
 
-def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenure], word: str) -> Finding | None:
-    measured = [(at_once(group.clocks, a, b), a, b) for a in one for b in other]
+def _same_term_pair(group: Group, term: int, here: list[Tenure], there: list[Tenure], word: str) -> Finding | None:
+    measured = [(at_once(group.clocks, a, b), a, b) for a in here for b in there]
     (least, most), a, b = max(measured, key=lambda m: (m[0][1], m[0][0]))
     if a.node == b.node and most <= 0:
         # One member that moved to another machine, one after the other: not two leaders.
@@ -50,7 +50,7 @@ def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenu
     together = (
         f"both at once for {between(*shown)}" if shown[0] else "whether at the same moment the clocks cannot tell"
     )
-    evidence = tuple(dict.fromkeys(e for t in (*one, *other) for e in t.evidence))
+    evidence = tuple(dict.fromkeys(e for t in (*here, *there) for e in t.evidence))
     return group.finding(
         RuleId.SPLIT_BRAIN_SAME_TERM,
         (term, *names),
@@ -58,8 +58,8 @@ def _same_term_pair(group: Group, term: int, one: list[Tenure], other: list[Tenu
         certainty=PROVEN,
         nodes=tuple(names),
         terms=(term,),
-        start_time=max(min(group.time(t.begin) for t in own) for own in (one, other)),
-        end_time=min(max(group.time(t.end) for t in own) for own in (one, other)),
+        start_time=max(min(group.time(t.begin) for t in tenures) for tenures in (here, there)),
+        end_time=min(max(group.time(t.end) for t in tenures) for tenures in (here, there)),
         summary=f"{a.name} and {b.name} both led {word} {term}: {together}.",
         evidence=evidence,
         overlap_min_ms=shown[0] // 1000,

@@ -35,9 +35,9 @@ class LastSign:
     by: int | None = None
 
 
-def completed(own: Iterable[Fact], clocks: Clocks) -> list[Fact]:
+def completed(facts: Iterable[Fact], clocks: Clocks) -> list[Fact]:
     """The facts of a group, with what is known of the processes whose logs are quiet."""
-    every = list(own)
+    every = list(facts)
     quiet = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
     if not quiet:
         return every
@@ -119,7 +119,7 @@ def _last_sign(
 def _of_this_life(losses: Sequence[Loss], following: int | None) -> Iterator[Loss]:
     """The losses after which a process was not heard of again before its next start, and that are not of that one."""
     found_again: dict[str, int] = {}
-    for fact in sorted(losses, key=lambda one: (one.source_node, one.since, one.since_by)):
+    for fact in sorted(losses, key=lambda loss: (loss.source_node, loss.since, loss.since_by)):
         lasting = fact.until is None or (following is not None and fact.until >= following)
         if lasting and fact.since < found_again.get(fact.source_node, UNBOUNDED):
             if fact.until is not None:
@@ -153,8 +153,8 @@ def _followed(every: Sequence[Fact], source: str, between: tuple[int, int], cloc
     On its clock, at the earliest.
     """
     roles = [fact for fact in every if isinstance(fact, Role) and fact.term is not None]
-    own = [f for f in roles if f.role == LEADER and f.source_node == source]
-    led = {(f.node, f.term) for f in own if between[0] <= f.since <= between[1] + SECOND}
+    leading = [f for f in roles if f.role == LEADER and f.source_node == source]
+    led = {(f.node, f.term) for f in leading if between[0] <= f.since <= between[1] + SECOND}
     followers = [f for f in roles if f.role == FOLLOWER and f.source_node != source and (f.leader, f.term) in led]
     return [at for at, _ in (_on_clock_of(source, fact, clocks) for fact in followers) if at is not None]
 
@@ -171,7 +171,7 @@ def _alive(every: Iterable[Fact]) -> Iterator[Alive]:
 def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | None:
     """The end of the group's logs, on one machine's clock."""
     seen = (Moment(fact.until, fact.until, fact.source_node) for fact in _alive(every) if fact.until is not None)
-    ends = [at for at, _ in (clocks.shown_by(source, one) for one in seen) if at is not None]
+    ends = [at for at, _ in (clocks.shown_by(source, sign) for sign in seen) if at is not None]
     return LastSign(max(ends)) if ends else None
 
 
@@ -204,11 +204,11 @@ def _counts(hole: Silence, led: Sequence[tuple[Role, int]], noticed: Sequence[Si
         return True
     if any(other.source_node == hole.source_node and _within(other, hole) for other in noticed):
         return False
-    own = max(
+    led_term = max(
         (term for role, term in led if role.source_node == hole.source_node and _within(hole, role)), default=None
     )
-    return own is not None and any(
-        role.source_node != hole.source_node and term > own and _during(role, hole, clocks) for role, term in led
+    return led_term is not None and any(
+        role.source_node != hole.source_node and term > led_term and _during(role, hole, clocks) for role, term in led
     )
 
 

@@ -8,9 +8,9 @@ from election_core.model.timing import Timeout, Timing
 
 def timing_of(facts: Iterable[Fact]) -> Timing:
     """The times of the group that the ``facts`` are about."""
-    own = [fact for fact in facts if isinstance(fact, (SettingPrinted, TimeoutConfigured))]
-    printed = [(fact.source_node, fact.name, fact.value) for fact in own if isinstance(fact, SettingPrinted)]
-    return timing_from(printed, ((fact.name, fact.value) for fact in own if isinstance(fact, TimeoutConfigured)))
+    of_timing = [fact for fact in facts if isinstance(fact, (SettingPrinted, TimeoutConfigured))]
+    printed = [(fact.source_node, fact.name, fact.value) for fact in of_timing if isinstance(fact, SettingPrinted)]
+    return timing_from(printed, ((fact.name, fact.value) for fact in of_timing if isinstance(fact, TimeoutConfigured)))
 
 
 def timing_from(printed: Iterable[tuple[str, str, int]], configured: Iterable[tuple[str, int]]) -> Timing:
@@ -19,5 +19,7 @@ def timing_from(printed: Iterable[tuple[str, str, int]], configured: Iterable[tu
     found: dict[str, dict[str, set[int]]] = {}
     for source, name, value in printed:
         found.setdefault(source, {}).setdefault(name, set()).add(value)
-    own = {source: {name: frozenset(said) for name, said in values.items()} for source, values in found.items()}
-    return Timing(own, {Timeout[name]: ms for name, ms in configured if name in Timeout.__members__})
+    by_source = {
+        source: {name: frozenset(numbers) for name, numbers in values.items()} for source, values in found.items()
+    }
+    return Timing(by_source, {Timeout[name]: ms for name, ms in configured if name in Timeout.__members__})

@@ -366,6 +366,12 @@ class Timeout(Enum):
         "So long after the hand-over the former acting master's table is not yet one that it took from the master.",
         "SlaveSynchronize",
     )
+    # -- RocketMQ writes -----------------------------------------------------------------------------------------
+    WRITE_EPISODE = Entry(
+        10_000,
+        "Answers that found no writer any more, and puts that took more than half a second, are one episode as long as "
+        "no more than this lies between them.",
+    )
     # -- RocketMQ order locks ------------------------------------------------------------------------------------
     LOCK_LIFE = Entry(
         60_000,
@@ -465,10 +471,10 @@ class Timing:
         return CONFIGURED if timeout in self.configured else DEFAULT
 
     def _ms(self, timeout: Timeout, source: str | None) -> frozenset[int]:
-        if source is not None and (own := self._said(timeout, source)):
-            return own
-        said = frozenset(chain.from_iterable(self._said(timeout, one) for one in self.printed))
-        return said or frozenset({self.configured.get(timeout, timeout.value.ms)})
+        if source is not None and (of_source := self._said(timeout, source)):
+            return of_source
+        printed = frozenset(chain.from_iterable(self._said(timeout, name) for name in self.printed))
+        return printed or frozenset({self.configured.get(timeout, timeout.value.ms)})
 
     def _said(self, timeout: Timeout, source: str) -> frozenset[int]:
         """The times that the source's own settings give; empty where it prints none of them."""

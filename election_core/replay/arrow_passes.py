@@ -201,9 +201,9 @@ def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     ``NOT_JUDGED`` finding; it does not stop the others.
     """
     for (cluster, group), facts in groupby(facts_in(batches), key=lambda fact: (fact.cluster, fact.replica_group)):
-        own = list(facts)
+        of_group = list(facts)
         try:
-            rows = list(group_judge.rows_of_group(own))
+            rows = list(group_judge.rows_of_group(of_group))
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
             rows = list(group_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
         yield from rows
@@ -213,8 +213,8 @@ def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
     """The runs of rows of one source in a batch."""
     keys = list(zip(_texts(batch, "cluster"), _texts(batch, "source_node"), strict=True))
     begin = 0
-    for (cluster, source_node), own in groupby(keys):
-        end = begin + sum(1 for _ in own)
+    for (cluster, source_node), run in groupby(keys):
+        end = begin + sum(1 for _ in run)
         yield cluster, source_node, range(begin, end)
         begin = end
 
@@ -277,8 +277,8 @@ def _plain(batch: pa.RecordBatch, name: str) -> Iterable[Any]:
         return values
     if name == "epoch_entries":
         return (
-            None if told is None else tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in told)
-            for told in column.to_pylist()
+            None if entries is None else tuple((e["epoch"], e["start_offset"], e["end_offset"]) for e in entries)
+            for entries in column.to_pylist()
         )
     return (None if value is None else tuple(value) for value in column.to_pylist())
 

@@ -178,7 +178,9 @@ class NewRows:
             yield batch.take(pa.array(self._numbers))
         if self._signs:
             columns = zip(zip(*self._signs, strict=True), _SIGN, strict=True)
-            yield pa.RecordBatch.from_arrays([pa.array(values, one.type) for values, one in columns], schema=_SIGN)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(values, column.type) for values, column in columns], schema=_SIGN
+            )
 
 
 _SIGN = pa.schema(

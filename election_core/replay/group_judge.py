@@ -37,10 +37,10 @@ def failed(cluster: str, group: str, source: str, error: str) -> ReplayFailed:
     )
 
 
-def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    group = group_of(own, clocks)
+def _not_judged(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    group = group_of(facts, clocks)
     for fact in group.of(ReplayFailed):
-        what = f"The logs of {fact.source_node}" if fact.source_node else f"The group {fact.replica_group}"
+        subject = f"The logs of {fact.source_node}" if fact.source_node else f"The group {fact.replica_group}"
         yield group.finding(
             RuleId.NOT_JUDGED,
             (fact.source_node, fact.error),
@@ -50,7 +50,7 @@ def _not_judged(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
             terms=(),
             start_time=fact.since,
             end_time=None,
-            summary=f"{what} could not be replayed ({fact.error}). Please report this; everything else was judged.",
+            summary=f"{subject} could not be replayed ({fact.error}). Please report this; everything else was judged.",
             evidence=(),
         )
 
@@ -69,8 +69,8 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     messages = [message for causal_pairs in _CAUSAL_PAIRS for message in causal_pairs(by_protocol)]
     clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))
-    for protocol, own in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
-        yield from settled(_JUDGES[protocol](list(own), clocks))
+    for protocol, of_protocol in groupby(mixed_logs.undoubted(by_protocol), key=lambda fact: fact.protocol):
+        yield from settled(_JUDGES[protocol](list(of_protocol), clocks))
     speaking = [fact for fact in by_protocol if fact.protocol != FAULT]
     if speaking:
         yield from settled(wrong_clocks(speaking, clocks, log_quality.PROTOCOL))

@@ -48,6 +48,9 @@ from election_core.protocols.raft import rules as raft
 from election_core.protocols.raft_family import facts as raft_family_facts
 from election_core.protocols.token_ring import log as token_ring_log
 from election_core.protocols.token_ring import rules as token_ring
+from election_core.protocols.writes import facts as writes_facts
+from election_core.protocols.writes import log as writes_log
+from election_core.protocols.writes import rules as writes
 from election_core.protocols.zab import causality as zab_causality
 from election_core.protocols.zab import facts as zab_facts
 from election_core.protocols.zab import log as zab_log
@@ -173,6 +176,12 @@ PROTOCOLS: tuple[Protocol, ...] = (
         facts=acting_master_facts.KINDS,
         judge=acting_master.judge,
         periodic=acting_master_log.PERIODIC,
+    ),
+    Protocol(
+        name=writes.PROTOCOL,
+        folds=(Fold(writes_log.WritesLog, writes_log.KINDS, whole_broker),),
+        facts=writes_facts.KINDS,
+        judge=writes.judge,
     ),
     # What the logs themselves are worth is folded beside every protocol: see source_fold.
     Protocol(name=log_quality.PROTOCOL, facts=log_quality_facts.KINDS, judge=log_quality.judge),

@@ -91,10 +91,12 @@ class SourceLog:
             settings=self.settings.values(),
             timing_rules=self.timing_rules,
         )
-        told = [(stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)]
-        yield from (fact for _, fact in told)
-        yield from self.settings.facts(speaker, (fact for _, fact in told))
-        yield from self.itself.facts(speaker, told)
+        by_stream = [
+            (stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)
+        ]
+        yield from (fact for _, fact in by_stream)
+        yield from self.settings.facts(speaker, (fact for _, fact in by_stream))
+        yield from self.itself.facts(speaker, by_stream)
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
         """The state machines that read lines of this kind in this stream."""

@@ -42,20 +42,20 @@ class Repertoire:
 
     scenarios: tuple[Scenario, ...]
     truths: Callable[[World], list[Truth]]
-    told: Callable[[World], Iterator[str]]
+    narrate: Callable[[World], Iterator[str]]
 
 
 PROTOCOLS: dict[str, Repertoire] = {
-    "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.told),
-    "controller": Repertoire(controller.SCENARIOS, controller_truth.truths, controller_telling.told),
-    "broker_identity": Repertoire(broker_identity.SCENARIOS, controller_truth.truths, controller_telling.told),
-    "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.told),
-    "raft": Repertoire(raft.SCENARIOS, raft_truth.truths, raft_telling.told),
-    "order_lock": Repertoire(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.told),
-    "bully": Repertoire(bully.SCENARIOS, bully_truth.truths, bully_telling.told),
-    "token_ring": Repertoire(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.told),
-    "metadata": Repertoire(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.told),
-    "zab": Repertoire(zab.SCENARIOS, zab_truth.truths, zab_telling.told),
+    "dledger": Repertoire(dledger.SCENARIOS, dledger_truth.truths, dledger_telling.narrate),
+    "controller": Repertoire(controller.SCENARIOS, controller_truth.truths, controller_telling.narrate),
+    "broker_identity": Repertoire(broker_identity.SCENARIOS, controller_truth.truths, controller_telling.narrate),
+    "acting_master": Repertoire(acting_master.SCENARIOS, acting_master_truth.truths, acting_master_telling.narrate),
+    "raft": Repertoire(raft.SCENARIOS, raft_truth.truths, raft_telling.narrate),
+    "order_lock": Repertoire(order_lock.SCENARIOS, order_lock_truth.truths, order_lock_telling.narrate),
+    "bully": Repertoire(bully.SCENARIOS, bully_truth.truths, bully_telling.narrate),
+    "token_ring": Repertoire(token_ring.SCENARIOS, token_ring_truth.truths, token_ring_telling.narrate),
+    "metadata": Repertoire(metadata.SCENARIOS, metadata_truth.truths, metadata_telling.narrate),
+    "zab": Repertoire(zab.SCENARIOS, zab_truth.truths, zab_telling.narrate),
 }
 
 SCENARIOS: dict[str, Scenario] = {one.name: one for protocol in PROTOCOLS.values() for one in protocol.scenarios}
@@ -66,6 +66,6 @@ def truths(scenario: Scenario, world: World) -> list[Truth]:
     return PROTOCOLS[scenario.protocol].truths(world)
 
 
-def told(scenario: Scenario, world: World) -> Iterator[str]:
+def narrate(scenario: Scenario, world: World) -> Iterator[str]:
     """A world as a story, line by line."""
-    return PROTOCOLS[scenario.protocol].told(world)
+    return PROTOCOLS[scenario.protocol].narrate(world)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import permutations
 from typing import Any, Generic, TypeVar
 
-from election_core.simulate.machine import Act, Answer, Fired, Heard, Machine, Send, Store, Told, Wait
+from election_core.simulate.machine import Act, Answer, Fired, Heard, Input, Machine, Send, Store, Wait
 
 M = TypeVar("M")
 S = TypeVar("S", bound=Hashable)
@@ -156,8 +156,8 @@ class _Search(Generic[M, S]):
         done: list[str] = []
         step = came_from[moment]
         while step is not None:
-            moment, (place, what) = step
-            done.append(f"{self.names[place]}: {what}" if isinstance(what, str) else str(self.letters.things[what]))
+            moment, (place, event) = step
+            done.append(f"{self.names[place]}: {event}" if isinstance(event, str) else str(self.letters.things[event]))
             step = came_from[moment]
         return tuple(reversed(done))
 
@@ -168,7 +168,7 @@ class _Search(Generic[M, S]):
         for place, name in enumerate(self.names):
             state, acts = self.model.machine.start(self.model.members[name], {}, 0)
             nodes.append(self.nodes.number(self._node(place, state, (), (), acts, 0)))
-            sent |= {self.letters.number(one) for one in _letters(name, 0, None, acts)}
+            sent |= {self.letters.number(letter) for letter in _letters(name, 0, None, acts)}
         return (tuple(nodes), self._alive(tuple(nodes), sent), self.model.crashes, ())
 
     def _moves(self, moment: Moment) -> Iterator[tuple[Move, Moment]]:
@@ -179,16 +179,16 @@ class _Search(Generic[M, S]):
             if crashes_left:
                 moves.append((place, CRASH))
         moves += [(self._places[self.letters.things[number].to], number) for number in letters]
-        for place, what in moves:
-            after = self._crashed(moment, place) if what == CRASH else self._told(moment, place, what)
+        for place, event in moves:
+            after = self._crashed(moment, place) if event == CRASH else self._told(moment, place, event)
             if after is not None:
-                yield (place, what), after
+                yield (place, event), after
 
-    def _told(self, moment: Moment, place: int, what: str | int) -> Moment | None:
+    def _told(self, moment: Moment, place: int, event: str | int) -> Moment | None:
         """What follows when a member's timer goes off, or a letter, given by its number, reaches it."""
-        key = (place, moment[0][place], what)
+        key = (place, moment[0][place], event)
         if key not in self._stepped:
-            self._stepped[key] = self._step(place, self.nodes.things[moment[0][place]], what)
+            self._stepped[key] = self._step(place, self.nodes.things[moment[0][place]], event)
         stepped = self._stepped[key]
         if stepped is None:
             return None
@@ -197,7 +197,7 @@ class _Search(Generic[M, S]):
         if sum(self._effort(number) for number in nodes) > self.model.most_effort:
             return None
         letters: set[str | int] = {*moment[1], *sent}
-        letters.discard(what)
+        letters.discard(event)
         memory = moment[3] if fact is None else tuple(sorted({*moment[3], fact}))
         return (nodes, self._alive(nodes, letters), moment[2], memory)
 
@@ -206,21 +206,21 @@ class _Search(Generic[M, S]):
             self._efforts[number] = self.model.effort(self.nodes.things[number].state)
         return self._efforts[number]
 
-    def _step(self, place: int, node: Node[S], what: str | int) -> tuple[int, Ids, int | None] | None:
+    def _step(self, place: int, node: Node[S], event: str | int) -> tuple[int, Ids, int | None] | None:
         """What one member makes of one thing: the same wherever the other members are."""
         name = self.names[place]
-        letter = None if isinstance(what, str) else self.letters.things[what]
-        told: Told = Heard(letter.sender, letter.message) if letter else Fired(str(what))
-        state, acts = self.model.machine.step(self.model.members[name], node.state, 0, told)
+        letter = None if isinstance(event, str) else self.letters.things[event]
+        incoming: Input = Heard(letter.sender, letter.message) if letter else Fired(str(event))
+        state, acts = self.model.machine.step(self.model.members[name], node.state, 0, incoming)
         for act in acts:
             if isinstance(act, Wait) and act.timer in self.model.instant:
                 state, more = self.model.machine.step(self.model.members[name], state, 0, Fired(act.timer))
                 acts = (*acts, *more)
         if not self.model.within(state):
             return None
-        timers = tuple(timer for timer in node.timers if timer != what)
+        timers = tuple(timer for timer in node.timers if timer != event)
         after = self._node(place, state, node.files, timers, acts, node.crashes)
-        sent = tuple(self.letters.number(one) for one in _letters(name, node.crashes, letter, acts))
+        sent = tuple(self.letters.number(sent_letter) for sent_letter in _letters(name, node.crashes, letter, acts))
         fact = self.model.remember(name, state)
         return (self.nodes.number(after), sent, None if fact is None else self.memories.number(fact))
 
@@ -247,7 +247,7 @@ class _Search(Generic[M, S]):
         state, acts = self.model.machine.start(self.model.members[self.names[place]], dict(files), 0)
         again = self.nodes.number(self._node(place, state, files, (), acts, node.crashes + 1))
         nodes = (*moment[0][:place], again, *moment[0][place + 1 :])
-        sent = (self.letters.number(one) for one in _letters(self.names[place], node.crashes + 1, None, acts))
+        sent = (self.letters.number(letter) for letter in _letters(self.names[place], node.crashes + 1, None, acts))
         return (nodes, self._alive(nodes, {*moment[1], *sent}), moment[2] - 1, moment[3])
 
     def _alive(self, nodes: Ids, letters: Iterable[str | int]) -> Ids:
@@ -319,13 +319,13 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, frozenset):
-        return frozenset(_with_names(one, names) for one in value)
+        return frozenset(_with_names(item, names) for item in value)
     if isinstance(value, tuple):
-        renamed = tuple(_with_names(one, names) for one in value)
+        renamed = tuple(_with_names(item, names) for item in value)
         # A table by members stays in the order of members.
         return (
             tuple(sorted(renamed))
-            if all(isinstance(one, tuple) and one[:1] and one[0] in names for one in value)
+            if all(isinstance(item, tuple) and item[:1] and item[0] in names for item in value)
             else renamed
         )
     if is_dataclass(value) and not isinstance(value, type):

@@ -49,7 +49,11 @@ def rows_of(world: World, cluster: str) -> list[Row]:
             _read_copy(source, path.removeprefix("metadata/"), content)
         facts += source.facts()
     ordered = sorted(facts, key=lambda fact: fact.replica_group)
-    return [row for _, own in groupby(ordered, key=lambda fact: fact.replica_group) for row in rows_of_group(list(own))]
+    return [
+        row
+        for _, of_group in groupby(ordered, key=lambda fact: fact.replica_group)
+        for row in rows_of_group(list(of_group))
+    ]
 
 
 def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:
@@ -80,7 +84,7 @@ def _take(source: SourceLog, event_id: str, stream: str, event: Event) -> None:
         columns: dict[str, Any] = {name: getattr(event, name) for name in _COPIED}
         if event.epoch_entries is not None:
             columns["epoch_entries"] = tuple(
-                (one.epoch, one.start_offset, one.end_offset) for one in event.epoch_entries
+                (entry.epoch, entry.start_offset, entry.end_offset) for entry in event.epoch_entries
             )
         by = event.event_time + event.time_resolution_ms * 1000
         source.on(FoldEvent(event_id, stream, event.kind, event.event_time, by, **columns))
@@ -109,7 +113,7 @@ class Score:
 def score(truths: Iterable[Truth], findings: Iterable[Finding]) -> Score:
     """Compare: each finding must be covered by a truth, each provable truth by a finding."""
     truths, findings = list(truths), list(findings)
-    false = [one for one in findings if not any(t.rule == one.rule and t.covers(one) for t in truths)]
-    provable = [one for one in truths if one.provable]
-    missed = [one for one in provable if not any(f.rule == one.rule and one.covers(f) for f in findings)]
+    false = [item for item in findings if not any(t.rule == item.rule and t.covers(item) for t in truths)]
+    provable = [item for item in truths if item.provable]
+    missed = [item for item in provable if not any(f.rule == item.rule and item.covers(f) for f in findings)]
     return Score(tuple(findings), tuple(false), tuple(missed), tuple(provable))

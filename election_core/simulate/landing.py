@@ -38,8 +38,8 @@ def _parts(lines: Iterable[str]) -> Iterator[bytes]:
         size += len(line) + 1
         return size // ROLL_BYTES
 
-    for _, own in groupby(lines, key=part):
-        yield "".join(f"{line}\n" for line in own).encode()
+    for _, run in groupby(lines, key=part):
+        yield "".join(f"{line}\n" for line in run).encode()
 
 
 def truth_lines(scenario: Scenario, seed: int, world: World, truths: Iterable[Truth]) -> Iterator[str]:
@@ -55,12 +55,12 @@ def truth_lines(scenario: Scenario, seed: int, world: World, truths: Iterable[Tr
         yield _line(
             "leader", node=reign.node, term=reign.term, begin=_time(reign.begin_us), end=end, how_ended=reign.how_ended
         )
-    for one, other in pairs_of_reigns(world):
-        lasted = overlap_us((one.begin_us, ends_at(world, one)), (other.begin_us, ends_at(world, other)))
+    for first, second in pairs_of_reigns(world):
+        lasted = overlap_us((first.begin_us, ends_at(world, first)), (second.begin_us, ends_at(world, second)))
         if lasted:
-            begin = max(one.begin_us, other.begin_us)
+            begin = max(first.begin_us, second.begin_us)
             yield _line(
-                "overlap", nodes=[one.node, other.node], terms=[one.term, other.term], begin=_time(begin),
+                "overlap", nodes=[first.node, second.node], terms=[first.term, second.term], begin=_time(begin),
                 lasted_ms=lasted // 1000,
             )  # fmt: skip
     for true in truths:
@@ -70,8 +70,8 @@ def truth_lines(scenario: Scenario, seed: int, world: World, truths: Iterable[Tr
         )  # fmt: skip
 
 
-def _line(what: str, **of: Any) -> str:
-    return json.dumps({"what": what, **of})
+def _line(kind: str, **of: Any) -> str:
+    return json.dumps({"what": kind, **of})
 
 
 def _time(us: int | None) -> str | None:

@@ -43,11 +43,11 @@ def same_term(world: World, signs: Signs, word: str) -> Iterator[Truth]:
     """``SPLIT_BRAIN_SAME_TERM``: two members led one term or epoch (``word``)."""
     pairs: dict[tuple[int, str, str], bool] = {}
     shown = {id(reign): signs.shows_begin(world, reign) for reign in world.reigns}
-    for one, other in pairs_of_reigns(world):
-        if one.term == other.term:
-            first, second = sorted((one.node, other.node))
-            both = shown[id(one)] and shown[id(other)]
-            pairs[one.term, first, second] = pairs.get((one.term, first, second), False) or both
+    for left, right in pairs_of_reigns(world):
+        if left.term == right.term:
+            first, second = sorted((left.node, right.node))
+            both = shown[id(left)] and shown[id(right)]
+            pairs[left.term, first, second] = pairs.get((left.term, first, second), False) or both
     for (term, first, second), provable in pairs.items():
         begin = min(reign.begin_us for reign in world.reigns if reign.term == term)
         words = f"{first} and {second} both led {word} {term}."
@@ -63,7 +63,7 @@ def overlaps(world: World, signs: Signs, word: str, sure_us: int, bound_us: int)
         if stale.term == newer.term or lasted == 0:
             continue
         committed = any(time > newer.begin_us for time in stale.grew)
-        shown = all(signs.shows_begin(world, one) and signs.shows_end(world, one) for one in (stale, newer))
+        shown = all(signs.shows_begin(world, reign) and signs.shows_end(world, reign) for reign in (stale, newer))
         ends_unseen = signs.quiet and stale.end_us is None  # a quiet log tells of a leader up to its last line alone
         shown = shown and not ends_unseen
         agree = clocks_agree(world, bound_us)

@@ -32,10 +32,10 @@ def appended(ledger: Ledger, term: int, leader: str, count: int) -> Ledger:
     return (*ledger, Stretch(term, leader, last))
 
 
-def common_end(one: Ledger, other: Ledger) -> int:
+def common_end(ledger: Ledger, other: Ledger) -> int:
     """The index of the last entry that both ledgers hold, from the beginning on; -1 for none."""
     last = -1
-    for mine, theirs in zip(one, other, strict=False):
+    for mine, theirs in zip(ledger, other, strict=False):
         if (mine.term, mine.leader) != (theirs.term, theirs.leader):
             return last
         last = min(mine.last, theirs.last)

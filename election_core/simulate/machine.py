@@ -51,7 +51,7 @@ class Asked:
     request: Hashable
 
 
-Told = Heard | Unanswered | Closed | Fired | Asked
+Input = Heard | Unanswered | Closed | Fired | Asked
 
 # -- what a machine does -----------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class Machine(Protocol[Member, State]):
     def start(self, member: Member, stored: Mapping[str, Any], now_ms: int) -> tuple[State, tuple[Act, ...]]:
         """The process begins, with the files that its disk holds."""
 
-    def step(self, member: Member, state: State, now_ms: int, told: Told) -> tuple[State, tuple[Act, ...]]:
+    def step(self, member: Member, state: State, now_ms: int, incoming: Input) -> tuple[State, tuple[Act, ...]]:
         """One thing happens. ``now_ms`` is the machine's own clock in milliseconds: since 1970, or of a monotonic clock
         where the protocol's processes measure time by that."""
 

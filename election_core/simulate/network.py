@@ -49,9 +49,9 @@ class Network:
     def cut_between(self, group: Iterable[str], others: Iterable[str]) -> None:
         """Nothing passes between the two sides."""
         others = list(others)
-        for one in group:
+        for name in group:
             for other in others:
-                self.cuts |= {(one, other), (other, one)}
+                self.cuts |= {(name, other), (other, name)}
 
     def cut_all(self, names: Iterable[str]) -> None:
         """Nothing passes at all."""

@@ -25,10 +25,10 @@ def story(world: World, sentences: Sentences, why: Mapping[str, str]) -> Iterato
     ]  # fmt: skip
     width = max(4, *(len(name) + 2 for name in world.names()))
     for line in world.lines:
-        if line.said is not None and line.said.kind in sentences:
-            sentence = sentences[line.said.kind](dict(line.said.values))
+        if line.say is not None and line.say.kind in sentences:
+            sentence = sentences[line.say.kind](dict(line.say.values))
             if sentence is not None:
-                events.append((line.true_us, 1, f"{line.node:<{width}}{sentence}", line.said))
+                events.append((line.true_us, 1, f"{line.node:<{width}}{sentence}", line.say))
     for time_us, text in _shortened(events, why):
         yield f"{(time_us - world.began_us) / SECOND:8.2f} s  {text}" if time_us >= 0 else text
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 
 from election_core.model.rows import Finding
+from election_core.simulate.clocks import WallClock
 from election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Reign, World
 
 Claim = Callable[[Finding], bool]
@@ -58,17 +59,17 @@ def spans(world: World, condition: str, node: str | None = None) -> list[tuple[s
     ]
 
 
-def overlap_us(one: tuple[int, int], other: tuple[int, int]) -> int:
+def overlap_us(times: tuple[int, int], other: tuple[int, int]) -> int:
     """How long two times overlap; zero for not at all."""
-    return max(min(one[1], other[1]) - max(one[0], other[0]), 0)
+    return max(min(times[1], other[1]) - max(times[0], other[0]), 0)
 
 
 def pairs_of_reigns(world: World) -> Iterable[tuple[Reign, Reign]]:
     """Every two reigns of different nodes, each pair once, the smaller term first."""
-    for number, one in enumerate(world.reigns):
+    for number, reign in enumerate(world.reigns):
         for other in world.reigns[number + 1 :]:
-            if one.node != other.node:
-                yield (one, other) if one.term <= other.term else (other, one)
+            if reign.node != other.node:
+                yield (reign, other) if reign.term <= other.term else (other, reign)
 
 
 def gaps(world: World) -> list[Gap]:
@@ -101,12 +102,12 @@ def up_during(world: World, begin_us: int, end_us: int) -> int:
 
 def kept(world: World, node: str, *kinds: str) -> list[Line]:
     """The lines of a node and of these kinds that the appender did not drop."""
-    return [line for line in world.lines if line.kept and line.node == node and line.said and line.said.kind in kinds]
+    return [line for line in world.lines if line.kept and line.node == node and line.say and line.say.kind in kinds]
 
 
 def value(line: Line, name: str) -> object:
     """A value that a line says."""
-    return dict(line.said.values).get(name) if line.said else None
+    return dict(line.say.values).get(name) if line.say else None
 
 
 def clocks_agree(world: World, bound_us: int) -> bool:
@@ -120,7 +121,7 @@ def in_names(truths: Iterable[Truth], names: Mapping[str, str]) -> list[Truth]:
     def named(covers: Claim) -> Claim:
         return lambda finding: covers(replace(finding, nodes=tuple(names.get(node, node) for node in finding.nodes)))
 
-    return [replace(one, covers=named(one.covers)) for one in truths]
+    return [replace(truth, covers=named(truth.covers)) for truth in truths]
 
 
 # -- what is true of every protocol with leaders -----------------------------------------------------------------------
@@ -203,7 +204,7 @@ def unwritten_us(world: World, time_us: int) -> int:
 def _unwritten(world: World) -> Iterator[Truth]:
     """The times from the last commit to the next leader, also where a leader without majority outlasted them."""
     for before in world.reigns:
-        for after in (*(one for one in world.reigns if one.begin_us > before.begin_us), None):
+        for after in (*(reign for reign in world.reigns if reign.begin_us > before.begin_us), None):
             end_us = after.begin_us if after else world.now_us
             terms = (before.term, *((after.term,) if after else ()))
             lasted_us = unwritten_us(world, end_us)
@@ -283,34 +284,53 @@ def skews(world: World, messages: Iterable[tuple[Line, Line]], bound_us: int) ->
         for cause, effect in messages
         if effect.wall_us // SECOND * SECOND + SECOND - cause.wall_us // SECOND * SECOND < -2 * bound_us
     }
-    ranges = {name: process.clock.range_ahead(world.now_us) for name, process in world.processes.items()}
+    clocks = {name: process.clock for name, process in world.processes.items()}
+    ranges = {name: clock.range_ahead(world.now_us) for name, clock in clocks.items()}
     for ahead, behind in permutations(ranges, 2):
         most_us = ranges[ahead][1] - ranges[behind][0]
         if most_us > bound_us:
             provable = (ahead, behind) in proven and not _stepped(world, ahead) and not _stepped(world, behind)
             words = f"The clock of {ahead} was up to {_seconds(most_us)} ahead of the clock of {behind}."
+            wrong = {name: clocks[name] for name in (ahead, behind)}
             yield Truth(
                 "CLOCK_SKEW", (ahead, behind), (), world.began_us, None, provable, words,
-                wrong_clock((ahead, behind), most_us),
+                wrong_clock(wrong, world.now_us, bound_us),
             )  # fmt: skip
-    for name, process in world.processes.items():
-        for by_us in process.clock.steps:
+    for name, clock in clocks.items():
+        for by_us in clock.steps:
             words = f"The clock of {name} was set by {_seconds(by_us)}."
-            yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, wrong_clock((name,), abs(by_us)))
+            claim = wrong_clock({name: clock}, world.now_us, bound_us)
+            yield Truth("CLOCK_SKEW", (name,), (), world.began_us, None, False, words, claim)
 
 
-def wrong_clock(nodes: tuple[str, ...], most_us: int) -> Claim:
-    """One of two clocks that are apart, or one that was set, perhaps named beside one that may have been.
+def wrong_clock(clocks: Mapping[str, WallClock], now_us: int, bound_us: int) -> Claim:
+    """One of these clocks was off or was set, by no other amount than is said; perhaps it or another one.
 
-    No more is said of it than it was off, or was set by.
+    A clock that is named alone is one that was set, or was out of its bound at some time.
     """
 
     def covers(finding: Finding) -> bool:
-        ahead, behind = finding.clock_least_ms or 0, -(finding.clock_most_ms or 0)
-        said = max(ahead, behind, abs(finding.clock_set_by_ms or 0) - 1000)
-        return bool(set(nodes) & set(finding.nodes)) and said * 1000 <= most_us
+        named = [clocks[name] for name in finding.nodes if name in clocks]
+        alone = len(finding.nodes) == 1
+        return any(_said_rightly(finding, clock, now_us) for clock in named) and (
+            not alone or any(clock.steps or max(map(abs, clock.range_ahead(now_us))) > bound_us for clock in named)
+        )
 
     return covers
+
+
+def _said_rightly(finding: Finding, clock: WallClock, now_us: int) -> bool:
+    """Whether a clock was at some time as far ahead as a finding says, and was put back as far as it says.
+
+    Whole seconds and drift blur both by less than a second.
+    """
+    least, most = clock.range_ahead(now_us)
+    said_least, said_most = finding.clock_least_ms, finding.clock_most_ms
+    return (
+        (said_least is None or said_least * 1000 <= most + SECOND)
+        and (said_most is None or said_most * 1000 >= least - SECOND)
+        and -(finding.clock_set_by_ms or 0) * 1000 <= most - least + SECOND
+    )
 
 
 def _seconds(us: int) -> str:

@@ -18,11 +18,11 @@ from election_core.simulate.machine import (
     Closed,
     Fired,
     Heard,
+    Input,
     Machine,
     Say,
     Send,
     Store,
-    Told,
     Unanswered,
     Wait,
 )
@@ -39,7 +39,7 @@ DOWN, UP, FROZEN = "down", "up", "frozen"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that a process said. ``kept`` is false where the appender dropped it; ``said`` is what it says.
+    """A line that a process said. ``kept`` is false where the appender dropped it; ``say`` is what it says.
 
     The stack trace of an exception follows its line in ``text``, after line feeds.
     """
@@ -50,7 +50,7 @@ class Line:
     wall_us: int
     level: str
     text: str
-    said: Say | None
+    say: Say | None
     kept: bool
 
 
@@ -305,14 +305,14 @@ class World:
         process = self.processes[name]
         self._tell(process, process.life, Asked(request), None)
 
-    def _tell(self, process: Process, life: int, told: Told, call: int | None) -> None:
+    def _tell(self, process: Process, life: int, incoming: Input, call: int | None) -> None:
         """Something happens in a process, now, or when it is thawed; never in a later life."""
         if process.life != life or process.condition == DOWN:
             return
         if process.condition == FROZEN:
-            process.backlog.append(lambda: self._tell(process, life, told, call))
+            process.backlog.append(lambda: self._tell(process, life, incoming, call))
             return
-        state, acts = self.play.machine.step(process.member, process.state, self._now_ms(process), told)
+        state, acts = self.play.machine.step(process.member, process.state, self._now_ms(process), incoming)
         self._after(process, state, acts, call)
 
     def _after(self, process: Process, state: Any, acts: tuple[Act, ...], call: int | None = None) -> None:
@@ -407,8 +407,8 @@ class World:
     def _give_up(self, number: int, *, refused: bool) -> None:
         call = self._calls.pop(number, None)
         if call is not None:
-            told = Unanswered(call.to, call.message, refused)
-            self._tell(self.processes[call.sender], call.life, told, None)
+            incoming = Unanswered(call.to, call.message, refused)
+            self._tell(self.processes[call.sender], call.life, incoming, None)
 
     # -- the record --------------------------------------------------------------------------------------------
 

@@ -3,23 +3,56 @@
 import logging
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import islice
 
 import click
 
 from jobs import JobError
+from jobs.cli.airflow import airflow
 from jobs.cli.ending import INTERRUPTED
 from jobs.cli.learn import config, inspect, rules, simulate
 from jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
 from jobs.cli.look import look
 from jobs.cli.pipeline import land, publish, replay, run, upkeep, validate
-from jobs.cli.read import explain, incident, metrics, report, sql
+from jobs.cli.read import diff, explain, incident, metrics, report, sql
+from jobs.cli.review import review
 from jobs.cli.servers import dashboard, serve
 from jobs.faults import meaning, readable
 from jobs.reading.words import harmless
 
+GROUPS = {
+    "Pipeline": (run, land, replay, validate, publish, upkeep),
+    "Read": (look, sql, incident, explain, report, diff, review, metrics),
+    "Serve": (serve, dashboard),
+    "Learn": (rules, config, inspect, simulate, airflow),
+}
+"""What the help lists, by what people come for."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class InGroups(click.Group):
+    """Commands listed by what they are for; what is nearly a name is answered with the name."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """Each group with its commands, a line each."""
+        width = max(len(command.name or "") for commands in GROUPS.values() for command in commands)
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                limit = formatter.width - 6 - width
+                formatter.write_dl([(f"{one.name:<{width}}", one.get_short_help_str(limit)) for one in commands])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is asked for. Raises :class:`click.UsageError` with those that are called nearly so."""
+        if args and self.get_command(ctx, args[0]) is None:
+            near = get_close_matches(args[0], self.commands, 3, 0.5)
+            meant = f" Did you mean {' or '.join(near)}?" if near else " `election-replay --help` lists them."
+            raise click.UsageError(f"there is no command {args[0]}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=InGroups, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="election-replay")
 @click.option("--debug", is_flag=True, help="Show stack traces and Spark's own messages; works on every command.")
 @click.option(
@@ -42,13 +75,9 @@ def cli(debug: bool, log_format: str) -> None:
     log_as(log_format, command=context.invoked_subcommand)
 
 
-for command in (
-    *(look, run, land, replay, validate, publish, upkeep),
-    *(sql, incident, metrics, report, explain),
-    *(serve, dashboard),
-    *(rules, config, inspect, simulate),
-):
-    cli.add_command(command)
+for commands in GROUPS.values():
+    for command in commands:
+        cli.add_command(command)
 
 
 def fail(*lines: str, code: int = 1) -> int:

@@ -35,8 +35,8 @@ def landing_plan(files: Sequence[LogFile], passed_over: Iterable[Skipped] = ()) 
     for file in files:
         if file.unread is not None:
             yield f"would try again {file.path}: {file.unread}"
-    for one in passed_over:
-        yield f"would pass over {one.path}: {one.reason}"
+    for entry in passed_over:
+        yield f"would pass over {entry.path}: {entry.reason}"
     if not files:
         yield "would land nothing: no new log file, and none has grown"
 

@@ -41,14 +41,18 @@ def leave(*, failed: bool = False, unread: bool = False) -> None:
 def not_read(landed: "Landing | None", passed_over: "Sequence[Skipped]") -> bool:
     """Say what of the landing zone could not be read or had to be passed over; whether anything is missed by it."""
     unread = landed.unread if landed else ()
-    missed = [one for one in passed_over if not one.harmless]
+    missed = [file for file in passed_over if not file.harmless]
     if unread:
         tell(f"Not read, and tried again by the next landing: {len(unread):,} files", logging.WARNING, unread=unread)
         plan(first(f"  {path}  {problem}" for path, problem in unread))
     if passed_over:
-        rows = [asdict(one) for one in passed_over]
+        rows = [asdict(file) for file in passed_over]
         tell(f"Passed over in the landing zone: {len(passed_over):,}", logging.WARNING, passed_over=rows)
-        plan(first(f"  {one.path}  {one.reason}" for one in [*missed, *(one for one in passed_over if one.harmless)]))
+        plan(
+            first(
+                f"  {file.path}  {file.reason}" for file in [*missed, *(file for file in passed_over if file.harmless)]
+            )
+        )
     return bool(unread or missed)
 
 
@@ -79,19 +83,26 @@ def complain(checks: "Iterable[Check]") -> None:
             tell(complaint(check, cluster), level, rows_failed=failed, **names)
 
 
-def published(warehouse: str) -> "Published":
-    """What is published in a warehouse folder."""
+def published(warehouse: str, run_id: str | None = None) -> "Published":
+    """What is published in a warehouse folder, by the last run or a former one."""
     from jobs.reading.published import Published
     from jobs.warehouse.warehouse import Warehouse
 
-    return Published(Warehouse(warehouse))
+    return Published(Warehouse(warehouse), run_id)
 
 
-def summary(warehouse: str) -> None:
-    """What a person wants to know after a run, and what to type next."""
+def summary(warehouse: str, database: str | None = None) -> None:
+    """What a person wants to know after a run, and what to type next; ``database`` is a file to write what it is."""
     from jobs.cli.summary import summary as text
 
     found = published(warehouse)
+    if database:
+        from pathlib import Path
+
+        from jobs.reading.database_file import write_database
+
+        size = write_database(found, Path(database))
+        tell(f"Wrote {database}: {size:,} bytes", database=database, bytes=size)
     if for_machines():
         shown = ("run_id", "published_at", "batch", "clusters", "held", "counts", "code_version", "rules_version")
         tell("published", **{name: found.run[name] for name in shown})

@@ -172,8 +172,8 @@ def print_scenarios() -> None:
     from election_core.simulate.catalogue import SCENARIOS
 
     grid = Grid("scenario", "kind", "what happens", box=None, pad_edge=False, header_style="bold")
-    for name, one in SCENARIOS.items():
-        grid.add_row(name, "broken" if one.broken else "safe", one.meaning)
+    for name, scenario in SCENARIOS.items():
+        grid.add_row(name, "broken" if scenario.broken else "safe", scenario.meaning)
     (OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False, emoji=False)).print(grid)
 
 

@@ -65,8 +65,8 @@ def look(folder: str, keep: str | None, config: str | None) -> None:
         from jobs.reading.published import Published
 
         published = Published(tables)
-        said = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
-        for line in chain(*said):
+        parts = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
+        for line in chain(*parts):
             say(line)
         tell(f"Looked into {folder} in {time.monotonic() - began:.1f} s", seconds=round(time.monotonic() - began, 1))
         failed = gates(tables, done.replay)
@@ -91,13 +91,13 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {row['replica_group']}")
     yield "Assumed"
     cluster = None
-    for one in done.assumed[:NODES_SHOWN]:
-        if one.cluster != cluster:
-            yield f"  {one.cluster}"
-        cluster = one.cluster
-        files = f"{one.files:,} file{'s' if one.files > 1 else ''}"
-        said = ", ".join(heard[one.cluster, one.node])
-        yield f"    {one.node}: {files}, by {one.by}; " + (f"its logs: {said}" if said else "no role in its logs")
+    for node in done.assumed[:NODES_SHOWN]:
+        if node.cluster != cluster:
+            yield f"  {node.cluster}"
+        cluster = node.cluster
+        files = f"{node.files:,} file{'s' if node.files > 1 else ''}"
+        signs = ", ".join(heard[node.cluster, node.node])
+        yield f"    {node.node}: {files}, by {node.by}; " + (f"its logs: {signs}" if signs else "no role in its logs")
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
     zones = zones_of(published)
     if zones:
@@ -120,10 +120,10 @@ def zones_of(published: "Published") -> list[str]:
 def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
     """What nobody read: first what may be missed by it."""
     every = list(skipped)
-    missed = [one for one in every if not one.harmless]
+    missed = [file for file in every if not file.harmless]
     if missed:
         yield "Not read or not understood"
-        yield from (f"  {one.path}  {one.reason}" for one in missed[:SHOWN])
+        yield from (f"  {file.path}  {file.reason}" for file in missed[:SHOWN])
         yield from more(len(missed) - SHOWN, "files")
     if rest := len(every) - len(missed):
         yield f"  {rest:,} other files are not logs of interest, by their names"
@@ -140,12 +140,12 @@ def verdict(published: "Published") -> Iterator[str]:
     yield from findings(published)
     yield from unreadable(published)
     groups = groups_by_gravity(published)
-    told = [group for group in groups if group.grave][:STORIES] or groups[:1]
-    for one in told:
+    shown = [group for group in groups if group.grave][:STORIES] or groups[:1]
+    for concerned in shown:
         yield ""
-        yield f"{one.cluster} / {one.group}"
-        yield from story_lines(incident(published, one.cluster, one.group, None, None))
-    yield from more(len(groups) - len(told), "groups; `incident` tells the story of each")
+        yield f"{concerned.cluster} / {concerned.group}"
+        yield from story_lines(incident(published, concerned.cluster, concerned.group, None, None))
+    yield from more(len(groups) - len(shown), "groups; `incident` tells the story of each")
 
 
 class Group(NamedTuple):
@@ -175,15 +175,15 @@ def further(published: "Published", keep: str | None) -> Iterator[str]:
     if keep is None:
         yield "Nothing is kept: with --keep DIR, `incident`, `report`, `dashboard`, `explain` and `sql` work on DIR."
         return
-    for one in groups_by_gravity(published)[:1]:
-        named = f"--warehouse {quote(keep)} --cluster {quote(one.cluster)} --group {quote(one.group)}"
+    for group in groups_by_gravity(published)[:1]:
+        named = f"--warehouse {quote(keep)} --cluster {quote(group.cluster)} --group {quote(group.group)}"
         yield "Next:"
         yield f"  election-replay incident {named}"
         yield f"  election-replay report {named} -o incident.html"
         yield f"  election-replay dashboard --warehouse {quote(keep)}"
 
 
-def more(count: int, what: str) -> Iterator[str]:
+def more(count: int, noun: str) -> Iterator[str]:
     """How many more there are."""
     if count > 0:
-        yield f"  and {count:,} more {what}"
+        yield f"  and {count:,} more {noun}"

@@ -20,13 +20,40 @@ Command = Callable[..., Any]
 def landing_option(command: Command) -> Command:
     """``--landing``."""
     return click.option(
-        "--landing", required=True, metavar="DIR", help="Folder that holds the clusters' folders (path or URI)."
+        "--landing",
+        required=True,
+        metavar="DIR",
+        envvar="ELECTION_REPLAY_LANDING",
+        help="Folder that holds the clusters' folders (path or URI); or ELECTION_REPLAY_LANDING.",
     )(command)
 
 
 def warehouse_option(command: Command) -> Command:
     """``--warehouse``."""
-    return click.option("--warehouse", required=True, metavar="DIR", help="Folder of the Delta tables.")(command)
+    return click.option(
+        "--warehouse",
+        required=True,
+        metavar="DIR",
+        envvar="ELECTION_REPLAY_WAREHOUSE",
+        help="Folder of the Delta tables; or ELECTION_REPLAY_WAREHOUSE.",
+    )(command)
+
+
+def database_option(command: Command) -> Command:
+    """``--database``."""
+    return click.option(
+        "--database",
+        metavar="FILE",
+        envvar="ELECTION_REPLAY_DATABASE",
+        help="Write what is published into this DuckDB file too, for tools that open one; or ELECTION_REPLAY_DATABASE.",
+    )(command)
+
+
+def run_option(command: Command) -> Command:
+    """``--run``."""
+    return click.option(
+        "--run", "run_id", metavar="ID", help="As this published run left it: its id or a beginning, or `before`."
+    )(command)
 
 
 def config_option(*names: str) -> Callable[[Command], Command]:

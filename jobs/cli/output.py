@@ -5,6 +5,9 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -48,42 +51,105 @@ def first(lines: Iterable[str]) -> Iterator[str]:
         yield f"  and {len(every) - shown:,} more"
 
 
-Rows = Sequence[tuple[Any, ...]]
+Rows = Iterable[tuple[Any, ...]]
+
+TABLE_ROWS = 1_000
+"""Rows of a table for the eye, unless somebody asks for more."""
 
 
-def rows_in(answer: "pa.Table") -> Rows:
+def rows_in(answer: "pa.Table | pa.RecordBatch") -> list[tuple[Any, ...]]:
     """The rows of an answer; two columns may bear one name."""
     columns = [column.to_pylist(maps_as_pydicts="strict") for column in answer.columns]
     return list(zip(*columns, strict=True))
 
 
-def print_table(names: Sequence[str], rows: Rows) -> None:
-    """For the eye."""
-    grid = Grid(*map(harmless, names), box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        grid.add_row(*("" if value is None else harmless(cell(value)) for value in row))
+def rows_of(batches: "Iterable[pa.RecordBatch]") -> Iterator[tuple[Any, ...]]:
+    """The rows of an answer as they come."""
+    return (row for batch in batches for row in rows_in(batch))
+
+
+def print_table(names: Sequence[str], rows: Rows, limit: int | None = None) -> None:
+    """For the eye, not more than :data:`TABLE_ROWS` rows; records one below the other where a terminal is narrow."""
+    most = TABLE_ROWS if limit is None else limit
+    rows = iter(rows)
+    found = [*islice(rows, most)] if most else [*rows]
+    more = bool(most) and next(rows, None) is not None
+    shown = [["" if value is None else harmless(cell(value)) for value in row] for row in found]
+    heads = [harmless(name) for name in names]
     console = OUT if OUT.is_terminal else Console(width=WIDE, markup=False, highlight=False, emoji=False)
-    console.print(grid)
-    console.print(f"({len(rows):,} rows)")
+    if OUT.is_terminal and wide(heads, shown) > console.width:
+        print_records(heads, shown)
+    else:
+        grid = Grid(*heads, box=None, pad_edge=False, header_style="bold")
+        for row in shown:
+            grid.add_row(*row)
+        console.print(grid)
+    cut = "; there are more: --limit 0 shows all" if more else ""
+    console.print(f"({len(found):,} rows{cut})")
 
 
-def print_csv(names: Sequence[str], rows: Rows, shown: Callable[[Any], str] = cell) -> None:
-    """For other programs: RFC 4180, with an empty field for null."""
+def wide(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Columns of a terminal that a table needs if no cell is broken."""
+    longest = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return sum(longest) + 2 * (len(longest) - 1)
+
+
+def print_records(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Each row as lines of a name and a value."""
+    margin = max(map(len, heads), default=0)
+    for number, row in enumerate(rows, 1):
+        OUT.print(f"-- {number} " + "-" * max(margin - 4 - len(str(number)), 0))
+        for head, value in zip(heads, row, strict=True):
+            OUT.print(f"{head:<{margin}}  {value}", soft_wrap=True)
+
+
+def print_csv(names: Sequence[str], rows: Rows, limit: int | None = None, shown: Callable[[Any], str] = cell) -> None:
+    """For other programs, row by row: RFC 4180, with an empty field for null."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(shown, names))
-    writer.writerows(["" if value is None else shown(value) for value in row] for row in rows)
+    lines = (["" if value is None else shown(value) for value in row] for row in limited(rows, limit))
+    for number, line in enumerate(chain([[*map(shown, names)]], lines), 1):
+        writer.writerow(line)
+        if not number % ROWS_AT_ONCE:
+            write(text.getvalue())
+            text.seek(0)
+            text.truncate()
     write(text.getvalue())
+    sys.stdout.flush()
 
 
-def print_safe_csv(names: Sequence[str], rows: Rows) -> None:
+def print_safe_csv(names: Sequence[str], rows: Rows, limit: int | None = None) -> None:
     """The same for spreadsheets, which run what begins like a formula."""
-    print_csv(names, rows, no_formula)
+    print_csv(names, rows, limit, no_formula)
 
 
-def print_json(names: Sequence[str], rows: Rows) -> None:
-    """For other programs: one array of objects."""
-    sys.stdout.write(as_json([dict(zip(names, row, strict=True)) for row in rows]))
+def print_json(names: Sequence[str], rows: Rows, limit: int | None = None) -> None:
+    """For other programs, row by row: one array of objects."""
+    begin = "[\n"
+    for row in limited(rows, limit):
+        sys.stdout.write(begin + indent(as_json(dict(zip(names, row, strict=True))).rstrip("\n"), " "))
+        begin = ",\n"
+    sys.stdout.write("[]\n" if begin == "[\n" else "\n]\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def while_read() -> Iterator[None]:
+    """An answer is printed as long as somebody reads it: `| head` has what it wanted."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # rich leaves by itself
+        sys.stdout = None  # nothing is left to flush
+
+
+def limited(rows: Rows, limit: int | None) -> Rows:
+    """As many of the rows as are asked for; none or 0: all."""
+    return islice(rows, limit) if limit else rows
+
+
+ROWS_AT_ONCE = 500
+"""Rows of CSV that are written at once."""
 
 
 def as_json(found: Any) -> str:

@@ -10,6 +10,7 @@ from jobs.cli.extras import data_docs_wanted
 from jobs.cli.log import known, tell
 from jobs.cli.options import (
     cluster_option,
+    database_option,
     day,
     dry_run_option,
     engine_option,
@@ -32,9 +33,17 @@ if TYPE_CHECKING:
 @spark_options
 @engine_option
 @dry_run_option
+@database_option
 @click.pass_obj
 def run(
-    debug: bool, landing: str, warehouse: str, config: str | None, master: str | None, engine: str, dry_run: bool
+    debug: bool,
+    landing: str,
+    warehouse: str,
+    config: str | None,
+    master: str | None,
+    engine: str,
+    dry_run: bool,
+    database: str | None,
 ) -> None:
     """Land what is new, replay it, publish the result.
 
@@ -73,7 +82,7 @@ def run(
     else:
         tell("Nothing new has come since the last run: nothing was changed.")
     if tables.published():
-        summary(warehouse)
+        summary(warehouse, database)
     missed = not_read(landed, passed_over)
     leave(failed=gates(tables, done), unread=missed)
 
@@ -191,8 +200,11 @@ def replay(
 @click.option("--layer", multiple=True, type=click.Choice(["bronze", "silver", "gold"]), help="Default: all.")
 @cluster_option
 @click.option("--as-of", metavar="TIME", help="Warn of sources whose last line is 26 hours older than this.")
+@click.option("--new", is_flag=True, help="Only what the published run does not show yet.")
 @click.option("--docs/--no-docs", default=True, show_default=True, help="Write data docs, as pages to be read.")
-def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], as_of: str | None, docs: bool) -> None:
+def validate(
+    warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], as_of: str | None, new: bool, docs: bool
+) -> None:
     """Check the newest tables against everything that must hold for them; exit code 3 when a gate fails.
 
     The results are rows of gold.validations, and pages of Great Expectations in WAREHOUSE/data_docs.
@@ -205,7 +217,8 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
     from jobs.validate import validate as validate_job
     from jobs.warehouse.warehouse import Warehouse
 
-    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), docs=data_docs_wanted(docs))
+    wanted = data_docs_wanted(docs)
+    done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), new=new, docs=wanted)
     complain(done.checks)
     held = sum(check.holds for check in done.checks)
     text = (
@@ -220,12 +233,14 @@ def validate(warehouse: str, layer: tuple[str, ...], cluster: tuple[str, ...], a
 
 @click.command()
 @warehouse_option
-def publish(warehouse: str) -> None:
+@database_option
+def publish(warehouse: str, database: str | None) -> None:
     """Publish what `replay --unpublished` wrote, but for the clusters whose tables do not pass their gate.
 
     \b
     Example
       election-replay publish --warehouse /data/warehouse
+      election-replay publish --warehouse /data/warehouse --database /data/election_replay.duckdb
     """
     from jobs.publish import publish as publish_job
     from jobs.publishing.runs import waiting
@@ -238,7 +253,7 @@ def publish(warehouse: str) -> None:
         known(run_id=done.run_id)
     else:
         tell("Nothing waits to be published: nothing was changed.")
-    summary(warehouse)
+    summary(warehouse, database)
     leave(failed=gates(tables, done))
 
 
@@ -264,7 +279,11 @@ def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
     from jobs.warehouse.warehouse import Warehouse
 
     would = "would be " if dry_run else ""
-    for one in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
-        work = f"{one.joined:,} {would}joined, {one.removed:,} old ones {would}removed"
-        text = f"{one.table}: {one.files:,} files, " + ("left alone: not all published" if one.left_alone else work)
-        tell(text, table=one.table, files=one.files, joined=one.joined, removed=one.removed, dry_run=dry_run)
+    for tidied in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
+        work = f"{tidied.joined:,} {would}joined, {tidied.removed:,} old ones {would}removed"
+        text = f"{tidied.table}: {tidied.files:,} files, " + (
+            "left alone: not all published" if tidied.left_alone else work
+        )
+        tell(
+            text, table=tidied.table, files=tidied.files, joined=tidied.joined, removed=tidied.removed, dry_run=dry_run
+        )

@@ -58,6 +58,6 @@ def follow(bar: Progress, task: int, engine: Engine, done: Event) -> None:
             bar.update(task, completed=tasks[0], total=tasks[1])  # type: ignore[arg-type]
 
 
-def rate(count: int, seconds: float, what: str) -> str:
+def rate(count: int, seconds: float, noun: str) -> str:
     """``count`` with how many a second."""
-    return f"{count:,} {what}" + (f", {count / seconds:,.0f} a second" if seconds > 0 else "")
+    return f"{count:,} {noun}" + (f", {count / seconds:,.0f} a second" if seconds > 0 else "")

@@ -7,8 +7,8 @@ import click
 
 from jobs import JobError
 from jobs.cli.ending import published
-from jobs.cli.options import warehouse_option
-from jobs.cli.output import FORMS, as_json, print_safe_csv, rows_in, say, write
+from jobs.cli.options import run_option, warehouse_option
+from jobs.cli.output import FORMS, TABLE_ROWS, as_json, print_safe_csv, rows_of, say, while_read, write
 from jobs.reading.words import moment
 
 
@@ -17,7 +17,14 @@ from jobs.reading.words import moment
 @click.argument("query")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @click.option("--safe-csv", is_flag=True, help="CSV whose texts no spreadsheet takes for formulas: '=1+1.")
-def sql(warehouse: str, query: str, form: str, safe_csv: bool) -> None:
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    metavar="ROWS",
+    help=f"Not more rows; 0: all. Default: {TABLE_ROWS:,} of a table, all of csv and json.",
+)
+@run_option
+def sql(warehouse: str, query: str, form: str, safe_csv: bool, limit: int | None, run_id: str | None) -> None:
     """Ask the published tables a question in SQL.
 
     \b
@@ -25,10 +32,12 @@ def sql(warehouse: str, query: str, form: str, safe_csv: bool) -> None:
       election-replay sql --warehouse W "SELECT * FROM findings ORDER BY start_time"
       election-replay sql --warehouse W "SELECT cluster, count(*) FROM terms GROUP BY ALL" --format csv
       election-replay sql --warehouse W "SELECT * FROM quarantine" --safe-csv
+      election-replay sql --warehouse W "SELECT * FROM current" --run before
       election-replay sql --warehouse W "SHOW TABLES"
     """
-    answer = published(warehouse).query(query)
-    (print_safe_csv if safe_csv else FORMS[form])(answer.column_names, rows_in(answer))
+    schema, batches = published(warehouse, run_id).stream(query)
+    with while_read():
+        (print_safe_csv if safe_csv else FORMS[form])(schema.names, rows_of(batches), limit)
 
 
 clock_option = click.option(
@@ -153,3 +162,33 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
         return
     for line in explanation_text(shown):
         say(line)
+
+
+@click.command()
+@warehouse_option
+@click.argument("before", default="before")
+@click.argument("after", default="last")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def diff(warehouse: str, before: str, after: str, form: str) -> None:
+    """Compare two published runs: which findings appeared, vanished or changed, and how many other rows differ.
+
+    A run is named by its id or the beginning of one (`gold/runs` has them), by `last`, or by `before` for the one
+    before the last. Without any, these two are compared.
+
+    \b
+    Examples
+      election-replay diff --warehouse W
+      election-replay diff --warehouse W 20260301T0200 last
+    """
+    from jobs.reading.changes import as_json as plain
+    from jobs.reading.changes import changes
+    from jobs.showing.changes_text import changes_text
+    from jobs.warehouse.warehouse import Warehouse
+
+    found = changes(Warehouse(warehouse), before, after)
+    if form == "json":
+        sys.stdout.write(as_json(plain(found)))
+        return
+    with while_read():
+        for line in changes_text(found):
+            say(line)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from election_core.simulate.catalogue import SCENARIOS, told, truths
+from election_core.simulate.catalogue import SCENARIOS, narrate, truths
 from election_core.simulate.judged import Score, findings_of, score
 from election_core.simulate.landing import files, truth_lines
 from election_core.simulate.scenario import Scenario, played
@@ -28,7 +28,7 @@ class Simulated:
 
     def story(self) -> list[str]:
         """The world as text, step by step."""
-        return list(told(self.scenario, self.world))
+        return list(narrate(self.scenario, self.world))
 
     def judged(self) -> Score:
         """What the core says of the world's logs, compared with the truth."""

@@ -51,7 +51,7 @@ def findings(published: Published) -> Iterator[str]:
         row["severity"]: row["n"]
         for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
     }
-    yield "  findings: " + ", ".join(f"{counts.get(one, 0):,} {one}" for one in SEVERITIES)
+    yield "  findings: " + ", ".join(f"{counts.get(severity, 0):,} {severity}" for severity in SEVERITIES)
     worst = published.rows(
         "SELECT severity, certainty, rule, cluster, replica_group, summary, "
         "(SELECT count(*) FROM findings AS echo WHERE echo.implied_by = root.finding_id) AS echoes "

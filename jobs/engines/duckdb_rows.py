@@ -50,7 +50,7 @@ def are_few(warehouse: Warehouse, rows: Rows) -> bool:
     """Whether so few rows, of so few files, are read that the driver does it sooner than Spark."""
     if warehouse.opened(rows.table, rows.version).count() <= FEW:
         return True
-    simple = [fits(one) for one in rows.conditions if not isinstance(one, Among)]
+    simple = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
     files = warehouse.dataset(rows.table, rows.version).get_fragments(reduce(and_, simple) if simple else None)
     first = [*islice(files, FEW_FILES + 1)]
     return len(first) <= FEW_FILES and sum(file.metadata.num_rows for file in first) <= FEW
@@ -65,18 +65,18 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
     """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
     dataset = warehouse.dataset(rows.table, rows.version)
     columns = rows.columns or tuple(dataset.schema.names)
-    among = [one for one in rows.conditions if isinstance(one, Among)]
-    simple = [fits(one) for one in rows.conditions if not isinstance(one, Among)]
-    needed = sorted({*columns, *chain.from_iterable(one.columns for one in among)})
+    among = [condition for condition in rows.conditions if isinstance(condition, Among)]
+    simple = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
+    needed = sorted({*columns, *chain.from_iterable(condition.columns for condition in among)})
     scan = dataset.scanner(needed, filter=reduce(and_, simple) if simple else None)
     database.register(f"rows_{number}", scan.to_reader())
     joins = ""
-    for at, one in enumerate(among):
-        schema = pa.schema([(name, pa.string()) for name in one.columns])
-        keys = [dict(zip(one.columns, key, strict=True)) for key in sorted(one.keys)]
+    for at, condition in enumerate(among):
+        schema = pa.schema([(name, pa.string()) for name in condition.columns])
+        keys = [dict(zip(condition.columns, key, strict=True)) for key in sorted(condition.keys)]
         database.register(f"keys_{number}_{at}", pa.Table.from_pylist(keys, schema))
-        kind = "SEMI" if one.wanted else "ANTI"
-        joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(map(quoted, one.columns))})"
+        kind = "SEMI" if condition.wanted else "ANTI"
+        joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(map(quoted, condition.columns))})"
     also = [f"{sql} AS {quoted(name)}" for name, sql in rows.also.items()]
     return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{number}{joins}"
 
@@ -97,9 +97,9 @@ def fits(condition: Simple) -> pc.Expression:
         case UpTo(column, number):
             return pc.field(column) <= number
         case AfterOwn(column, by, numbers):
-            own = [
+            texts = [
                 (pc.field(column) > number)
                 & fits(OneOf(by, tuple(text for text, its in numbers.items() if its == number)))
                 for number in sorted({*numbers.values()})
             ]
-            return reduce(or_, own, pc.scalar(False))
+            return reduce(or_, texts, pc.scalar(False))

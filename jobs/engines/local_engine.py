@@ -74,7 +74,7 @@ class LocalEngine:
 
     def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
         """In this process, if it is one item; else in the pool."""
-        return self._in_order(work, items, alone=len(items) < 2)
+        return self._in_order(work, items, alone=self.tasks < 2 or len(items) < 2)
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
         """By DuckDB."""
@@ -84,29 +84,29 @@ class LocalEngine:
         self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
     ) -> list[DataFile]:
         """One sort; each hand of it is some keys whole."""
-        order = ", ".join(f"{one} NULLS FIRST" for one in dealing.order)
+        order = ", ".join(f"{column} NULLS FIRST" for column in dealing.order)
         with database_in(self._memory, self.tasks) as (database, scratch):
             every = database.sql(f"SELECT * FROM ({registered(database, warehouse, parts)}) ORDER BY {order}")
             batches = every.to_arrow_reader(BATCH_ROWS)
             hands = spooled(batches, dealing.key, scratch)
             first = [*islice(hands, 2)]
             alone = self.tasks < 2 or len(first) < 2
-            told = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
-            return [file for files in told for file in files]
+            results = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
+            return [file for files in results for file in files]
 
     def _in_order(self, work: Callable[[One], Answer], items: Iterable[One], *, alone: bool) -> list[Answer]:
         """What ``work`` came to on each item; not more of them are begun than the pool can soon take."""
         self._done = self._all = 0
         if alone:
-            return [work(one) for one in items]
+            return [work(item) for item in items]
         pool = self._started()
         futures: list[Future[Answer]] = []
         open_ones: set[Future[Answer]] = set()
         try:
-            for one in items:
+            for item in items:
                 if len(open_ones) > 2 * self.tasks:
                     open_ones = self._waited(open_ones)
-                futures.append(pool.submit(work, one))
+                futures.append(pool.submit(work, item))
                 open_ones.add(futures[-1])
                 self._all += 1
             while open_ones:

@@ -52,10 +52,10 @@ class SparkEngine:
         """The tasks of the running stages."""
         tracker = self.session.sparkContext.statusTracker()
         stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-        running = [one for one in stages if one is not None]
+        running = [stage for stage in stages if stage is not None]
         if not running:
             return None
-        return sum(one.numCompletedTasks for one in running), sum(one.numTasks for one in running)
+        return sum(stage.numCompletedTasks for stage in running), sum(stage.numTasks for stage in running)
 
     def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
         """A task for each item."""
@@ -108,7 +108,7 @@ class SparkEngine:
 
 def in_order(frame: DataFrame, dealing: Dealing) -> DataFrame:
     """Rows dealt to tasks, and sorted there."""
-    return frame.repartition(*dealt(dealing)).sortWithinPartitions(*(F.expr(one) for one in dealing.order))
+    return frame.repartition(*dealt(dealing)).sortWithinPartitions(*(F.expr(column) for column in dealing.order))
 
 
 def fits(condition: Simple) -> Column:
@@ -123,8 +123,8 @@ def fits(condition: Simple) -> Column:
         case AfterOwn(column, by, numbers):
             chosen = F.lit(False)
             for number in sorted({*numbers.values()}):
-                own = [text for text, its in numbers.items() if its == number]
-                chosen = chosen | ((F.col(column) > number) & F.col(by).isin(own))
+                texts = [text for text, its in numbers.items() if its == number]
+                chosen = chosen | ((F.col(column) > number) & F.col(by).isin(texts))
             return (F.col(column) > min(numbers.values(), default=0)) & chosen
 
 

@@ -9,7 +9,8 @@ checkpoint and its pages.
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from tempfile import gettempdir
@@ -95,7 +96,7 @@ def check(
     chosen = list(tables)
     newest = Newest(warehouse, clusters, as_of, since)
     if PROVING not in chosen:
-        newest.keep_proofs_of(chosen)
+        newest.keep_proofs_of(chosen, warehouse.published())
     return [check for table in chosen for check in newest.checks(table)]
 
 
@@ -109,13 +110,13 @@ class Newest:
         as_of: datetime | None = None,
         since: int = 0,
     ) -> None:
-        self._versions = warehouse.versions()
+        self._versions, self._warehouse = warehouse.versions(), warehouse
         self._database = duckdb.connect()
         for setting in ("TimeZone = 'UTC'", "python_enable_replacements = false"):
             self._database.execute(f"SET {setting}")
         self._database.execute("SET temp_directory = ?", [gettempdir()])
         self._database.execute("SET VARIABLE as_of = ?", [as_of])
-        self._database.execute("SET VARIABLE clusters = ?", [None if clusters is None else sorted(clusters)])
+        self._database.register("asked_clusters", pa.table({"cluster": pa.array(sorted(clusters or ()), pa.string())}))
         self._database.execute("SET VARIABLE since = ?", [since])
         self._batches = since, warehouse.last_batch()
         for name, table in TABLES.items():
@@ -125,18 +126,47 @@ class Newest:
             self._database.register(f"all_{name}", rows)
             self._database.execute(f"CREATE VIEW {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
 
-    def keep_proofs_of(self, tables: Iterable[str]) -> None:
-        """Of the events keep only those that rows of ``tables`` ask for: one look at all events for all of them."""
+    def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
+        """Of the events keep only those that rows of ``tables`` ask for, and for which ``published`` ones do not.
+
+        What is published has passed this gate, and events stay. The others are looked for in the landings that are new
+        since then, and only those that are not found there among all events.
+        """
         asked = [one.proofs for table in tables for one in expectations_of(table) if one.proofs]
-        if asked:
-            self._database.execute(
-                f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})"
+        if not asked:
+            return
+        run = self._database.execute
+        run(f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})")
+        run("CREATE TEMP TABLE proofs (cluster VARCHAR, event_id VARCHAR)")
+        since = 0
+        if published is not None and (known := self._published_proofs(published)):
+            since = int(published["batch"])
+            run(f"CREATE TEMP TABLE known AS {known}")
+            run("INSERT INTO proofs SELECT DISTINCT cluster, proof FROM known SEMI JOIN asked USING (cluster, proof)")
+        for where in (f"batch > {since}", "true") if since else ("true",):
+            run(
+                "CREATE OR REPLACE TEMP TABLE open AS FROM asked ANTI JOIN proofs "
+                "ON proofs.cluster = asked.cluster AND proofs.event_id = asked.proof"
             )
-            self._database.execute(
-                f"CREATE TEMP TABLE proofs AS SELECT cluster, event_id FROM {PROVING} AS event "
-                "SEMI JOIN asked ON asked.cluster = event.cluster AND asked.proof = event.event_id"
-            )
-            self._database.execute(f"CREATE OR REPLACE VIEW {PROVING} AS FROM proofs")
+            [(left,)] = self._database.sql("SELECT count(*) FROM open WHERE proof IS NOT NULL").fetchall()
+            if left:
+                run(
+                    f"INSERT INTO proofs SELECT cluster, event_id FROM (FROM {PROVING} WHERE {where}) AS event "
+                    "SEMI JOIN open ON open.cluster = event.cluster AND open.proof = event.event_id"
+                )
+        run(f"CREATE OR REPLACE VIEW {PROVING} AS FROM proofs")
+
+    def _published_proofs(self, published: Mapping[str, Any]) -> str:
+        """A SELECT of what the published rows prove themselves by."""
+        found = []
+        for table in JUDGED:
+            version = published["versions"].get(table)
+            proofs = [one.proofs for one in expectations_of(table) if one.proofs]
+            if version is None or not proofs:
+                continue
+            self._database.register(f"published_{table}", self._warehouse.dataset(table, version))
+            found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", one) for one in proofs]
+        return " UNION ALL ".join(found)
 
     def _where(self, table: str, clusters: Collection[str] | None) -> str:
         """What of a table counts: no landing that was killed, and only the clusters that are asked for."""
@@ -146,7 +176,7 @@ class Newest:
         if table in LINE_BY_LINE and since:
             conditions.append(f"batch > {since}")
         if "cluster" in TABLES[table].names and clusters is not None:
-            conditions.append("list_contains(getvariable('clusters'), cluster)")
+            conditions.append("cluster IN (FROM asked_clusters)")
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> pa.Table:

@@ -53,7 +53,7 @@ def data_docs(warehouse: Warehouse, checks: Sequence[Check]) -> Path | None:
     folder = Path(warehouse.root) / "data_docs"
     shutil.rmtree(folder, ignore_errors=True)
     context = context_with_pages(folder)
-    clusters = sorted({row["cluster"] for row in warehouse.rows("landed_files", ["cluster"])})
+    clusters = warehouse.distinct("landed_files", "cluster")
     for table, found in groupby(checks, key=lambda check: check.table):
         validate(context, table, list(found), clusters)
     context.build_data_docs()
@@ -117,7 +117,9 @@ def validate(context: "EphemeralDataContext", table: str, checks: Sequence[Check
     name = name_of(table)
     source = cast("PandasDatasource", context.data_sources.get("failing rows"))
     batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all clusters")
-    suite = context.suites.add(gx.ExpectationSuite(name=name, expectations=[expectation(one) for one in checks]))
+    suite = context.suites.add(
+        gx.ExpectationSuite(name=name, expectations=[expectation(expected) for expected in checks])
+    )
     definition = context.validation_definitions.add(gx.ValidationDefinition(name=name, data=batch, suite=suite))
     failing = [check for check in checks if not check.holds]
     details = {

@@ -66,7 +66,7 @@ def unpack(archive: Path, shown: str, into: Path, bounds: Bounds, skip: Skip, de
     except TooMuchError:
         skip(Skipped(shown, "it holds more than is unpacked: unpack it and give the folder"))
     except BROKEN as error:
-        skip(Skipped(shown, f"it cannot be unpacked to its end: {said(error)}"))
+        skip(Skipped(shown, f"it cannot be unpacked to its end: {error_text(error)}"))
 
 
 def members(archive: Path, shown: str, skip: Skip) -> Iterator[tuple[str, IO[bytes]]]:
@@ -119,6 +119,6 @@ def take(source: IO[bytes], target: Path, bounds: Bounds) -> None:
             out.write(chunk)
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an error says, on one line."""
     return (str(error).splitlines() or [""])[0] or type(error).__name__

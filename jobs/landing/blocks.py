@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -39,15 +39,28 @@ HELD_BYTES = 8 << 20
 """Of a line without end no more than this is held in memory."""
 
 
+NEWLINE = ord("\n")
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
+"""Places in some bytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole lines, each with its line end. ``length`` exceeds ``len(data)`` where one giant line was shortened."""
+    """Whole lines, each with its line end. ``length`` exceeds ``len(data)`` where one giant line was shortened.
+
+    ``ends`` says where in ``data`` each line feed's next byte stands, where that is known already.
+    """
 
     data: bytes
     length: int
+    ends: Places | None = None
 
 
-NEWLINE = ord("\n")
+def line_ends(data: bytes) -> Places:
+    """Where the next byte behind each line feed stands."""
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
+
 
 MARKS = 32
 """So many places of what a landing read of a file are remembered, at most."""
@@ -78,9 +91,8 @@ class Marks:
         """The marks in their order, with one where reading ended; lines are counted from where it began."""
         return [*self._kept, *([self._last] if self._last and self._last not in self._kept[-1:] else [])]
 
-    def add(self, sha: "hashlib._Hash", position: int, data: bytes) -> None:
-        """Take whole lines that begin at ``position``, and bring ``sha`` up to their end."""
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
+    def add(self, sha: "hashlib._Hash", position: int, data: bytes, ends: Places) -> None:
+        """Take whole lines that begin at ``position`` and end at ``ends``, and bring ``sha`` up to their end."""
         done, at = 0, 0
         while (at := at + self._every - (self._lines + at) % self._every) <= len(ends):
             end = int(ends[at - 1])
@@ -165,9 +177,10 @@ class Blocks:
         """``before`` and ``chunk`` up to ``end`` as a block, copied once; what follows is the rest."""
         self.rest = chunk[end:]
         data = b"".join((before, memoryview(chunk)[:end]))
-        self.marks.add(self._sha, self.position, data)
+        ends = line_ends(data)
+        self.marks.add(self._sha, self.position, data, ends)
         self.position += len(data)
-        return Block(data, len(data))
+        return Block(data, len(data), ends)
 
     def _giant_line(self) -> Block | None:
         """Pass over a line too long to be held, keeping its beginning; ``None`` when the file ends in it."""

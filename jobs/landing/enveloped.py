@@ -21,7 +21,7 @@ from election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
 from election_core.dialects.known_layouts import layouts_of
 from election_core.dialects.streams import stream_at
 from election_core.dialects.undated import dated
-from election_core.envelopes import Chain, Inner, Reader, Refused, detected, told
+from election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
 from election_core.envelopes.detection import SAMPLE as LOOKED_AT
 from jobs.landing.blocks import LINE_BYTES, Block
 from jobs.landing.evidence import (
@@ -128,7 +128,7 @@ class Enveloped:
         kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": [], "problem": None}
         self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
         self.counts = Counts()
-        self.envelope = told(chain)
+        self.envelope = chain_text(chain)
         self.problem: str | None = kept["problem"]
         self._chain = chain
         self._dialect, self._config, self._complete = dialect, config, complete
@@ -150,7 +150,7 @@ class Enveloped:
             "problem": self.problem,
             "reader": self._reader.state(self._kept),
             "speaking": [*self._speaking.items()],
-            "sources": [(asdict(source), asdict(one.progress)) for source, one in self._sources.items()],
+            "sources": [(asdict(source), asdict(evidence.progress)) for source, evidence in self._sources.items()],
         }
         return json.dumps(kept, sort_keys=True)
 
@@ -181,15 +181,16 @@ class Enveloped:
     def last_line_time(self) -> int | None:
         """Time of the latest dated line of this landing, microseconds UTC."""
         return max(
-            (one.last_line_time for one in self._sources.values() if one.last_line_time is not None), default=None
+            (source.last_line_time for source in self._sources.values() if source.last_line_time is not None),
+            default=None,
         )
 
     def parts(self) -> list[Part]:
         """The nodes, other than the file's folder, of which this landing read a dated line."""
         latest: dict[str, int] = {}
-        for one in self._sources.values():
-            if one.last_line_time is not None and one.place.source_node != self.place.source_node:
-                latest[one.place.source_node] = max(one.last_line_time, latest.get(one.place.source_node, 0))
+        for source in self._sources.values():
+            if source.last_line_time is not None and source.place.source_node != self.place.source_node:
+                latest[source.place.source_node] = max(source.last_line_time, latest.get(source.place.source_node, 0))
         return [Part(node, time) for node, time in sorted(latest.items())]
 
     def take(self, block: Block) -> Iterator[Row]:
@@ -238,7 +239,9 @@ class Enveloped:
         reader = Reader(self._chain, self._known)
         times = []
         for number, line, _, _ in islice(lines_in(block, 1, bytewise=reader.bytewise), SAMPLE):
-            times += [one.time for one in reader.read(number, line) if isinstance(one, Inner) and one.time is not None]
+            times += [
+                inner.time for inner in reader.read(number, line) if isinstance(inner, Inner) and inner.time is not None
+            ]
         steps = [later - earlier for earlier, later in pairwise(times) if later != earlier]
         return len(steps) >= FEWEST_STEPS and sum(step < 0 for step in steps) > 0.9 * len(steps)
 
@@ -288,8 +291,8 @@ class Enveloped:
                 return
             self._sources[source] = self._evidence(source, Progress())
         lines = waiting.setdefault(source, Lines())
-        for one in (text, *found.more):
-            lines.texts.append(one)
+        for line in (text, *found.more):
+            lines.texts.append(line)
             lines.numbers.append(found.line_no)
             lines.unreadable.append(unreadable)
 
@@ -319,6 +322,12 @@ class Enveloped:
         evidence = Evidence(place, dialect, progress, self.pseudonyms)
         evidence.counts = self.counts
         return evidence
+
+
+def says_nothing(state: str | None) -> bool:
+    """Whether no line of a file was understood that left ``state``, though its lines could be."""
+    kept = json.loads(state) if state else {}
+    return not kept.get("sources") and not kept.get("problem")
 
 
 def begun_by(
@@ -462,15 +471,15 @@ def head_in_envelopes(
     ``dialect`` is that of most lines inside, if one is known. Where neither it nor a line tells a dialect, nothing in
     the file can be read, and no envelope needs to be opened.
     """
-    envelope = told(chain)
+    envelope = chain_text(chain)
     for end, found in opened_lines(chain, data, dialect):
         begun = begun_by(found, named(found.file) or dialect) or begun_by(found, dialect)
         if begun is None:
             continue
-        text, speaker, said = begun
+        text, speaker, spoken = begun
         zone = config.zone_of(cluster, node, speaker.utc_offset_minutes)
         zone = speaker.utc_offset_minutes if dialect is CANONICAL and isinstance(zone, str) else zone
-        time = speaker.time_of(text, offset_of(text, zone, speaker) if said is None else said)
+        time = speaker.time_of(text, offset_of(text, zone, speaker) if spoken is None else spoken)
         return Head(digest(data[:end]), time[0] if time else None, (dialect or speaker).name, envelope)
     at_all = digest(data[:BANNER_BYTES])
     return Head(at_all, None, dialect.name, envelope) if dialect else Head(at_all, None, None)

@@ -28,7 +28,7 @@ from election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
 from election_core.dialects.dialect import seconds
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.model.events import Event
-from jobs.landing.blocks import LINE_BYTES, Block
+from jobs.landing.blocks import LINE_BYTES, Block, line_ends
 from jobs.landing.masking import masked, without_secrets
 from jobs.landing.pseudonyms import Hidden, Pseudonyms
 from jobs.landing.understanding import Understanding
@@ -458,22 +458,24 @@ def buckets_of(texts: pl.Series) -> pl.Series:
 
 
 def lines_of(block: Block) -> pl.DataFrame:
-    """The lines of a block: text without line end, length in bytes as written, and whether it could be decoded."""
+    """The lines of a block: text without line end, length in bytes as written, and whether it could be decoded.
+
+    Bytes of zero in front of a line are no part of it: a machine that lost its power leaves them in a log.
+    """
     data, unreadable = decoded(block.data)
-    offsets = line_offsets(data)
-    as_written = offsets if data is block.data else line_offsets(block.data)
+    as_written = line_offsets(block.data, block.ends)
+    offsets = as_written if data is block.data else line_offsets(data)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     texts = pl.Series(pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers), dtype=pl.String)
     shortened = block.length - len(block.data)  # only a block of one line is ever shortened
+    lengths = np.diff(as_written) + shortened
+    if b"\0" in data:
+        written, texts = texts.str.len_bytes(), texts.str.strip_chars_start("\0")
+        lengths -= (written - texts.str.len_bytes()).to_numpy()
     flags = np.zeros(len(texts), dtype=bool)
     flags[unreadable] = True
-    return pl.DataFrame(
-        {
-            "text": texts.str.strip_chars_end("\r\n"),
-            "length": np.diff(as_written) + shortened,
-            "unreadable": flags,
-        }
-    )
+    ends = "\r\n" if b"\r" in data else "\n"  # to strip one character is twice as fast
+    return pl.DataFrame({"text": texts.str.strip_chars_end(ends), "length": lengths, "unreadable": flags})
 
 
 def numbered(lines: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -481,9 +483,9 @@ def numbered(lines: pl.DataFrame, first: int) -> pl.DataFrame:
     return lines.with_columns(pl.int_range(first, first + lines.height, dtype=pl.Int64).alias("line_no"))
 
 
-def line_offsets(data: bytes) -> Indices:
-    """Where each line begins, and where the last one ends."""
-    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
+def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:
+    """Where each line begins, and where the last one ends; ``ends`` are those of its line feeds, if they are known."""
+    ends = line_ends(data) if ends is None else ends
     tail = [len(data)] if data and not data.endswith(b"\n") else []
     return np.concatenate([[0], ends, tail]).astype(np.int64)
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from election_core.dialects import KINDS, Dialect, Record, Unparsable, speaker_of
 from election_core.dialects.streams import stream_at, stream_of
-from election_core.envelopes import Inner, Reader, Refused, told
+from election_core.envelopes import Inner, Reader, Refused, chain_text
 from election_core.model.events import Event
 from jobs import JobError
 from jobs.landing.blocks import Block, Blocks
@@ -115,7 +115,7 @@ def inspect(path: str, utc_offset_minutes: int | None = None, setting: str | Non
     found = Inspection(path, stream, dialect_of(stream, opened_by(chain, head) if chain else head, setting))
     understood = Understanding(stream, found.dialect)
     if chain:
-        found.envelope = told(chain)
+        found.envelope = chain_text(chain)
         reader = Reader(chain, lambda text: speaker_of(text, found.dialect) is not None)
         records = _enveloped(found, reader, blocks, utc_offset_minutes)
     else:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from election_core.dialects.streams import stream_of, unpacked
+from election_core.dialects.streams import stream_of, uncopied, unpacked
 from jobs import JobError
 from jobs.landing.landing_zone import Entry, Skip, Skipped, is_text, open_landing, printable
 
@@ -52,7 +52,7 @@ class LogFile:
     @property
     def complete(self) -> bool:
         """Whether its last line is whole: a rolled or compressed file grows no more, nor does a settled one."""
-        return self.settled or self.name != self.stream
+        return self.settled or uncopied(self.name) != self.stream
 
 
 def told_to_nobody(_: Skipped) -> None:

@@ -82,7 +82,7 @@ class _Found:
     entry: Entry
     known_as: str
     folders: tuple[str, ...]
-    told: str
+    node_name: str
     log: str = ""
     below: str = ""
 
@@ -111,7 +111,7 @@ def by_signs(root: str, cluster: str, config: Config, unknown: list[Skipped]) ->
     beside = defaultdict(list)
     for entry in sorted(entries, key=lambda entry: entry.path):
         beside[str(PurePosixPath(entry.path).parent)].append(entry)
-    found = [one for folder in beside.values() for one in understood(folder, zone, config, unknown)]
+    found = [sign for folder in beside.values() for sign in understood(folder, zone, config, unknown)]
     if not found:
         raise JobError(f"no log of a system that is known lies in {root}: `election-replay inspect FILE` shows why")
     return named(root, cluster, found, unknown)
@@ -128,14 +128,14 @@ def plain(entry: Entry, unknown: list[Skipped]) -> bool:
 
 def understood(folder: Sequence[Entry], zone: LandingZone, config: Config, unknown: list[Skipped]) -> list[_Found]:
     """Those files of one folder that a dialect reads: those with names that it knows, or else by their first lines."""
-    found = [one for entry in folder if (one := known_by_name(entry)) is not None]
-    known = {one.entry.path for one in found}
+    found = [sign for entry in folder if (sign := known_by_name(entry)) is not None]
+    known = {sign.entry.path for sign in found}
     rest = [entry for entry in folder if entry.path not in known]
     if found:
         reason = "not a log of a system that is known, by its name"
         unknown += [Skipped(entry.path, reason, harmless=True) for entry in rest]
         return found
-    return [one for entry in rest if (one := known_by_lines(entry, zone, config, unknown)) is not None]
+    return [sign for entry in rest if (sign := known_by_lines(entry, zone, config, unknown)) is not None]
 
 
 def known_by_name(entry: Entry) -> _Found | None:
@@ -180,7 +180,7 @@ def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: lis
 
 def telling(folders: Iterable[str]) -> tuple[str, ...]:
     """The folders that may be names of clusters or nodes."""
-    return tuple(one for one in folders if one.lower() not in PLACES and not _DAY.fullmatch(one))
+    return tuple(folder for folder in folders if folder.lower() not in PLACES and not _DAY.fullmatch(folder))
 
 
 def stem(stream: str) -> str:
@@ -190,21 +190,21 @@ def stem(stream: str) -> str:
 
 def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skipped]) -> Mail:
     """The files with the nodes and clusters that they are assumed to be of."""
-    shared = common([one.folders for one in found])
+    shared = common([item.folders for item in found])
     above = shared[-1] if shared else ""
-    found = [replace(one, folders=one.folders[len(shared) :]) for one in found]
+    found = [replace(item, folders=item.folders[len(shared) :]) for item in found]
     split: dict[str, list[_Found]] = defaultdict(list)
     if holds_clusters(found):
-        for one in found:
-            deep = len(one.folders) > 1
-            split[one.folders[0] if deep else cluster].append(replace(one, folders=one.folders[deep:]))
+        for item in found:
+            deep = len(item.folders) > 1
+            split[item.folders[0] if deep else cluster].append(replace(item, folders=item.folders[deep:]))
     else:
         split[cluster] = list(found)
     mail = Mail(root, [], [], unknown)
-    for name, own in sorted(split.items()):
+    for name, of_name in sorted(split.items()):
         by_node = defaultdict(list)
-        for one in own:
-            by_node[one.folders[0] if one.folders else ""].append(one)
+        for item in of_name:
+            by_node[item.folders[0] if item.folders else ""].append(item)
         for folder, files in sorted(by_node.items()):
             assign(mail, name, folder, above or cluster, files, f"folder {above}" if above else ALONE)
     mail.files.sort(key=lambda file: file.path)
@@ -214,16 +214,16 @@ def named(root: str, cluster: str, found: Sequence[_Found], unknown: list[Skippe
 def common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """The beginning that all have in common."""
     first, last = min(paths), max(paths)
-    length = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    length = next((at for at, (left, right) in enumerate(zip(first, last, strict=False)) if left != right), len(first))
     return first[: min(length, len(last))]
 
 
 def holds_clusters(found: Iterable[_Found]) -> bool:
     """Whether the first folders are clusters: one of them holds a log of one name in two folders."""
     places: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for one in found:
-        if len(one.folders) > 1:
-            places[one.folders[0], f"{one.told} {stream_of(one.known_as)}"].add(one.folders[1])
+    for file in found:
+        if len(file.folders) > 1:
+            places[file.folders[0], f"{file.node_name} {stream_of(file.known_as)}"].add(file.folders[1])
     return any(len(below) > 1 for below in places.values())
 
 
@@ -232,15 +232,15 @@ def assign(mail: Mail, cluster: str, folder: str, otherwise: str, files: Collect
 
     ``otherwise`` is the node where neither tells anything, ``by`` what that is taken from.
     """
-    apart = told_apart(files) or (not folder and all(one.told for one in files))
+    apart = told_apart(files) or (not folder and all(file.node_name for file in files))
     by_node: dict[str, list[_Found]] = defaultdict(list)
-    for one in files:
-        own = one.told if apart else ""
-        by_node["-".join(filter(None, (folder, own))) if own or folder else otherwise].append(one)
+    for file in files:
+        name = file.node_name if apart else ""
+        by_node["-".join(filter(None, (folder, name))) if name or folder else otherwise].append(file)
     for node, own_files in sorted(by_node.items()):
         mail.assumed.append(Assumed(cluster, node, len(own_files), why(node, folder, own_files, by, apart=apart)))
-        for one in own_files:
-            entry = one.entry
+        for file in own_files:
+            entry = file.entry
             mail.files.append(
                 LogFile(
                     entry.path,
@@ -249,26 +249,26 @@ def assign(mail: Mail, cluster: str, folder: str, otherwise: str, files: Collect
                     entry.size,
                     entry.modified,
                     settled=True,
-                    below=one.below,
-                    known_as=one.known_as,
+                    below=file.below,
+                    known_as=file.known_as,
                 )
             )
 
 
 def told_apart(files: Iterable[_Found]) -> bool:
     """Whether files of one folder are of several nodes by their names: one log is there of several."""
-    told: dict[str, set[str]] = defaultdict(set)
-    for one in files:
-        if one.told:
-            told[one.log or one.entry.path].add(one.told)
-    return any(len(nodes) > 1 for nodes in told.values())
+    names: dict[str, set[str]] = defaultdict(set)
+    for file in files:
+        if file.node_name:
+            names[file.log or file.entry.path].add(file.node_name)
+    return any(len(nodes) > 1 for nodes in names.values())
 
 
 def why(node: str, folder: str, files: Sequence[_Found], by: str, *, apart: bool) -> str:
     """By what files were told to be a node's."""
     if node == folder:
         return f"folder {folder}"
-    if apart and any(one.told for one in files):
+    if apart and any(file.node_name for file in files):
         where = f" in folder {folder}" if folder else ""
         name = PurePosixPath(files[0].entry.path).name
         return f"the name of {unpacked(name)}{where}" if len(files) == 1 else f"names like {unpacked(name)}{where}"

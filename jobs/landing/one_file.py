@@ -18,9 +18,9 @@ from typing import Any
 
 from election_core.dialects import named
 from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
-from election_core.envelopes import chain_told
+from election_core.envelopes import chain_in
 from jobs.landing.blocks import Blocks, Mark
-from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
+from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes, says_nothing
 from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
 from jobs.landing.landing_zone import LandingZone, open_landing
 from jobs.landing.listing import LogFile
@@ -77,8 +77,8 @@ class Known:
 
     def misread(self, dialect: str | None) -> bool:
         """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
-        unread = self.envelope is None and self.tick_bucket is None and self.lines_landed > 0
-        return unread and self.read_as != dialect
+        nothing = self.tick_bucket is None if self.envelope is None else says_nothing(self.envelope_state)
+        return nothing and self.lines_landed > 0 and self.read_as != dialect
 
     def progress(self) -> Progress:
         """Where the next landing goes on."""
@@ -218,12 +218,15 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
         after = replace(begin.older, marks=None)
     else:
         after = known_after(evidence, blocks, since)
-        known[:] = [*(one for one in known if one != before), joined(before, after)]
+        known[:] = [*(former for former in known if former != before), joined(before, after)]
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, status)
     if isinstance(evidence, Enveloped):
         for part in evidence.parts():
-            own = replace(after, lines_landed=0, envelope_state=None, marks=None, lines_shared=None)
-            yield LANDED.name, landed_values(replace(task, source_node=part.source_node), file, part, blocks, own, PART)
+            of_this_landing = replace(after, lines_landed=0, envelope_state=None, marks=None, lines_shared=None)
+            yield (
+                LANDED.name,
+                landed_values(replace(task, source_node=part.source_node), file, part, blocks, of_this_landing, PART),
+            )
 
 
 def status_of(begin: Begin, evidence: Evidence | Enveloped, known: Sequence[Known]) -> str:
@@ -269,14 +272,14 @@ def reading_on(before: Known | None, dialect: str | None) -> str | None:
 def evidence_of(task: Task, place: Place, before: Known | None, *, complete: bool) -> Evidence | Enveloped:
     """What reads a file's lines: in the envelopes that it was read with ``before``, if it had a dated line then."""
     dialect, progress = named(reading_on(before, task.dialect)), before.progress() if before else Progress()
-    told, state = task.envelope, None
+    envelope, state = task.envelope, None
     if before and (before.envelope is not None or before.last_line_no is not None):
-        told, state = before.envelope, before.envelope_state
-    if told is None or task.config is None:
+        envelope, state = before.envelope, before.envelope_state
+    if envelope is None or task.config is None:
         return Evidence(place, dialect, progress, task.pseudonyms)
     return Enveloped(
         place,
-        chain_told(told),
+        chain_in(envelope),
         dialect,
         progress,
         task.config,
@@ -301,7 +304,7 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZo
     content_hash = sha256(data).hexdigest()
     task = replace(task, file_time=snapshot_time(task.stream))
     evidence = Evidence(place_of(task, file.path, content_hash[:32]), None, Progress(), task.pseudonyms)
-    seen = any(one.content_hash == content_hash for one in known)
+    seen = any(former.content_hash == content_hash for former in known)
     if not seen:
         yield from evidence.take_snapshot(data, blocks.problem)
     after = Known(evidence.place.fingerprint, len(data), content_hash, evidence.counts.total, None, None, None)
@@ -323,17 +326,17 @@ def recognised(
     """
     older = None
     parted: list[tuple[Mark, Known]] = []
-    for one in sorted(known, key=lambda one: -one.bytes_landed):
+    for candidate in sorted(known, key=lambda candidate: -candidate.bytes_landed):
         blocks = Blocks(zone, file.path, file.size)
-        shorter = not skipped(blocks, one.bytes_landed)
+        shorter = not skipped(blocks, candidate.bytes_landed)
         if blocks.missing:
             return None, blocks, None
-        if not shorter and blocks.digest == one.content_hash:
-            return one, blocks, None
+        if not shorter and blocks.digest == candidate.content_hash:
+            return candidate, blocks, None
         if older is None:
-            shared = shared_with(one, file, blocks, zone, shorter=shorter)
-            older = (one, blocks) if shorter and shared.position == blocks.position else None
-            parted.append((shared, one))
+            shared = shared_with(candidate, file, blocks, zone, shorter=shorter)
+            older = (candidate, blocks) if shorter and shared.position == blocks.position else None
+            parted.append((shared, candidate))
     if older:
         return older[0], older[1], older[0]
     blocks = Blocks(zone, file.path, file.size)
@@ -362,7 +365,7 @@ def begun(parent: Known, shared: Mark, content_hash: str, fingerprint: str) -> K
 NOTHING = Mark(0, 0, "")
 
 
-def shared_with(one: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *, shorter: bool) -> Mark:
+def shared_with(candidate: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *, shorter: bool) -> Mark:
     """How far a file is known to begin as a known one does, which it does not hold whole; ``blocks`` were passed over.
 
     Files that begin alike may go on differently. One that is ``shorter`` is compared with the known one where that is
@@ -371,14 +374,14 @@ def shared_with(one: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *,
     shorter file is the other's beginning.
     """
     whole = Mark(blocks.position, 0, "")
-    if one.path != file.path:
-        other = Blocks(zone, one.path, blocks.position)
+    if candidate.path != file.path:
+        other = Blocks(zone, candidate.path, blocks.position)
         if not shorter or skipped(other, blocks.position):
             return whole if shorter and other.digest == blocks.digest else NOTHING
-    if shorter and not one.marks:
+    if shorter and not candidate.marks:
         return whole
     again, shared = Blocks(zone, file.path, file.size), NOTHING
-    for mark in marks_of(one):
+    for mark in marks_of(candidate):
         if mark.position > blocks.position or not skipped(again, mark.position):
             break
         if not again.digest.startswith(mark.digest):
@@ -389,7 +392,7 @@ def shared_with(one: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *,
 
 def marks_of(known: Known) -> list[Mark]:
     """The marks of a file, in their order."""
-    parts = (one.split(":") for one in (known.marks or "").split())
+    parts = (printed.split(":") for printed in (known.marks or "").split())
     return sorted({Mark(int(at), int(lines), begin) for at, lines, begin in parts}, key=lambda mark: mark.position)
 
 
@@ -410,7 +413,7 @@ def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
     """When the next dated line was written, microseconds UTC; if none is in sight, the first one of the file."""
     data, dialect = blocks.peek(HEAD_BYTES), named(task.dialect)
     if task.envelope and task.config:
-        chain = chain_told(task.envelope)
+        chain = chain_in(task.envelope)
         found = head_in_envelopes(data, chain, dialect, task.config, task.cluster, task.source_node)
     else:
         zone = task.utc_offset_minutes if task.time_zone is None else task.time_zone

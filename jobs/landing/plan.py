@@ -10,8 +10,9 @@ from heapq import heapreplace
 from pathlib import PurePosixPath
 from typing import Any
 
-from election_core.dialects import CANONICAL, Dialect, named
+from election_core.dialects import CANONICAL, STREAMS, Dialect, named
 from election_core.dialects.rocketmq.metadata import snapshot_time
+from election_core.dialects.streams import stream_at
 from jobs.landing.blocks import head
 from jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
 from jobs.landing.evidence import HEAD_BYTES, Head, head_of
@@ -58,13 +59,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A landing that has begun: its number, the versions of the tables that it writes, in the order of its commits,
-    and the rows of ``landed_files`` that say how far each file is landed.
-    """
+    """A landing that has begun: its number, and the versions of the tables it writes, in the order of its commits."""
 
     batch: int
     versions: dict[str, int | None]
-    landed: list[dict[str, Any]]
 
 
 def begin(warehouse: Warehouse, config: Config) -> Begun:
@@ -72,21 +70,23 @@ def begin(warehouse: Warehouse, config: Config) -> Begun:
     warehouse.create()
     remember_privacy(warehouse, pseudonyms_of(config.privacy))
     versions = {table: warehouse.version(table) for table in (*EVIDENCE, LANDED.name)}
-    landed = warehouse.rows(LANDED.name, STATE_COLUMNS)
-    return Begun(1 + max((row["batch"] for row in landed), default=0), versions, landed)
+    return Begun(1 + warehouse.last_batch(), versions)
 
 
 def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[LogFile]:
     """The files to look into: those of which no landing saw a file of the same stream, size and time of change.
 
-    A rolled file that was only renamed keeps all three. A file whose last line waits is looked into once more, one that
-    could not be read to its end again and again: by its path too, as others may be like it in all three. What a file
-    holds of another node says nothing of that node's own files.
+    ``landed`` are rows of ``landed_files``, in the order of landings. A rolled file that was only renamed keeps all
+    three. A file whose last line waits is looked into once more, one that could not be read to its end again and again:
+    by its path too, as others may be like it in all three. What a file holds of another node says nothing of that
+    node's own files.
     """
     last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in sorted(landed, key=lambda row: row["batch"]):
-        known = row["cluster"], row["source_node"], row["stream"], row["file_bytes"], micros(row["modified_at"])
-        if row["status"] != PART:
+    for row in landed:
+        if row["status"] == PART:
+            continue
+        for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
+            known = row["cluster"], row["source_node"], stream, row["file_bytes"], micros(row["modified_at"])
             last[known][row["path"]] = row
     found = []
     for file in files:
@@ -111,7 +111,7 @@ def read_otherwise(row: dict[str, Any], config: Config) -> bool:
 
 
 def tasks_of(
-    files: list[LogFile], landed: list[dict[str, Any]], landing: str, config: Config, batch: int
+    files: list[LogFile], landed: Iterable[dict[str, Any]], landing: str, config: Config, batch: int
 ) -> list[Task]:
     """The files grouped by their beginning, each group with what is landed of it; the largest first."""
     zone = open_landing(landing)
@@ -125,9 +125,12 @@ def tasks_of(
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
         heads = list(pool.map(identify, files))
+    originals = originals_of(zip(files, heads, strict=True), states)
     alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
     for file, found in zip(files, heads, strict=True):
-        alike[file.cluster, file.source_node, file.stream, found].append(file)
+        itself = file.stream, found
+        original = originals.get((file.cluster, file.source_node, file.stream, found.fingerprint), itself)
+        alike[file.cluster, file.source_node, *original].append(file)
     tasks = []
     for (cluster, node, stream, found), group in alike.items():
         known = tuple(states[cluster, node, stream].get(found.fingerprint, {}).values())
@@ -158,9 +161,9 @@ States = defaultdict[tuple[str, str, str], dict[str, dict[str, Known]]]
 
 
 def landed_states(landed: Iterable[dict[str, Any]]) -> States:
-    """How far each file is landed: its last row in ``landed_files``."""
+    """How far each file is landed: its last row in ``landed_files``, of rows in the order of landings."""
     states: States = defaultdict(dict)
-    for row in sorted(landed, key=lambda row: row["batch"]):
+    for row in landed:
         if row["status"] in LANDED_STATES:
             known = Known(
                 **{field.name: row[field.name] for field in fields(Known)} | {"file_time": micros(row["file_time"])}
@@ -195,6 +198,36 @@ def identity(data: bytes, file: LogFile, found: Head, states: States) -> Head:
         if any(begins_with(data, known) for known in variants.values()):
             return replace(found, fingerprint=known_head)
     return found
+
+
+Original = tuple[str, Head]
+"""The stream of a file, and what its beginning says."""
+
+
+def originals_of(found: Iterable[tuple[LogFile, Head]], states: States) -> dict[tuple[str, str, str, str], Original]:
+    """Whose copies those files are that begin as another log of their node does, under a name that is no log's own.
+
+    ``broker.log.bak``, or what a shipper calls a file while it copies, says what ``broker.log`` says: read as a log of
+    its own it would say everything twice. Two logs whose very names are known stay apart, however they begin; else a
+    file is of the stream that was landed first, or of the one with a known name.
+    """
+    begun: dict[tuple[str, str, str], dict[str, Head]] = defaultdict(dict)
+    for file, said in found:
+        if said.file_time is not None and not file.below:
+            begun[file.cluster, file.source_node, said.fingerprint][file.stream] = said
+    landed: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for (cluster, node, stream), heads in states.items():
+        for fingerprint in heads:
+            landed[cluster, node, fingerprint].append(stream)
+    copies: dict[tuple[str, str, str, str], Original] = {}
+    for (cluster, node, fingerprint), streams in begun.items():
+        known = landed.get((cluster, node, fingerprint), [])
+        original = next(iter(known), None) or min(streams, key=lambda name: (name not in STREAMS, len(name), name))
+        for stream, said in streams.items():
+            named_both = stream in STREAMS and original in STREAMS
+            if stream != original and not named_both and stream not in known:
+                copies[cluster, node, stream, fingerprint] = original, streams.get(original, said)
+    return copies
 
 
 def begins_with(data: bytes, known: Known) -> bool:

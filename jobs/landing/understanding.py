@@ -44,6 +44,7 @@ ARCHIVES: tuple[tuple[bytes, int, str], ...] = (
 )
 """What files begin with that hold logs which nobody here unpacks: the bytes, where they stand, and what it is."""
 
+_PRETTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{[ \t\r]*\n\s*\")")
 _TIME_ONLY = re.compile(r"^\W{0,2}\d{1,2}:\d\d:\d\d[.,:]?\d{0,9}\b")
 _AMBIGUOUS = re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2}(?:\d{2})?[ T]\d{1,2}:\d\d:\d\d")
 SETTING = "say how it is written under layouts in conf/pipeline.yaml"
@@ -61,6 +62,7 @@ class Understanding:
         self.dialect = dialect
         self.lines = 0
         self.dated = 0
+        self.filled = 0
         self.strangers = 0
         self.looked_at = 0
         self.unread = 0
@@ -70,7 +72,7 @@ class Understanding:
 
     def begin(self, data: bytes) -> None:
         """Look at the first bytes of a file."""
-        self.told = archive(data) or encoding(data, self.stream)
+        self.told = archive(data) or encoding(data, self.stream) or pretty(data, self.stream)
         if self.told is None and self.dialect is None:
             self.told = self._suspected(data)
 
@@ -88,18 +90,22 @@ class Understanding:
         self.dated += len(begins)
         if self.dialect and self.looked_at < KEPT:
             first = texts.gather(begins[:KEPT]).to_list()
+            unread = [line for line in first if not self.dialect.reads(line)]
             self.looked_at += len(first)
-            self.unread += sum(not self.dialect.reads(line) for line in first)
-            self._strange += [line for line in first if not self.dialect.reads(line)]
+            self.unread += len(unread)
+            self._strange += unread
         if len(begins) == len(texts):
             return
         other = np.ones(len(texts), dtype=bool)
         other[begins] = False
         others = texts.filter(pl.Series(other))
-        dated = others.str.contains(LOOKS_DATED) & ~others.str.contains(OF_THE_LOGGER)
-        self.strangers += int(dated.sum())
+        dated = others.filter(others.str.contains(LOOKS_DATED))
+        dated = dated.filter(~dated.str.contains(OF_THE_LOGGER))
+        self.strangers += len(dated)
+        if not self.dated:
+            self.filled += int(others.str.contains(r"\S").sum())
         if len(self._strange) < KEPT:
-            self._strange += others.filter(dated).head(KEPT).to_list()
+            self._strange += dated.head(KEPT).to_list()
         if len(self._other) < KEPT:
             self._other += others.head(KEPT).to_list()
 
@@ -124,7 +130,7 @@ class Understanding:
 
     def _said(self) -> Told | None:
         name = self.dialect.system if self.dialect else ""
-        if not self.dated and self.strangers:
+        if not self.dated and (self.strangers or self.filled >= FEWEST):
             return f"none of {self.lines:,} lines begins as one of {name} does", advice(self._strange)
         if self.strangers >= FEWEST and SHARE * self.strangers >= self.dated + self.strangers:
             what = f"{self.strangers:,} lines look dated, but not as the {self.dated:,} others are"
@@ -166,6 +172,14 @@ def encoding(data: bytes, stream: str) -> Told | None:
     if head.count(0) * 20 > len(head):
         return "it is no text: bytes of zero are all over its beginning", "see what wrote it"
     return None
+
+
+def pretty(data: bytes, stream: str) -> Told | None:
+    """What is wrong with a file that begins so, if its objects of JSON are written over many lines, or in one array."""
+    known = dialect_for(stream) or stream.endswith((".log", ".out", ".txt", ".json"))
+    if not known or not _PRETTY.match(data[:4096]):
+        return None
+    return "its JSON is an array, or written over many lines", "write each object on one line (jq -c '.[]?')"
 
 
 def advice(lines: Iterable[str]) -> str:

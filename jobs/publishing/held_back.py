@@ -1,10 +1,12 @@
 """Clusters that are held back: their judged tables show what is published of them."""
 
 from collections.abc import Collection
+from functools import partial
 
 import pyarrow.compute as pc
 from deltalake import CommitProperties, write_deltalake
 
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.table_sets import JUDGED
 from jobs.warehouse.warehouse import NOTE, Warehouse
 
@@ -16,7 +18,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
     note = CommitProperties(custom_metadata={NOTE: run_id})
     published = warehouse.published()
     versions = published["versions"] if published else {}
-    chosen = f"cluster IN ({', '.join(quoted(one) for one in sorted(clusters))})"
+    chosen = f"cluster IN ({', '.join(quoted(cluster) for cluster in sorted(clusters))})"
     for name in JUDGED:
         location = warehouse.location(name)
         warehouse.opened(name).delete(chosen, commit_properties=note)
@@ -24,7 +26,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
             before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
             if rows.num_rows:
-                write_deltalake(location, rows, mode="append", commit_properties=note)
+                patiently(partial(write_deltalake, location, rows, mode="append", commit_properties=note))
 
 
 def quoted(text: str) -> str:

@@ -10,6 +10,7 @@ from election_core.model.timing import in_force
 from jobs import JobError
 from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
 from jobs.reading.incident import evidence
+from jobs.reading.next_steps import next_steps
 from jobs.reading.published import Published
 from jobs.reading.words import Row, certainty
 
@@ -46,6 +47,7 @@ class Explanation:
     implied_by: Row | None
     echoes: list[Row]
     times: list[Row]
+    steps: Row | None
 
     @property
     def rule(self) -> Rule:
@@ -71,6 +73,7 @@ class Explanation:
             "coverage": self.coverage,
             "limits": self.limits,
             "times": self.times,
+            "next_steps": self.steps,
             "implied_by": self.implied_by,
             "implies": self.echoes,
         }
@@ -98,6 +101,7 @@ def explain(published: Published, finding_id: str) -> Explanation:
         implied_by=cause[0] if cause else None,
         echoes=published.rows(ECHOES, [finding["finding_id"]]),
         times=times(published, finding),
+        steps=next_steps(published, [finding["finding_id"]]).get(finding["finding_id"]),
     )
 
 

@@ -36,7 +36,8 @@ SERVICES = f"""
 """
 ENDINGS = f"""
     SELECT * FROM (
-        SELECT node, source_node, end_time, end_cause, min(CASE WHEN start_cause = 'start' THEN start_time END)
+        SELECT protocol, node, source_node, end_time, end_cause,
+            min(CASE WHEN start_cause = 'start' THEN start_time END)
             OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
                   ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again
         FROM role_intervals WHERE {GROUP}

@@ -12,6 +12,16 @@ Sample = tuple[Mapping[str, Any], float]
 LAST_LINES = """SELECT cluster, source_node, max(coalesce(last_line_time, file_time)) AS last_line
 FROM landed_files GROUP BY ALL HAVING last_line IS NOT NULL ORDER BY ALL"""
 
+NEW = "SELECT cluster, severity, count(*) AS n FROM findings WHERE first_seen_run = ? GROUP BY ALL ORDER BY ALL"
+OPEN = """SELECT found.cluster, found.severity, count(*) AS n FROM findings AS found
+ANTI JOIN reviewed AS mark ON mark.finding_id = found.finding_id WHERE found.implied_by IS NULL
+GROUP BY ALL ORDER BY ALL"""
+LEADERLESS = """SELECT cluster, replica_group, sum(leaderless_least_ms) / 1000 AS lost FROM availability
+GROUP BY ALL ORDER BY ALL"""
+OBSERVED = (
+    """SELECT cluster, replica_group, sum(observed_ms) / 1000 AS seen FROM availability GROUP BY ALL ORDER BY ALL"""
+)
+
 UNREAD = """SELECT cluster, count(*) AS n FROM (
   SELECT cluster, path, max_by(unread, batch) AS unread FROM landed_files GROUP BY cluster, path)
 WHERE unread GROUP BY cluster ORDER BY cluster"""
@@ -45,6 +55,19 @@ def metrics(published: Published) -> Iterator[str]:
     )
     found = published.rows("SELECT cluster, severity, count(*) AS n FROM findings GROUP BY ALL ORDER BY ALL")
     yield from gauge("findings", "Published findings.", labelled(found, "n"))
+    new = published.rows(NEW, [run["run_id"]])
+    yield from gauge("findings_new", "Findings that the published run found first.", labelled(new, "n") or [({}, 0)])
+    open_ones = published.rows(OPEN)
+    yield from gauge("findings_open", "Findings that nobody has marked.", labelled(open_ones, "n") or [({}, 0)])
+    leaderless = published.rows(LEADERLESS)
+    yield from gauge(
+        "leaderless_seconds",
+        "Time without a leader, at least, of all days that were observed.",
+        labelled(leaderless, "lost"),
+    )
+    yield from gauge(
+        "observed_seconds", "Time of which the logs of a group tell.", labelled(published.rows(OBSERVED), "seen")
+    )
     yield from gauge(
         "source_last_line_timestamp_seconds",
         "Time of the last line of a source.",

@@ -4,7 +4,9 @@ The tables become views of an in-memory database that can read nothing else: no 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 import duckdb
@@ -17,37 +19,72 @@ from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from schemas.views import VIEWS
 
-THERE_IS = ", ".join([*sorted(TABLES), *sorted(view.call for view in VIEWS.values())])
+CALLS = {name: name for name in sorted(TABLES)} | {name: view.call for name, view in sorted(VIEWS.items())}
+MISSING = re.compile(r"(?:Table|Table Function|View) with name \"?([^\s\"!]+)\"? does not exist")
+"""What DuckDB says of a table, view or function that is not there."""
+BATCH_ROWS = 10_000
 UNREAD = re.compile(rf"stream registered as '({'|'.join(TABLES)})' failed: (.*)")
 """What DuckDB says when Arrow cannot read a table's files."""
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
 class Published:
-    """The published tables of a warehouse. Raises :class:`JobError` when there are none."""
+    """The published tables of a warehouse, as the last run left them, or the one whose id begins with ``run``.
 
-    def __init__(self, warehouse: Warehouse) -> None:
-        self.run: dict[str, Any] = warehouse.last_run()
+    A table of which an older release knew nothing is empty.
+
+    Raises :class:`JobError` when there are none.
+    """
+
+    def __init__(self, warehouse: Warehouse, run: str | None = None) -> None:
+        self.run: dict[str, Any] = warehouse.last_run() if run is None else run_named(warehouse, run)
         self._warehouse = warehouse
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
-        for name, version in warehouse.published_versions(self.run).items():
-            self._database.register(name, warehouse.dataset(name, version))
+        with readable(self.run, last=run is None):
+            versions = warehouse.published_versions(self.run)
+            for name, table in TABLES.items():
+                there = name in versions
+                rows = warehouse.dataset(name, versions[name]) if there else table.arrow_schema().empty_table()
+                self._database.register(name, rows)
         create_in_duckdb(self._database)
         self._database.execute("SET enable_external_access = false")
         self._database.execute("SET lock_configuration = true")
 
     def query(self, sql: str) -> pa.Table:
         """The answer to one SELECT. Raises :class:`JobError` for anything else, and for what SQL refuses."""
+        names, batches = self.stream(sql)
+        return pa.Table.from_batches(batches, names)
+
+    def stream(self, sql: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """The same, its columns and its rows as they are found: an answer need not fit into memory."""
         try:
             statements = duckdb.extract_statements(sql)
             if len(statements) != 1 or statements[0].type not in READING:
                 raise JobError("give one SELECT: what is published can be read, not changed")
-            return self._database.sql(sql).to_arrow_table()
+            reader = self._database.sql(sql).to_arrow_reader(BATCH_ROWS)
         except duckdb.Error as error:
-            self._tell_damage(error)
-            raise JobError(*str(error).rstrip().splitlines(), f"The tables and views are: {THERE_IS}") from error
+            raise self._refusal(error) from error
+        return reader.schema, self._batches(reader)
+
+    def _batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from reader
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: Exception) -> JobError:
+        """What to say of it; what is there, with what is called nearly so first, where something is not."""
+        self._tell_damage(error)
+        missing = MISSING.search(str(error))
+        near = get_close_matches(missing[1].lower(), CALLS, 4) if missing else []
+        there_is = ", ".join(CALLS[name] for name in [*near, *(name for name in CALLS if name not in near)])
+        return JobError(*str(error).rstrip().splitlines(), f"The tables and views are: {there_is}")
+
+    def query_with(self, sql: str, values: Sequence[Any]) -> pa.Table:
+        """The answer to one of our own queries, as :meth:`rows`, but as a table."""
+        return self._database.sql(sql, params=values).to_arrow_table()
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """The answer to one of our own queries, with ``?``, or ``$`` and its name, for each value."""
@@ -58,7 +95,38 @@ class Published:
             raise
         return found
 
-    def _tell_damage(self, error: duckdb.Error) -> None:
+    def _tell_damage(self, error: Exception) -> None:
         """Raise :class:`JobError` where a table could not be read, not the query."""
         if (found := UNREAD.search(str(error))) and not meaning(error):
             raise Damaged(found[1], self._warehouse.location(found[1]), ValueError(found[2])) from error
+
+
+def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
+    """The published run whose id begins with ``name``, or the ``last`` or the one ``before`` it.
+
+    Raises :class:`JobError`, with what there is, when none or several do.
+    """
+    runs = {row["run_id"]: row for row in warehouse.runs() if row["status"] == "published"}
+    latest = sorted(runs.values(), key=lambda row: (row["published_at"], row["run_id"]), reverse=True)
+    if not latest:
+        return warehouse.last_run()
+    by_place = dict(zip(("last", "before"), latest, strict=False))
+    if name in by_place:
+        return by_place[name]
+    found = [row for row in latest if name and row["run_id"].startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    some = ", ".join(row["run_id"] for row in (found or latest)[:6])
+    said = f"several runs begin with {name}" if found else f"no run is called {name or 'nothing'}"
+    raise JobError(f"{said}: give one of gold/runs, for example {some} ({len(latest):,} in all)")
+
+
+@contextmanager
+def readable(run: Mapping[str, Any], *, last: bool) -> Iterator[None]:
+    """Say of a former run whose versions are gone that it is kept no longer."""
+    try:
+        yield
+    except Damaged as error:
+        if last:
+            raise
+        raise JobError(f"run {run['run_id']} is kept no longer: `upkeep --keep-days` says for how long") from error

@@ -30,8 +30,17 @@ from jobs.reading.words import (
 STATE_LOST = frozenset({RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET})
 """Rules that tell of a member that lost what it must remember; they are told whatever they led to."""
 
-ENDED = {"died": "dies", "stopped": "is stopped", "removed": "is removed", "silent": "falls silent: its log just stops"}
+ENDED = {
+    "died": "dies",
+    "ended": "is killed or stopped",
+    "stopped": "is stopped",
+    "removed": "is removed",
+    "silent": "falls silent: its log just stops",
+}
 """How a member's life ends, in words."""
+
+NO_FAREWELL = frozenset({"zab"})
+"""Protocols whose processes print nothing when they are told to stop: one that is there no more may have been."""
 
 BECAUSE = {
     "first_leader": "the first one",
@@ -53,6 +62,7 @@ BECAUSE = {
 
 MEANWHILE = {
     "died": "{old} had died.",
+    "ended": "{old} had been killed or stopped.",
     "stopped": "{old} had been shut down.",
     "silent": "The log of {old} just stops.",
     "frozen": "{old} was frozen: its log is silent over the change{until}.",
@@ -143,7 +153,13 @@ def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> s
     often = f" {times(count)}, to {clock(last['end_time'])}" if count > 1 else ""
     back = last["starts_again"]
     starts = f"; it starts again at {clock(back)}" if back else "; no line says that it starts again"
-    return f"{who} {ENDED[ending['end_cause']]}{often}{'' if ending['end_cause'] == 'silent' and not back else starts}."
+    how = ENDED[ended(ending["end_cause"], ending["protocol"])]
+    return f"{who} {how}{often}{'' if ending['end_cause'] == 'silent' and not back else starts}."
+
+
+def ended(state: str, protocol: str) -> str:
+    """How a life ended as far as it is known: who says no farewell may have been stopped."""
+    return "ended" if state == "died" and protocol in NO_FAREWELL else state
 
 
 def change_in_words(incident: Incident, change: Row) -> str:
@@ -157,7 +173,8 @@ def change_in_words(incident: Incident, change: Row) -> str:
     cause = change["cause"] or ""
     why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
     until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
-    return f"{who}{why}. {MEANWHILE[change['old_leader_state']].format(old=old, until=until)}"
+    state = ended(change["old_leader_state"], change["protocol"])
+    return f"{who}{why}. {MEANWHILE[state].format(old=old, until=until)}"
 
 
 def campaign(change: Row) -> str:

@@ -4,11 +4,11 @@ Two passes go through the core, both by :func:`~jobs.engines.map_partitions.map_
 one node,
 in program order: the state of the nights before and what is new. The judge sees the facts of one replica group. Of a
 cluster that is not done whole, only the nodes with new events are folded, and only the groups of which they speak are
-judged; the rows of all others are taken over as they are.
+judged; of all others no row is touched (:mod:`jobs.warehouse.replacing`).
 """
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -21,18 +21,19 @@ from election_core.model.rows import TABLE_OF, Finding
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import values_of
 from jobs.engines.engine import Among, Dealing, Rows
-from jobs.replaying.checkpoints import CHECKPOINTS, as_they_are, to_fold, write_checkpoints
+from jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from jobs.replaying.news import SOURCE
 from jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from jobs.replaying.work import Work
-from jobs.warehouse.data_files import DataFile, Row
+from jobs.warehouse.data_files import DataFile, Row, by_place
 from jobs.warehouse.data_files import Rows as Batch
+from jobs.warehouse.replacing import Gone, anew, kept
 from schemas import TABLES
 
 FACTS = TABLES["facts"]
 GOLD = tuple(TABLE_OF.values())
 GROUP = ("cluster", "replica_group")
-PROGRAM_ORDER = (*SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
+PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
 """The order in which a node wrote its rows, its snapshots last."""
 
 
@@ -41,35 +42,27 @@ def judge_all(work: Work, checkpoints: Rows) -> None:
     folding = to_fold(work, checkpoints)
     dealing = Dealing(SOURCE, PROGRAM_ORDER, work.pieces)
     to_facts = partial(fold, inventory=work.inventory, batch=work.last_batch)
-    files = work.engine.map_partitions(work.warehouse, folding.parts, dealing, to_facts)
-    write_facts(files, work)
-    write_checkpoints(files, folding, work)
+    files = work.engine.map_partitions(work.warehouse, folding, dealing, to_facts)
+    write(files, dict.fromkeys((FACTS.name, CHECKPOINTS.name), work.folded), work)
     write_gold(work)
-
-
-def write_facts(files: list[DataFile], work: Work) -> None:
-    """Write the facts of what was folded; those of the other nodes stay as they are."""
-    if work.extent.partly:
-        others = work.old(FACTS.name).where(work.of_sources(wanted=False))
-        files = [*files, *taken_over(others, work)]
-    work.warehouse.replace(files, FACTS.name, work.partitions, work.run_id)
 
 
 def write_gold(work: Work) -> None:
     """Judge the facts and write the gold tables."""
     partly, whole = work.extent.partly, work.extent.whole
-    parts, groups = [work.newest(FACTS.name, whole)] if whole or not partly else [], None
+    parts, spoken = [work.newest(FACTS.name, whole)] if whole or not partly else [], None
     if partly:
         facts = work.newest(FACTS.name, partly)
-        groups = spoken_of(facts, work)
-        parts.append(facts.where(groups))
-    parts = with_sightings(parts, groups, work)
+        spoken = spoken_of(facts, work)
+        parts.append(facts.where(spoken))
+    parts = with_sightings(parts, spoken, work)
+    dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
-    files = work.engine.map_partitions(work.warehouse, parts, Dealing(GROUP, GROUP, work.pieces), judging)
+    files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
     told = {file.table for file in files}
-    for table in GOLD:
-        if table in told or work.warehouse.count(table):
-            write_table(files, groups, work, table)
+    groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
+    judged = Gone(frozenset(whole), groups)
+    write(files, {table: judged for table in GOLD if table in told or work.warehouse.count(table)}, work)
 
 
 def spoken_of(facts: Rows, work: Work) -> Among:
@@ -82,18 +75,18 @@ def spoken_of(facts: Rows, work: Work) -> Among:
     return Among(GROUP, frozenset(tuple(row.values()) for answer in answers for row in answer.to_pylist()))
 
 
-def write_table(files: list[DataFile], groups: Among | None, work: Work, table: str) -> None:
-    """Write one gold table."""
-    if groups is not None:
-        files = [*files, *taken_over(work.old(table).where(replace(groups, wanted=False)), work)]
-    work.warehouse.replace(files, table, work.partitions, work.run_id)
-
-
-def taken_over(rows: Rows, work: Work) -> list[DataFile]:
-    """Rows that stay as they are, in files of their own."""
-    dealing = Dealing(("cluster",), GROUP)
-    rows = rows.select(TABLES[rows.table].names)
-    return work.engine.map_partitions(work.warehouse, [rows], dealing, partial(as_they_are, table=rows.table))
+def write(files: list[DataFile], tables: Mapping[str, Gone], work: Work) -> None:
+    """Write some tables: new rows in place of those that are gone, or of all where everything is judged."""
+    warehouse = work.warehouse
+    if work.everything:
+        for table in tables:
+            warehouse.replace(files, table, None, work.run_id)
+        return
+    plans = [anew(warehouse, table, gone) for table, gone in tables.items()]
+    files = [*files, *kept(work.engine.each, plans)]
+    for plan in plans:
+        gone = {file.path: file.size for file in plan.files}
+        warehouse.exchange(files, gone, plan.table, work.run_id, plan.version)
 
 
 fact_values = values_of(FACTS.names)

@@ -7,6 +7,7 @@ from datetime import datetime
 from election_core.replay.arrow_passes import Inventory
 from jobs.engines.engine import Among, Engine, OneOf, Rows
 from jobs.replaying.news import SOURCE, Extent
+from jobs.warehouse.replacing import Gone
 from jobs.warehouse.warehouse import Warehouse
 
 
@@ -39,9 +40,9 @@ class Work:
         return tuple(sorted({*self.extent.whole, *self.extent.partly}))
 
     @property
-    def partitions(self) -> tuple[str, ...] | None:
-        """The partitions of judged tables that are written; ``None``: all."""
-        return None if self.everything else self.clusters
+    def folded(self) -> Gone:
+        """What of the facts and checkpoints is told anew."""
+        return Gone(frozenset(self.extent.whole), frozenset(self.extent.touched))
 
     def of_sources(self, *, wanted: bool = True) -> Among:
         """The rows of the sources touched, or those of all others."""

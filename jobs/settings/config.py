@@ -33,7 +33,7 @@ FARTHEST_ZONE = 14 * 60
 NODE_FROM = ("envelope", "folder")
 """Who wrote a line, where its envelope names a node: that node, or that of the file's folder."""
 
-SYSTEMS = tuple(one.name for one in DIALECTS if one.said)
+SYSTEMS = tuple(one.name for one in DIALECTS if one.parse_line)
 """The systems whose layouts can be set."""
 
 MOST_PARTITIONS = 100_000
@@ -247,7 +247,7 @@ class TimingEntry:
     def rule(self) -> TimingRule:
         """The same for the core."""
         timeouts = tuple(
-            sorted(((SETTABLE[name], ms) for name, ms in self.timeouts.items()), key=lambda one: one[0].name)
+            sorted(((SETTABLE[name], ms) for name, ms in self.timeouts.items()), key=lambda entry: entry[0].name)
         )
         return TimingRule(self.cluster, self.replica_group, timeouts)
 
@@ -296,7 +296,9 @@ class Config:
 
     def inventoried(self) -> Inventory:
         """What the fold reads where logs do not say it: the inventory, and the times of groups."""
-        listed = {(one.cluster, one.node): Listed(one.replica_group, one.member) for one in self.inventory}
+        listed = {
+            (source.cluster, source.node): Listed(source.replica_group, source.member) for source in self.inventory
+        }
         return Inventory(listed, tuple(entry.rule() for entry in self.timing))
 
     def bound_of(self, cluster: str, node: str) -> int:
@@ -314,10 +316,10 @@ class Config:
     def dialect_of(self, cluster: str, node: str, names: Iterable[str]) -> str | None:
         """The dialect of a file by any of its ``names``, with its layout; ``None`` where nothing is set."""
         fitting = (
-            one.dialect
-            for one in reversed(self.layouts)
-            if fnmatchcase(cluster, one.cluster) and fnmatchcase(node, one.node)
-            if any(fnmatchcase(name, one.files) for name in names)
+            layout.dialect
+            for layout in reversed(self.layouts)
+            if fnmatchcase(cluster, layout.cluster) and fnmatchcase(node, layout.node)
+            if any(fnmatchcase(name, layout.files) for name in names)
         )
         return next(fitting, None)
 
@@ -376,7 +378,7 @@ def without_nulls(found: Any) -> Any:
     """What a file says, without the keys that it leaves empty: these have their defaults."""
     if isinstance(found, dict):
         return {key: without_nulls(value) for key, value in found.items() if value is not None}
-    return [without_nulls(one) for one in found] if isinstance(found, list) else found
+    return [without_nulls(item) for item in found] if isinstance(found, list) else found
 
 
 def yaml_mistake(error: YAMLError) -> str:
@@ -397,7 +399,7 @@ def mistake(error: ErrorDetails, lines: Lines, file: Path) -> str:
     key = next((part for part in reversed(place) if isinstance(part, str)), None)
     if kind in {"unexpected_keyword_argument", "invalid_key"}:
         known = fields(Config if section is None else SECTIONS[section])
-        return f"{where}: unknown key {place[-1]}; known are {', '.join(sorted(one.name for one in known))}"
+        return f"{where}: unknown key {place[-1]}; known are {', '.join(sorted(option.name for option in known))}"
     words = {
         "must": f"{key} must be {error['msg']}",
         "missing": f"{key} is missing",
@@ -410,8 +412,8 @@ def mistake(error: ErrorDetails, lines: Lines, file: Path) -> str:
 def refuse_listed_twice(inventory: tuple[InventoryEntry, ...], lines: Lines, file: Path) -> None:
     """Raise :class:`JobError` when two entries speak of one folder."""
     seen: set[tuple[str, str]] = set()
-    for number, one in enumerate(inventory):
-        if (one.cluster, one.node) in seen:
+    for number, entry in enumerate(inventory):
+        if (entry.cluster, entry.node) in seen:
             where = f"{file}: inventory, line {lines.of(('inventory', number))}"
-            raise JobError(f"{where}: node {one.node} of cluster {one.cluster} is listed twice")
-        seen.add((one.cluster, one.node))
+            raise JobError(f"{where}: node {entry.node} of cluster {entry.cluster} is listed twice")
+        seen.add((entry.cluster, entry.node))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from election_core.model.timing import CONFIGURED, DEFAULT, PRINTED
 from jobs.reading.clocks import in_words
 from jobs.reading.explain import Explanation
+from jobs.reading.next_steps import lines_of
 from jobs.reading.story import folded
 from jobs.reading.words import certainty, measures, paragraph, spoken, spoken_ms, surely, undecidable, when
 from jobs.showing.incident_text import alike, place
@@ -34,6 +35,11 @@ def explanation_text(explanation: Explanation) -> Iterator[str]:
     if explanation.times:
         yield "Times of this group (docs/timing.md says what they mean)"
         yield from (f"  {text}" for text in times(explanation))
+        yield ""
+    if explanation.steps:
+        yield "What to do next"
+        for heading, text in lines_of(explanation.steps):
+            yield from paragraph(text, f"  {heading:<8}", " " * 10)
         yield ""
     yield "What would refute it"
     yield from paragraph(rule.refuted_by, "  ")

@@ -4,12 +4,17 @@ An executor writes the rows of its tasks straight into Parquet files below the t
 one commit of the driver names them (:meth:`~jobs.warehouse.warehouse.Warehouse.replace`); what a killed or repeated
 attempt wrote is never named, and ``VACUUM`` removes it. Rows go neither through the JVM nor to the driver.
 
-Every table written here is partitioned by one column, which Delta keeps out of the files: a file holds rows of one of
-its values.
+A table that landings write is partitioned by one column, which Delta keeps out of the files: a file holds rows of one
+of its values. A table whose rows a night replaces has no partitions: the name of a file says which keys may be in it
+(:func:`place`), so that a night writes anew only the files that hold some of its own.
 """
 
+import re
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import md5
 from typing import Any
 from uuid import uuid4
 
@@ -19,10 +24,18 @@ import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
+from jobs.warehouse.patience import WAITS, no_machine, patiently
 from schemas import TABLES, Table
 
 ROW_GROUP = 10_000
 """Rows that are written at once."""
+
+FILE_ROWS = 100_000
+"""After so many rows a file of a table without partitions ends."""
+
+PLACES = re.compile(r"part-([0-9a-f]{8})-([0-9a-f]{8})-[0-9a-f-]{36}\.parquet")
+"""The name of a file that says which keys may be in it: the first and the last :func:`place`."""
+FIRST, LAST = "00000000", "ffffffff"
 
 Row = tuple[str, tuple[Any, ...]]
 """A table's name and the values of one of its rows, in the order of its columns."""
@@ -33,7 +46,10 @@ Rows = tuple[str, pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A Parquet file below the folder of ``table``, with so many ``rows``, all of one ``partition``; size in bytes."""
+    """A Parquet file below the folder of ``table``, with so many ``rows``; size in bytes.
+
+    All rows are of one ``partition``; it is empty where the table has none.
+    """
 
     table: str
     partition: str
@@ -43,28 +59,64 @@ class DataFile:
 
 
 class _Open:
-    """A data file that is being written."""
+    """A data file that is being written. It lies in memory until its rows say how it is called, if they do."""
 
     def __init__(self, table: Table, location: str, partition: object) -> None:
-        self._of = table.name, str(partition)
-        self._path = f"part-{uuid4()}.parquet"
+        self._table, self._partition = table, str(partition)
         self._schema = pa.schema([field for field in table.arrow_schema() if field.name not in table.partitioned_by])
-        self._stream = fs.PyFileSystem(DeltaStorageHandler(location)).open_output_stream(self._path)
+        self._path = f"part-{uuid4()}.parquet"
+        self._first, self._last = LAST, FIRST
+        self._system = fs.PyFileSystem(DeltaStorageHandler(location))
+        self._stream = pa.BufferOutputStream() if table.replaced_by else self._system.open_output_stream(self._path)
         self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd")
+        self.rows = 0
 
     def write(self, rows: pa.Table) -> None:
         """Add rows, as one row group. Raises :class:`ValueError` where one is null that may not be."""
         for field in self._schema:
             if not field.nullable and rows.column(field.name).null_count:
-                raise ValueError(f"{self._of[0]}.{field.name} is null")
+                raise ValueError(f"{self._table.name}.{field.name} is null")
+        self.rows += len(rows)
+        if self._table.replaced_by:
+            found = [place(*key.values()) for key in keys_of(rows, self._table).to_pylist()]
+            self._first, self._last = min([self._first, *found]), max([self._last, *found])
         self._writer.write_table(rows.select(self._schema.names).cast(self._schema), row_group_size=len(rows))
 
     def close(self) -> DataFile:
         """The finished file."""
         self._writer.close()
-        size = self._stream.tell()
+        size, path = self._stream.tell(), self._path
+        if self._table.replaced_by:
+            path = f"part-{self._first}-{self._last}-{uuid4()}.parquet"
+            patiently(lambda: self._put(path))
         self._stream.close()
-        return DataFile(*self._of, self._path, size, self._writer.writer.metadata.num_rows)
+        return DataFile(self._table.name, self._partition, path, size, self.rows)
+
+    def _put(self, path: str) -> None:
+        content = self._stream.getvalue()
+        # Without a buffer of its own Arrow would hand over what is no bytes, and Delta's file system takes only bytes.
+        with self._system.open_output_stream(path, buffer_size=content.size + 1) as stream:
+            stream.write(content)
+
+
+def keys_of(rows: pa.Table, table: Table) -> pa.Table:
+    """The keys by which the rows are replaced, each once."""
+    return rows.select(table.replaced_by).group_by(list(table.replaced_by)).aggregate([])
+
+
+def place(cluster: str, own: str) -> str:
+    """Where rows of a key stand in their table: eight hexadecimal digits, those of a cluster together."""
+    return _digits(cluster) + _digits(own)
+
+
+@lru_cache(100_000)
+def _digits(text: str) -> str:
+    return md5(text.encode(), usedforsecurity=False).hexdigest()[:4]
+
+
+def by_place(table: Table) -> tuple[str, ...]:
+    """The same as SQL that Spark and DuckDB read alike, to sort by."""
+    return tuple(f"substr(md5({name}), 1, 4)" for name in table.replaced_by)
 
 
 class _TableFiles:
@@ -72,9 +124,9 @@ class _TableFiles:
 
     def __init__(self, table: Table, root: str) -> None:
         self._table, self._location = table, f"{root}/{table.path}"
-        [self._column] = table.partitioned_by
-        self._at = table.names.index(self._column)
-        self._partition: object = None
+        self._column = next(iter(table.partitioned_by), None)
+        self._at = table.names.index(self._column) if self._column else 0
+        self._partition: object = ""
         self._rows: list[tuple[Any, ...]] = []
         self._batches: list[pa.RecordBatch] = []
         self._waiting = 0
@@ -83,7 +135,7 @@ class _TableFiles:
 
     def add(self, values: tuple[Any, ...]) -> None:
         """Add a row."""
-        if values[self._at] != self._partition:
+        if self._column is not None and values[self._at] != self._partition:
             self._turn_to(values[self._at])
         self._rows.append(values)
         if len(self._rows) == ROW_GROUP:
@@ -91,27 +143,36 @@ class _TableFiles:
 
     def add_batch(self, rows: pa.RecordBatch) -> None:
         """Add many rows, those of a partition together."""
+        if self._column is None:
+            self._take(rows)
+            return
         runs = pc.run_end_encode(rows.column(self._column))
         begin = 0
         for end, partition in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
             if partition != self._partition:
                 self._turn_to(partition)
-            self._batches.append(rows.slice(begin, end - begin))
-            self._waiting += end - begin
+            self._take(rows.slice(begin, end - begin))
             begin = end
-            if self._waiting >= ROW_GROUP:
-                self._write()
 
     def finish(self) -> None:
         """Write what waits, and close the file."""
         self._write()
-        if self._open is not None:
-            self.done.append(self._open.close())
-            self._open = None
+        self._close()
+
+    def _take(self, rows: pa.RecordBatch) -> None:
+        self._batches.append(rows)
+        self._waiting += rows.num_rows
+        if self._waiting >= ROW_GROUP:
+            self._write()
 
     def _turn_to(self, partition: object) -> None:
         self.finish()
         self._partition = partition
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self.done.append(self._open.close())
+            self._open = None
 
     def _write(self) -> None:
         if self._rows:
@@ -120,11 +181,25 @@ class _TableFiles:
             if self._open is None:
                 self._open = _Open(self._table, self._location, self._partition)
             self._open.write(pa.Table.from_batches(self._batches))
+            if self._column is None and self._open.rows >= FILE_ROWS:
+                self._close()
         self._rows, self._batches, self._waiting = [], [], 0
 
 
 def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
-    """Write rows below the warehouse ``root``: for each table and partition one file, where its rows come together."""
+    """Write rows below the warehouse ``root``: for each table and partition one file, where its rows come together.
+
+    Where a machine of HDFS does not answer, the next attempt at the same rows should find another one: it is waited.
+    """
+    try:
+        return _written(output, root)
+    except OSError as error:
+        if no_machine(error):
+            time.sleep(WAITS[-1])
+        raise
+
+
+def _written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
     tables: dict[str, _TableFiles] = {}
     for name, rows in output:
         if name not in tables:

@@ -44,7 +44,8 @@ class Stream(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """The next bytes; none at the end."""
         with as_os_errors():
-            return self._found.read(size)
+            found: bytes = self._found.read(size)
+            return found
 
 
 def info_of(status: FileStatus) -> fs.FileInfo:

@@ -47,6 +47,9 @@ def file_system(path: str) -> tuple[fs.FileSystem, str]:
     if not place.startswith("hdfs://"):
         system, root = fs.FileSystem.from_uri(place)
         return system, root
+    os.environ.setdefault(
+        "RUST_LOG", "error"
+    )  # its client tells of each DataNode that does not answer, a line each time
     try:
         from jobs.warehouse.hdfs import HdfsHandler
     except ModuleNotFoundError as error:

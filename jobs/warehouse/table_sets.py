@@ -23,4 +23,4 @@ def stands(warehouse: Warehouse, run: Mapping[str, Any]) -> bool:
 
 def clusters_of(warehouse: Warehouse) -> list[str]:
     """Every cluster of which something is landed."""
-    return sorted({row["cluster"] for row in warehouse.rows("landed_files", ["cluster"])})
+    return warehouse.distinct("landed_files", "cluster")

@@ -1,4 +1,4 @@
-"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold}/<table>``."""
+"""The Delta tables of one warehouse folder: ``<warehouse>/{bronze,silver,gold,side}/<table>``."""
 
 import json
 import os
@@ -6,10 +6,12 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
@@ -19,12 +21,19 @@ from pyarrow import fs
 from jobs import JobError
 from jobs.faults import Damaged, meaning
 from jobs.warehouse.data_files import DataFile
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
 from schemas import TABLES, Table
 from schemas.model import sql_text
 
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""
+
+FORM, FORM_PROPERTY = 2, "electionReplay.warehouseForm"
+"""The form of a warehouse that this release writes, and the property of ``gold.runs`` that says which one it has.
+
+It grows where an older release would write or read wrongly: 2 has judged tables without partitions.
+"""
 
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
@@ -40,6 +49,7 @@ class Warehouse:
     def __init__(self, root: str) -> None:
         self.root = for_spark(root)
         act_for_spark()
+        self._newest: dict[str, DeltaTable] = {}
 
     def location(self, table: str) -> str:
         """Where ``table`` stands."""
@@ -55,12 +65,27 @@ class Warehouse:
     def opened(self, table: str, version: int | None = None) -> DeltaTable:
         """``table`` as Delta knows it, the newest version by default.
 
-        Raises :class:`TableNotFoundError` where there is none, and :class:`~jobs.JobError` where its log is damaged.
+        Its log is read once; later only what was committed since. Raises :class:`TableNotFoundError` where there is
+        none, and :class:`~jobs.JobError` where its log is damaged.
         """
+        known = self._newest.get(table)
+        if known is not None and version == known.version():
+            return known
+        if version is None:
+            self._newest.pop(table, None)  # until it is known to be sound
         with self.telling(table):
-            found = DeltaTable(self.location(table), version=version)
+            if known is None or version is not None:
+                found = DeltaTable(self.location(table), version=version)
+            else:
+                before, found = known.version(), known
+                found.update_incremental()
+                if found.version() == before:
+                    self._newest[table] = found
+                    return found
             if empty := empty_commits(self.location(table)):
                 raise ValueError(f"the commit {empty[0]} is empty")
+            if version is None:
+                self._newest[table] = found
             return found
 
     def refuse_unwritable(self) -> None:
@@ -124,7 +149,17 @@ class Warehouse:
 
     def last_batch(self) -> int:
         """The number of the last landing that was finished; 0 if there is none."""
-        return max((row["batch"] for row in self.rows("landed_files", ["batch"])), default=0)
+        if self.version("landed_files") is None:
+            return 0
+        files = pa.table(self.opened("landed_files").get_add_actions(flatten=True))
+        return int(pc.max(files["partition.batch"].cast(pa.int64())).as_py() or 0) if files.num_rows else 0
+
+    def distinct(self, table: str, column: str) -> list[str]:
+        """The values of a column, each once, in order; none if the table is not there."""
+        if self.version(table) is None:
+            return []
+        with self.telling(table):
+            return sorted(self.dataset(table).to_table([column])[column].unique().to_pylist())
 
     def runs(self) -> list[dict[str, Any]]:
         """All rows of ``gold.runs``."""
@@ -134,7 +169,11 @@ class Warehouse:
         return rows
 
     def published(self) -> dict[str, Any] | None:
-        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published."""
+        """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published.
+
+        Raises :class:`JobError` where a newer release has published in a form that this one does not know.
+        """
+        self.refuse_newer()
         rows = [row for row in self.runs() if row["status"] == "published"]
         return max(rows, key=lambda row: (row["published_at"], row["run_id"]), default=None)
 
@@ -148,7 +187,7 @@ class Warehouse:
 
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
         """At which version readers read each table; what is written after a run was published is read as it is."""
-        newest = {name: self.version(name) for name in ("runs", "validations")}
+        newest = {name: self.version(name) for name in ("runs", "validations", "reviews")}
         versions = {**run["versions"], **newest}
         return {name: version for name, version in versions.items() if name in TABLES and version is not None}
 
@@ -159,19 +198,52 @@ class Warehouse:
         """
         self.refuse_foreign_folder()
         self.refuse_unwritable()
+        self.refuse_newer()
         for table in TABLES.values():
-            if self.version(table.name) is not None:
+            if self.version(table.name) is not None and self.shaped_alike(table):
                 self.add_missing_columns(table)
             else:
-                DeltaTable.create(
-                    self.location(table.name),
-                    delta_schema(table),
-                    mode="ignore",
-                    partition_by=list(table.partitioned_by),
-                    name=table.name,
-                    description=table.comment,
-                    configuration=retention(KEEP_DAYS),
-                )
+                patiently(partial(self._make, table))
+        self.note_form()
+
+    def form(self) -> int:
+        """The form that the warehouse has; 1 where nothing says so."""
+        if self.version("runs") is None:
+            return 1
+        return int(self.opened("runs").metadata().configuration.get(FORM_PROPERTY) or 1)
+
+    def refuse_newer(self) -> None:
+        """Raise :class:`JobError` for a warehouse of a newer release, in a form that this one does not know."""
+        if (form := self.form()) > FORM:
+            raise JobError(
+                f"the warehouse {self.root} has form {form}, and this release of election-replay knows forms up to "
+                f"{FORM}: use the release that wrote it, or a newer one"
+            )
+
+    def note_form(self) -> None:
+        """Let the warehouse say its form, once all tables have it."""
+        if self.form() != FORM:
+            self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+
+    def _make(self, table: Table) -> None:
+        DeltaTable.create(
+            self.location(table.name),
+            delta_schema(table),
+            mode="ignore" if self.version(table.name) is None else "overwrite",
+            partition_by=list(table.partitioned_by),
+            name=table.name,
+            description=table.comment,
+            configuration=retention(KEEP_DAYS),
+        )
+
+    def shaped_alike(self, table: Table) -> bool:
+        """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
+
+        Where it has those of an older release, it begins anew, empty: what is published of it stays readable at its
+        own version, and the next replay judges everything. A table of landings is never made anew.
+        """
+        here = self.opened(table.name).metadata().partition_columns
+        return not table.replaced_by or here == list(table.partitioned_by)
 
     def add_missing_columns(self, table: Table) -> None:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
@@ -206,26 +278,62 @@ class Warehouse:
         partition at all the files only come in addition. Raises :class:`JobError` when another job has written to the
         table since that version.
         """
+        column = next(iter(TABLES[table].partitioned_by), None)
+        mode: Literal["append", "overwrite"] = "append" if partitions is not None and not partitions else "overwrite"
+        filters = [(column, "in", sorted(partitions))] if column and partitions else None
+        self._commit(added(files, table), table, mode, filters, note, version)
+
+    def exchange(self, files: Iterable[DataFile], gone: Mapping[str, int], table: str, note: str, version: int) -> None:
+        """Make ``files`` stand in ``table`` in place of those ``gone``: path -> size in bytes.
+
+        That is one commit on top of ``version``. Raises :class:`JobError` when another job has written to the table
+        since.
+        """
+        now = int(time.time() * 1000)
+        removed = [RemoveAction(path, True, now, size, {}) for path, size in gone.items()]
+        self._commit([*added(files, table), *removed], table, "append", None, note, version)
+
+    def _commit(
+        self,
+        actions: list[AddAction | RemoveAction],
+        table: str,
+        mode: Literal["append", "overwrite"],
+        filters: list[tuple[str, str, list[str]]] | None,
+        note: str,
+        version: int | None,
+    ) -> None:
         opened = self.opened(table, version)
-        column, now = TABLES[table].partitioned_by[0], int(time.time() * 1000)
-        adds: list[AddAction | RemoveAction] = [
-            AddAction(one.path, one.size, {column: one.partition}, now, data_change=True, stats=stats_of(one))
-            for one in files
-            if one.table == table
-        ]
+        self.refuse_other_shape(table, opened)
         try:
-            opened.create_write_transaction(
-                adds,
-                mode="append" if partitions is not None and not partitions else "overwrite",
-                schema=opened.schema(),
-                partition_by=[column],
-                partition_filters=[(column, "in", sorted(partitions))] if partitions else None,
-                commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+            patiently(
+                lambda: opened.create_write_transaction(
+                    actions,
+                    mode=mode,
+                    schema=opened.schema(),
+                    partition_by=list(TABLES[table].partitioned_by),
+                    partition_filters=filters,
+                    commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
+                )
             )
         except CommitFailedError as error:
             raise JobError(
                 f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
+
+    def refuse_other_shape(self, table: str, opened: DeltaTable) -> None:
+        """Raise :class:`JobError` where data files of ours would not fit a table: Delta itself does not look.
+
+        Files name no partitions, so that those of other columns would be null; columns that it lacks would be lost.
+        """
+        here, wanted = opened.metadata().partition_columns, list(TABLES[table].partitioned_by)
+        if here != wanted:
+            raise JobError(
+                f"the table {self.location(table)} is partitioned by {', '.join(here) or 'nothing'}, not by "
+                f"{', '.join(wanted) or 'nothing'}: another release of election-replay made it"
+            )
+        lacking = {*TABLES[table].names}.difference(one.name for one in opened.schema().fields)
+        if lacking:
+            raise JobError(f"the table {self.location(table)} has no column {', '.join(sorted(lacking))}: run `replay`")
 
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
         """Add a few rows, without Spark, and the columns that the table of an older release lacks.
@@ -236,7 +344,21 @@ class Warehouse:
         if self.version(table) is not None:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
-        write_deltalake(self.location(table), shaped, mode="append")
+        patiently(lambda: write_deltalake(self.location(table), shaped, mode="append"))
+
+
+def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
+    """Those of ``files`` that belong to ``table``, as Delta's log names them."""
+    columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
+    return [
+        AddAction(
+            *(one.path, one.size, dict.fromkeys(columns, one.partition), now),
+            data_change=True,
+            stats=stats_of(one),
+        )
+        for one in files
+        if one.table == table
+    ]
 
 
 def empty_commits(location: str) -> list[str]:
@@ -263,10 +385,12 @@ def retention(days: int) -> dict[str, str]:
     """Delta's settings of a table whose versions are kept for ``days``.
 
     Delta would remove entries of the log by their own age, at any commit that makes a checkpoint, and an entry may be
-    much older than a run that names its version: only :mod:`jobs.upkeep` removes them.
+    much older than a run that names its version: only :mod:`jobs.upkeep` removes them. A checkpoint of the log every
+    few nights keeps short what is read of it.
     """
     kept = f"interval {max(days, 1)} days"
     return {
+        "delta.checkpointInterval": "20",
         "delta.enableExpiredLogCleanup": "false",
         "delta.logRetentionDuration": kept,
         "delta.deletedFileRetentionDuration": kept,

@@ -16,6 +16,7 @@ from tests.election_core.decisions.controller import CONTROLLER
 from tests.election_core.decisions.dledger import DLEDGER
 from tests.election_core.decisions.metadata import METADATA
 from tests.election_core.decisions.order_lock import ORDER_LOCK
+from tests.election_core.decisions.writes import WRITES
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "tests" / "scenarios"
@@ -27,6 +28,7 @@ TABLES: dict[str, tuple[Decision, ...]] = {
     "broker_identity": BROKER_IDENTITY,
     "acting_master": ACTING_MASTER,
     "order_lock": ORDER_LOCK,
+    "writes": WRITES,
     "metadata": METADATA,
     "raft": RAFT,
     "zab": ZAB,

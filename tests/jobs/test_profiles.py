@@ -14,7 +14,13 @@ from jobs.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 PROFILES = ROOT / "conf/spark"
-PAGES = (*sorted(PROFILES.glob("*.conf")), ROOT / "Containerfile", ROOT / "docs/operations.md", ROOT / "README.md")
+PAGES = (
+    *sorted(PROFILES.glob("*.conf")),
+    ROOT / "Containerfile",
+    ROOT / "docs/operations.md",
+    ROOT / "docs/clusters.md",
+    ROOT / "README.md",
+)
 SUBMIT = Path(pyspark.__file__).parent / "bin/spark-submit"
 CLUSTERS = {"k8s": "k8s://https://127.0.0.1:1", "yarn": "yarn", "standalone": "spark://127.0.0.1:1"}
 """The profiles for clusters, and a master for each at which nobody listens."""
@@ -64,6 +70,7 @@ def test_without_settings_a_profile_ends_before_it_asks_its_cluster(profile: str
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/pipeline.yaml").write_text("")
     here = {"spark.jars.packages": "", "spark.archives": "", "spark.pyspark.python": sys.executable}
+    here["spark.pyspark.driver.python"] = sys.executable
     done = subprocess.run(
         [
             *(SUBMIT, "--properties-file", PROFILES / f"{profile}.conf", "--master", master, "--deploy-mode", "client"),

@@ -2,11 +2,8 @@
 
 import json
 import os
-import signal
-import socket
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +17,7 @@ import pytest
 
 from tests.acceptance.published import Warehouse, replay_in
 from tests.conftest import Landing
+from tests.daemons import Daemon, free_ports, started, wait_until
 
 if TYPE_CHECKING:
     from jobs.engines.spark_engine import SparkEngine
@@ -34,11 +32,11 @@ GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
 
 @dataclass(frozen=True)
 class Cluster:
-    """A master and its workers, each the leader of a process group of its own, as if on a machine of its own."""
+    """A master and its workers."""
 
     address: str
     page: str
-    workers: list[subprocess.Popen[bytes]]
+    workers: list[Daemon]
 
     def state(self) -> dict[str, Any]:
         """What the master knows."""
@@ -55,15 +53,17 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     ports = free_ports(4)
     page, address = f"http://127.0.0.1:{ports[1]}", f"spark://127.0.0.1:{ports[0]}"
     start = [SPARK / "bin/spark-class", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1"]
-    master = launched([*start, "--port", str(ports[0]), "--webui-port", str(ports[1])], tmp_path)
+    bare = bare_environment()
+    master = started([*start, "--port", ports[0], "--webui-port", ports[1]], tmp_path / "master.log", bare)
     workers = [
-        launched(
+        started(
             [
                 *(SPARK / "bin/spark-class", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1"),
-                *("--webui-port", str(port), "--cores", "1", "--memory", "1g", "--work-dir", tmp_path / str(port)),
+                *("--webui-port", port, "--cores", "1", "--memory", "1g", "--work-dir", tmp_path / str(port)),
                 address,
             ],
-            tmp_path,
+            tmp_path / f"{port}.log",
+            bare,
         )
         for port in ports[2:]
     ]
@@ -72,10 +72,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         wait_until(lambda: made.state()["aliveworkers"] == len(workers))
         yield made
     finally:
-        for process in (*workers, master):
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        for daemon in (*workers, master):
+            daemon.kill()
 
 
 def test_a_night_outlives_one_of_two_workers(
@@ -89,6 +87,9 @@ def test_a_night_outlives_one_of_two_workers(
             *("--master", cluster.address, "--py-files", packed(tmp_path), "--driver-memory", "1g"),
             *("--executor-memory", "512m", "--executor-cores", "1", "--conf", "spark.driver.host=127.0.0.1"),
             *("--conf", f"spark.eventLog.dir={events.as_uri()}"),
+            # The packages come as a zip, and Python is this one: the archive takes minutes to make.
+            *("--conf", "spark.archives=", "--conf", f"spark.pyspark.python={sys.executable}"),
+            *("--conf", f"spark.pyspark.driver.python={sys.executable}"),
             *(ROOT / "jobs/run.py", "--landing", logs, "--warehouse", tmp_path / "cluster"),
             *("--config", ROOT / "conf/pipeline.yaml"),
         ],
@@ -100,7 +101,7 @@ def test_a_night_outlives_one_of_two_workers(
     assert job.stdout
     said = [next(line for line in job.stdout if line.startswith("land"))]
     assert cluster.state()["activeapps"][0]["cores"] == 2
-    os.killpg(cluster.workers[0].pid, signal.SIGKILL)
+    cluster.workers[0].kill()
     said += job.stdout.readlines()
     assert job.wait() == 0, "".join(said) + (tmp_path / "stderr").read_text()[-3000:]
     assert cluster.state()["aliveworkers"] == 1
@@ -127,14 +128,6 @@ def ordered(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
 
 
-def launched(command: list[Any], folder: Path) -> subprocess.Popen[bytes]:
-    """A daemon of Spark."""
-    log = (folder / f"{len(list(folder.iterdir()))}.log").open("w")
-    return subprocess.Popen(
-        list(map(str, command)), env=bare_environment(), cwd=folder, stdout=log, stderr=log, start_new_session=True
-    )
-
-
 def bare_environment() -> dict[str, str]:
     """An environment that does not lead to this checkout: the code has to come by Spark."""
     kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "SPARK_HOME"}}
@@ -143,20 +136,3 @@ def bare_environment() -> dict[str, str]:
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
-def wait_until(done: Any, seconds: int = 120) -> None:
-    """Wait for something that Spark does."""
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.3)

@@ -16,6 +16,7 @@ from tests.jobs.tables import at, finding, log_line, publish, put, role, term
 ARGUMENTS = {
     "incident_timeline": "'c1', 'g1'",
     "leader_at": "'c1', 'g1', '2026-03-01T12:00:30Z'",
+    "events_around": "'c1', '2026-03-01T12:00:30Z'",
     "findings_new": "'2026-03-01T12:00:00Z'",
     "findings_between": "'2026-03-01T12:00:00Z', '2026-03-01T13:00:00Z'",
 }

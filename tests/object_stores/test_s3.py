@@ -1,82 +1,179 @@
-"""A night from and into an S3-compatible store, through Spark's connector, Arrow and Delta's own reader."""
+"""Nights from and into a real S3 server, over TLS and with limited rights, on machines that share nothing."""
 
 import json
 import os
 import re
-import socket
+import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pyspark
 import pytest
-from pyarrow import fs
+from deltalake import DeltaTable
 
+from jobs import JobError
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
 from tests.acceptance.published import election_replay
+from tests.conftest import Landing
+from tests.daemons import Daemon, free_ports, started
+from tests.object_stores.store import Store, running
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 SPARK = Path(pyspark.__file__).parent
-CLUSTER = "kill-leader-533"
+RUNS = ("etcd/kill-leader-34-text", "rocketmq-dledger/isolate-leader-497", "zookeeper/kill-leader-384")
+OF_THE_RUN = {"runs", "validations", "landed_files"}
+"""Tables that tell of one run, and of when files were made."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The server; this process finds it too, as the user."""
+    began = time.monotonic()
+    with running(tmp_path_factory.mktemp("store")) as made:
+        kept = dict(os.environ)
+        os.environ.update(made.environment())
+        print(f"  {time.monotonic() - began:6.1f} s  started: an S3 server at {made.address}")
+        yield made
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+@pytest.fixture(scope="module")
+def zone(store: Store, landing: Landing) -> Path:
+    """The logs here; the same are in the store."""
+    here = landing(RUNS)
+    for path in sorted(here.rglob("*")):
+        if path.is_file():
+            store.put(f"/logs/zone/{path.relative_to(here)}", path.read_bytes())
+    return here
+
+
+@pytest.fixture(scope="module")
+def local(zone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the same logs come to on one machine."""
+    folder = tmp_path_factory.mktemp("local") / "w"
+    election_replay("run", "--landing", zone, "--warehouse", folder, "--engine", "local", *settings())
+    return folder
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Mapping[str, str]]:
-    """A store with two buckets; the environment in which everybody finds it."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    with (tmp_path / "store.log").open("w") as log:
-        process = subprocess.Popen(
-            [os.environ["MOTO_SERVER"], "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log
-        )
-    end = time.monotonic() + 120
-    while socket.socket().connect_ex(("127.0.0.1", port)):
-        assert time.monotonic() < end, "the store did not start"
-        time.sleep(0.2)
-    for bucket in ("logs", "tables"):
-        with urlopen(Request(f"{address}/{bucket}", method="PUT")):  # noqa: S310 - our own store
-            pass
-    who = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "us-east-1"}
-    yield who | {"AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": address, "AWS_ALLOW_HTTP": "true"}
-    process.terminate()
-    process.wait()
+def workers(tmp_path: Path) -> Iterator[str]:
+    """A master and two workers that know neither the store nor this checkout; the master's address."""
+    port, page = free_ports(2)
+    bare = {"PATH": os.environ["PATH"], "SPARK_LOCAL_IP": "127.0.0.1"}
+    start = [SPARK / "bin/spark-class", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1"]
+    words = ("--port", port, "--webui-port", page)
+    daemons: list[Daemon] = [started([*start, *words], tmp_path / "master.log", bare)]
+    for name in ("one", "two"):
+        home = tmp_path / name
+        home.mkdir()
+        start = [SPARK / "bin/spark-class", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1"]
+        words = ("--webui-port", 0, "--cores", 2, "--memory", "4g", "--work-dir", home, f"spark://127.0.0.1:{port}")
+        daemons.append(started([*start, *words], home / "worker.log", bare | {"HOME": str(home)}))
+    yield f"spark://127.0.0.1:{port}"
+    for daemon in daemons:
+        daemon.kill()
 
 
-def test_a_night_from_and_into_a_store(store: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in store.items():
-        monkeypatch.setenv(name, value)
-    system, _ = fs.FileSystem.from_uri("s3://logs/zone")
-    fs.copy_files(str(ROOT / "examples/landing" / CLUSTER), f"logs/zone/{CLUSTER}", destination_filesystem=system)
-    settings = {"endpoint": store["AWS_ENDPOINT_URL"], "endpoint.region": "us-east-1", "path.style.access": "true"}
+def test_executors_that_share_nothing_with_the_driver_land_and_judge(local: Path, workers: str, tmp_path: Path) -> None:
+    command = printed()
+    began = time.monotonic()
+    places = (SPARK / "bin", Path(sys.executable).parent, os.environ["PATH"])
+    (tmp_path / "events").mkdir()
+    here = f"--conf spark.driver.host=127.0.0.1 --conf spark.eventLog.dir={(tmp_path / 'events').as_uri()} jobs/run.py"
     done = subprocess.run(
-        [
-            *(SPARK / "bin/spark-submit", "--properties-file", ROOT / "conf/spark/local.conf"),
-            *("--packages", packages(), "--exclude-packages", "software.amazon.awssdk:bundle"),
-            *(word for name, value in settings.items() for word in ("--conf", f"spark.hadoop.fs.s3a.{name}={value}")),
-            *(ROOT / "jobs/run.py", "--landing", "s3a://logs/zone", "--warehouse", "s3a://tables/w"),
-        ],
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)},
+        ["sh", "-c", command.replace("spark://HOST:7077", workers).replace("jobs/run.py", here)],
+        cwd=ROOT,
+        env=os.environ | {"PATH": os.pathsep.join(map(str, places))},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert "1 clusters, 1 replica groups" in done.stdout
-    ask = ("SELECT rule, summary FROM findings ORDER BY ALL", "--format", "json")
-    found = json.loads(election_replay("sql", "--warehouse", "s3://tables/w", *ask))
-    assert any(row["rule"] == "LEADERLESS" and "n1 (term 1) died" in row["summary"] for row in found)
-    assert "expectations of 13 tables hold" in election_replay("validate", "--warehouse", "s3a://tables/w")
-    again = election_replay("run", "--landing", "s3a://logs/zone", "--warehouse", "s3a://tables/w")
-    assert "Nothing new has come" in again
+    print(done.stdout)
+    print(f"  {time.monotonic() - began:6.1f} s  a night on two executors that share nothing")
+    assert list(tmp_path.glob("one/app-*/*/environment")), "Python's packages came by Spark"
+    assert_same("s3a://tables/warehouse", local)
+    assert "expectations of 13 tables hold" in election_replay("validate", "--warehouse", "s3a://tables/warehouse")
 
 
-def packages() -> str:
-    """The packages that docs/operations.md names."""
-    found = re.search(r"--packages (\S+)", (ROOT / "docs/operations.md").read_text(encoding="utf-8"))
-    assert found
-    return found[1]
+def test_two_runs_at_once_and_an_upkeep_lose_and_mix_nothing(zone: Path, local: Path) -> None:
+    assert zone.is_dir()
+    run = ("run", "--landing", "s3://logs/zone", "--warehouse", "s3://tables/both", "--engine", "local", *settings())
+    first, second = beside(run), beside(run)
+    ends = [(one.wait(300), str(one.communicate())) for one in (first, second)]
+    for code, said in ends:
+        assert code == 0 or "error: another job has written" in said, said
+    election_replay(*run)
+    with_upkeep = beside(run), beside(("upkeep", "--warehouse", "s3://tables/both"))
+    assert all(one.wait(300) == 0 or "another" in str(one.communicate()) for one in with_upkeep)
+    election_replay(*run)
+    assert_same("s3://tables/both", local)
+
+
+@pytest.mark.usefixtures("store")
+def test_of_two_commits_on_one_version_the_store_takes_one() -> None:
+    tables = Warehouse("s3://tables/commits")
+    tables.create()
+    version = tables.version("events")
+    tables.replace([], "events", ["1"], "first", version)
+    with pytest.raises(JobError, match="another job has written"):
+        tables.replace([], "events", ["1"], "second", version)
+
+
+@pytest.mark.usefixtures("zone")
+def test_who_may_only_read_is_told_so() -> None:
+    done = subprocess.run(
+        words("run", "--landing", "s3://logs/zone", "--warehouse", "s3://logs/w", "--engine", "local", *settings()),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert "error: permission is denied: " in done.stderr
+
+
+def assert_same(warehouse: str, local: Path) -> None:
+    """All tables, row by row, as they are published."""
+    for table in [name for name in TABLES if name not in OF_THE_RUN]:
+        assert rows(warehouse, table) == rows(str(local), table), table
+    assert rows(warehouse, "findings")
+
+
+def rows(warehouse: str, table: str) -> list[str]:
+    """All published rows of a table, in an order of their own, as Delta's own reader gives them."""
+    runs = DeltaTable(f"{warehouse}/{TABLES['runs'].path}").to_pyarrow_table().to_pylist()
+    run = max((one for one in runs if one["status"] == "published"), key=lambda one: str(one["published_at"]))
+    version = dict(run["versions"])[table]
+    found = DeltaTable(f"{warehouse}/{TABLES[table].path}", version=version).to_pyarrow_table().to_pylist()
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in found)
+
+
+def settings() -> tuple[str, str]:
+    """The settings of every run here."""
+    return "--config", str(ROOT / "conf/pipeline.yaml")
+
+
+def words(*arguments: str) -> list[str]:
+    """A command of ours."""
+    return [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())", *arguments]
+
+
+def beside(arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
+    """A command that runs beside others."""
+    return subprocess.Popen(words(*arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def printed() -> str:
+    """The command of docs/clusters.md for a store, with what it says for certificates of one's own."""
+    text = re.sub(r"\\\n\s*", "", (ROOT / "docs/clusters.md").read_text(encoding="utf-8"))
+    [command] = re.findall(r"(?m)^spark-submit .*s3a://.*$", text)
+    [more] = re.findall(r"(?m)^    (--conf spark.executorEnv.SSL_CERT_FILE.*)$", text)
+    assert "--config" in shlex.split(command)
+    return command.replace("jobs/run.py", f"{more} jobs/run.py")

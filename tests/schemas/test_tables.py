@@ -83,7 +83,7 @@ def test_types_are_those_of_the_dataclasses(kind: type, table: str) -> None:
 
 @EVERY
 def test_a_table_is_complete(table: Table) -> None:
-    assert table.layer in {"bronze", "silver", "gold"}
+    assert table.layer in {"bronze", "silver", "gold", "side"}
     assert table.comment.endswith(".")
     assert len(set(table.names)) == len(table.names)
     assert set(table.partitioned_by) <= set(table.names)

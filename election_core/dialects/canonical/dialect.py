@@ -139,7 +139,11 @@ TYPES: Mapping[Any, tuple[Callable[[Any], Any], Mapping[str, Any]]] = {
 
 def _type_of(hint: Any) -> Any:
     """The type of a field, without its ``None``."""
-    return next((one for one in get_args(hint) if one is not NoneType), hint) if NoneType in get_args(hint) else hint
+    return (
+        next((option for option in get_args(hint) if option is not NoneType), hint)
+        if NoneType in get_args(hint)
+        else hint
+    )
 
 
 _HINTS = get_type_hints(Event)
@@ -200,8 +204,8 @@ class Canonical:
         inner = held[1]
         stream = stream_at(held[1].file)
         dialect = self.dialect_of(stream)
-        said = utc_offset_minutes or None if inner.utc_offset_minutes is None else inner.utc_offset_minutes
-        offset = said if said is not None else dialect.utc_offset_minutes if dialect else 0
+        east = utc_offset_minutes or None if inner.utc_offset_minutes is None else inner.utc_offset_minutes
+        offset = east if east is not None else dialect.utc_offset_minutes if dialect else 0
         first, *more = inner.text.split("\n")
         return Record(first, tuple(more), stream, offset), dialect
 

@@ -74,7 +74,7 @@ def parse(record: Record) -> Event | None:
         line = _json_line(record.text) if record.text.startswith("{") else _text_line(record.text)
     except (ValueError, RecursionError) as error:
         raise Unparsable(f"not a line of etcd: {error}") from None
-    return None if line is None else said(line, record)
+    return None if line is None else parse_line(line, record)
 
 
 def reads(text: str) -> bool:
@@ -85,7 +85,7 @@ def reads(text: str) -> bool:
         return False
 
 
-def said(line: Line, record: Record) -> Event | None:
+def parse_line(line: Line, record: Record) -> Event | None:
     """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
     for pattern in TABLE.candidates(line.message):
         kind = pattern.text.kind
@@ -181,7 +181,7 @@ ETCD = Dialect(
     utc_offset_minutes=0,
     parse=parse,
     time_of=time_of,
-    said=said,
+    parse_line=parse_line,
     reads=reads,
     anchors=TABLE.anchors(),
 )

@@ -34,14 +34,14 @@ def member(printed: str) -> str | None:
 
 def members(printed: str) -> tuple[str, ...]:
     """A list of ids, ``1a,2b``."""
-    return tuple(one for one in map(member, printed.split(",")) if one) if printed else ()
+    return tuple(name for name in map(member, printed.split(",")) if name) if printed else ()
 
 
 def _decimals(printed: str) -> tuple[str, ...]:
-    numbers = [int(one) for one in printed.split() if len(one) <= 20]
-    if len(numbers) != len(printed.split()) or any(one >= 2**64 for one in numbers):
+    numbers = [int(number) for number in printed.split() if len(number) <= 20]
+    if len(numbers) != len(printed.split()) or any(number >= 2**64 for number in numbers):
         raise ValueError(f"not ids of members: {printed[:80]!r}")
-    return tuple(f"{one:x}" for one in numbers)
+    return tuple(f"{number:x}" for number in numbers)
 
 
 def _configuration(printed: str) -> Fields:
@@ -128,7 +128,7 @@ def _flag(value: Any) -> bool:
 def _urls(value: Any) -> str | None:
     if not isinstance(value, list):
         raise ValueError(f"not a list: {str(value)[:40]!r}")
-    return ",".join(_text(one) or "" for one in value) or None
+    return ",".join(_text(url) or "" for url in value) or None
 
 
 def _id(value: Any) -> str | None:

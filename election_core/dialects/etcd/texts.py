@@ -10,7 +10,7 @@ from election_core.dialects.dialect import Fields, Text, under
 
 def _tally(columns: Fields) -> Fields:
     """``count`` are the refusals; with the grants they are all answers."""
-    return {**columns, "answered": (columns.get("accepted") or 0) + (columns.get("count") or 0)}
+    return {**columns, "answered": columns["accepted"] + columns["count"]}
 
 
 LEADERSHIP = (

@@ -30,7 +30,7 @@ def member(name: str | None) -> str:
 
 def configuration(members: Iterable[str]) -> str:
     """``voters=(1 2)``: ids in decimals, in their order."""
-    return f"voters=({' '.join(str(one) for one in sorted(int(member, 16) for member in members))})"
+    return f"voters=({' '.join(str(number) for number in sorted(int(member, 16) for member in members))})"
 
 
 def duration(milliseconds: int) -> str:

@@ -17,6 +17,7 @@ from election_core.dialects.rocketmq import lock as rocketmq_lock
 from election_core.dialects.rocketmq import nameserver as rocketmq_nameserver
 from election_core.dialects.rocketmq import process as rocketmq_process
 from election_core.dialects.rocketmq import store as rocketmq_store
+from election_core.dialects.rocketmq import writes as rocketmq_writes
 from election_core.dialects.rocketmq.shapes import ROCKETMQ_SHAPES
 from election_core.model.events import Event
 
@@ -43,6 +44,7 @@ TEXTS = (
     *rocketmq_lock.TEXTS,
     *rocketmq_nameserver.TEXTS,
     *rocketmq_process.TEXTS,
+    *rocketmq_writes.TEXTS,
 )
 TABLE = Table(TEXTS, ROCKETMQ_SHAPES)
 
@@ -58,7 +60,7 @@ def parse(record: Record) -> Event | None:
     if found is None:
         return None
     time, fraction, level, thread, message = found.groups()
-    return said(Line(partial(moment, time, fraction), level, thread, None, None, message.rstrip()), record)
+    return parse_line(Line(partial(moment, time, fraction), level, thread, None, None, message.rstrip()), record)
 
 
 def reads(text: str) -> bool:
@@ -67,7 +69,7 @@ def reads(text: str) -> bool:
     return found is not None and not found.group(4).startswith((" ", "["))
 
 
-def said(line: Line, record: Record) -> Event | None:
+def parse_line(line: Line, record: Record) -> Event | None:
     """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
     thread, message = line.thread or "", line.message
     for pattern in TABLE.candidates(message):
@@ -117,7 +119,7 @@ ROCKETMQ = Dialect(
     utc_offset_minutes=GMT_PLUS_8,
     parse=parse,
     time_of=time_of,
-    said=said,
+    parse_line=parse_line,
     reads=reads,
     anchors=TABLE.anchors(),
 )

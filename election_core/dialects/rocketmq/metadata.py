@@ -125,31 +125,31 @@ def leaves(text: str) -> Iterator[tuple[tuple[str, ...], str | None]]:
     closing: list[str] = []
     position, wanted, empty = 0, "begin", False
     while match := _TOKEN.match(text, position):
-        what, position = match.lastgroup or "", match.end()
-        printed = match[what]
-        if what not in _MAY_FOLLOW[wanted] or (what == "close" and printed != closing[-1]):
+        part, position = match.lastgroup or "", match.end()
+        printed = match[part]
+        if part not in _MAY_FOLLOW[wanted] or (part == "close" and printed != closing[-1]):
             raise ValueError(f"not as expected at character {position}")
-        if what == "open":
+        if part == "open":
             closing.append("}" if printed == "{" else "]")
             wanted, empty = ("key or end" if printed == "{" else "value or end"), True
             if len(closing) > DEEPEST:
                 raise ValueError(f"nested deeper than {DEEPEST} at character {position}")
-        elif what == "comma":
+        elif part == "comma":
             wanted = "key" if closing[-1] == "}" else "value"
-        elif what == "key":
+        elif part == "key":
             path.append(_plain(printed))
             wanted, empty = "value", False
         else:
-            if what == "scalar" or empty:
-                yield tuple(path), _plain(printed) if what == "scalar" else None
-            closing, path, wanted, empty = *_ended(what, closing, path), False
+            if part == "scalar" or empty:
+                yield tuple(path), _plain(printed) if part == "scalar" else None
+            closing, path, wanted, empty = *_ended(part, closing, path), False
     if text[position:].strip() or wanted != "end":
         raise ValueError(f"breaks off at character {position}")
 
 
-def _ended(what: str, closing: list[str], path: list[str]) -> tuple[list[str], list[str], str]:
+def _ended(part: str, closing: list[str], path: list[str]) -> tuple[list[str], list[str], str]:
     """Brackets, path and what may follow after the end of a value; the key of a value in an object is done with it."""
-    left = closing[:-1] if what == "close" else closing
+    left = closing[:-1] if part == "close" else closing
     if not left:
         return left, path, "end"
     return left, path[:-1] if left[-1] == "}" else path, "next"

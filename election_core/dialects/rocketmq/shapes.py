@@ -53,7 +53,7 @@ def ids(printed: str | None) -> tuple[str, ...] | None:
     if not (printed.startswith("[") and printed.endswith("]")):
         raise ValueError(f"not a set: {printed[:40]!r}")
     inner = printed[1:-1].strip()
-    return tuple(one.strip() for one in inner.split(",")) if inner else ()
+    return tuple(name.strip() for name in inner.split(",")) if inner else ()
 
 
 def _epochs(printed: str) -> tuple[EpochEntry, ...] | None:
@@ -68,7 +68,7 @@ def _epochs(printed: str) -> tuple[EpochEntry, ...] | None:
 
 
 def _epoch(found: re.Match[str]) -> EpochEntry:
-    epoch, start, end = (integer(one) or 0 for one in found.groups())
+    epoch, start, end = (integer(number) or 0 for number in found.groups())
     return EpochEntry(epoch, start, None if end == OPEN_END else end)
 
 
@@ -216,11 +216,11 @@ def _queue(printed: str) -> Fields:
 
 def _queues(printed: str) -> Fields:
     """A set of ``MessageQueue`` of one broker set; members are ``topic:number``."""
-    own = [_queue(one) for one in _QUEUE.findall(printed)]
-    sets = {queue["replica_group"] for queue in own}
+    queues = [_queue(printed_queue) for printed_queue in _QUEUE.findall(printed)]
+    sets = {queue["replica_group"] for queue in queues}
     return {
         "replica_group": sets.pop() if len(sets) == 1 else None,
-        "members": tuple(f"{queue['topic']}:{queue['queue_id']}" for queue in own),
+        "members": tuple(f"{queue['topic']}:{queue['queue_id']}" for queue in queues),
     }
 
 

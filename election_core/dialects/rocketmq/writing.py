@@ -80,7 +80,7 @@ def queue(topic: str, broker_set: str, number: int) -> str:
 
 def ids(members: Iterable[int]) -> str:
     """A set of broker ids."""
-    return f"[{', '.join(str(one) for one in members)}]"
+    return f"[{', '.join(str(member) for member in members)}]"
 
 
 def epoch_entry(epoch: int, start: int, end: int | None = None) -> str:
@@ -95,7 +95,7 @@ def epoch_entries(entries: Iterable[tuple[int, int, int | None]]) -> str:
 
 def bean(name: str, of: Mapping[str, Any]) -> str:
     """The ``toString`` of an event or a header of the controller; a text that is null keeps its quotes."""
-    return f"{name}{{{members({key: ids(one) if isinstance(one, tuple) else one for key, one in of.items()})}}}"
+    return f"{name}{{{members({key: ids(value) if isinstance(value, tuple) else value for key, value in of.items()})}}}"
 
 
 def controller_result(events: Iterable[str], response: str | None) -> str:

@@ -54,10 +54,10 @@ _EXCEPTION = re.compile(r"(?:Caused by: )?([\w.$]+(?:Exception|Error)(?:: (?:shu
 def parse(record: Record) -> Event | None:
     """The event that ``record`` is, or ``None``. Raises :class:`Unparsable` for a known text gone wrong."""
     line = line_of(record.text)
-    return None if line is None else said(line, record)
+    return None if line is None else parse_line(line, record)
 
 
-def said(line: Line, record: Record) -> Event | None:
+def parse_line(line: Line, record: Record) -> Event | None:
     """The event that a line says, however it is laid out. Raises :class:`Unparsable` as ``parse`` does."""
     name = (line.logger or "").rpartition(".")[2]
     for pattern in TABLE.candidates(line.message):
@@ -114,12 +114,12 @@ def _node(line: Line) -> str | None:
 
 def _reason(result: str | None, continuation: tuple[str, ...]) -> dict[str, Any]:
     """Why a role ended: as the line says, or an exception behind it that is known, or else the first one."""
-    exceptions = [found for one in continuation if (found := _EXCEPTION.match(one.rstrip()))]
-    for said in [result] if result else [one.group(2) or "" for one in exceptions]:
-        for pattern in REASON_TABLE.candidates(said):
-            columns = pattern.read(said, "", "")
+    exceptions = [found for line in continuation if (found := _EXCEPTION.match(line.rstrip()))]
+    for message in [result] if result else [line.group(2) or "" for line in exceptions]:
+        for pattern in REASON_TABLE.candidates(message):
+            columns = pattern.read(message, "", "")
             if columns is not None:
-                return {"decision": pattern.text.kind, "result": said, **columns}
+                return {"decision": pattern.text.kind, "result": message, **columns}
     return {"result": exceptions[0].group(1)} if exceptions and not result else {}
 
 
@@ -130,7 +130,7 @@ ZOOKEEPER = Dialect(
     utc_offset_minutes=0,
     parse=parse,
     time_of=time_of,
-    said=said,
+    parse_line=parse_line,
     reads=lambda text: line_of(text) is not None,
     anchors=TABLE.anchors(),
     by_class=True,

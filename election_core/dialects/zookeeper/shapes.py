@@ -74,8 +74,8 @@ def servers(printed: str) -> tuple[str, ...]:
     """The ids of one or two quorums, ``1,2`` or ``[1, 2],[1, 3]``, each once, as they stand."""
     if re.search(r"[^\d\s,\[\]-]", printed):
         raise ValueError(f"not a set of server ids: {printed[:40]!r}")
-    found = (server(one) for one in re.findall(r"-?\d+", printed))
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+    found = (server(name) for name in re.findall(r"-?\d+", printed))
+    return tuple(dict.fromkeys(name for name in found if name is not None))
 
 
 def _zxid(printed: str) -> Fields:

@@ -39,4 +39,31 @@ AVAILABILITY: tuple[Rule, ...] = (
             "judge.storm",
         ),
     ),
+    Rule(
+        id=RuleId.WRITES_UNANSWERED,
+        severity="info",
+        meaning=(
+            "A broker stored writes and answered when their clients had given up: too slow for those who write, and "
+            "quick enough to keep its role. No election did that, and none follows from it."
+        ),
+        source="RocketMQ NettyRemotingAbstract#writeResponse, DefaultMessageStore#asyncPutMessage",
+        needs=(
+            "answers to writes whose connection was closed (5.1 and later), several over a second or more, or with "
+            "puts that took more than half a second"
+        ),
+        refuted_by="Clients that were stopped at that moment and waited for nothing.",
+        judged_by=("protocols.writes.rules",),
+    ),
+    Rule(
+        id=RuleId.FORMER_LEADER_STILL_MASTER,
+        severity="info",
+        meaning=(
+            "The broker of a DLedger member that leads no more was still changing to slave while the broker of another "
+            "leader was master: those who write may be led to either of them, and what the former gets fails."
+        ),
+        source="RocketMQ DLedgerRoleChangeHandler#handle",
+        needs="the lines that end the changes of role of both brokers, with how long they took",
+        refuted_by="Another end of the former leader's role than the one that its log shows.",
+        judged_by=("protocols.dledger.brokers",),
+    ),
 )

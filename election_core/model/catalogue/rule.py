@@ -61,6 +61,8 @@ class RuleId(StrEnum):
     ACTING_MASTER_WRITABLE = "ACTING_MASTER_WRITABLE"
     SPECIAL_SERVICE_GAP = "SPECIAL_SERVICE_GAP"
     PRE_ONLINE_STUCK = "PRE_ONLINE_STUCK"
+    WRITES_UNANSWERED = "WRITES_UNANSWERED"
+    FORMER_LEADER_STILL_MASTER = "FORMER_LEADER_STILL_MASTER"
     METADATA_ROLLBACK = "METADATA_ROLLBACK"
     PRE_ONLINE_SKIPPED = "PRE_ONLINE_SKIPPED"
     STALE_REVERSE_SYNC = "STALE_REVERSE_SYNC"
@@ -109,7 +111,7 @@ class Rule:
         return tuple(f"election_core/{module.replace('.', '/')}.py" for module in self.judged_by)
 
 
-def finding_id(cluster: str, replica_group: str, rule: str, *what: object) -> str:
+def finding_id(cluster: str, replica_group: str, rule: str, *key: object) -> str:
     """A stable id: the same verdict about the same things has the same id in every run."""
-    text = "\x1f".join([cluster, replica_group, rule, *(str(part) for part in what)])
+    text = "\x1f".join([cluster, replica_group, rule, *(str(part) for part in key)])
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -177,7 +177,7 @@ class BrokerLog:
         readings = self._read(speaker, incarnations, notice(speaker.timing_of(group)))
 
         def node_at(time: int) -> str | None:
-            return readings[incarnation_at(incarnations, time)].own if incarnations else None
+            return readings[incarnation_at(incarnations, time)].own_id if incarnations else None
 
         emit = speaker.about(group, PROTOCOL, stream, node_at)
         steps = [step for reading in readings for step in merged(sorted(reading.steps, key=lambda step: step.at))]
@@ -214,8 +214,8 @@ class BrokerLog:
             if not any(index >= stopped and number == life for stopped, life in stops):
                 by_life[number].append(signal)
         readings = []
-        for number, own in by_life.items():
-            signals = sorted(own, key=lambda signal: signal.at)
+        for number, of_life in by_life.items():
+            signals = sorted(of_life, key=lambda signal: signal.at)
             own_id = self._own_id(speaker, signals)
             life = incarnations[number] if incarnations else None
             reading = Reading(own_id, plain, life.start or life.first_seen if life else 0, notice_us)
@@ -226,9 +226,9 @@ class BrokerLog:
     def _own_id(self, speaker: Speaker, signals: list[FoldEvent]) -> str | None:
         """The own id: by the broker's word in this life or another, its address, its configuration, the inventory."""
         for candidates in (signals, self.signals):
-            said = [signal.broker_id for signal in candidates if signal.kind in _SAYS_OWN_ID and signal.broker_id]
-            if said:
-                return said[-1]
+            ids = [signal.broker_id for signal in candidates if signal.kind in _SAYS_OWN_ID and signal.broker_id]
+            if ids:
+                return ids[-1]
         addresses = {signal.address for signal in self.signals if signal.kind == "BRK_BOOT"}
         for signal in self.signals:
             if signal.kind == "BRK_MIN_CHANGED" and signal.peer_address in addresses:
@@ -296,7 +296,7 @@ def _pre_online_fact(emit: FactWriter, attempt: PreOnline) -> Fact:
 class Reading:
     """The lines of one life of a broker, read one after the other with its own id in mind."""
 
-    own: str | None
+    own_id: str | None
     plain: bool
     begin: int
     notice_us: int
@@ -339,10 +339,10 @@ class Reading:
     def _under(self, minimum: str | None) -> tuple[str, str | None]:
         """Role and leader while ``minimum`` is the smallest live id (``BrokerController#startService``,
         ``#onMinBrokerChange``)."""
-        if self.own == MASTER_ID:
+        if self.own_id == MASTER_ID:
             return LEADER, MASTER_ID
-        if self.own is not None and acts(self.own, minimum):
-            return ACTING, self.own
+        if self.own_id is not None and acts(self.own_id, minimum):
+            return ACTING, self.own_id
         return FOLLOWER, minimum
 
     def _take(
@@ -352,7 +352,7 @@ class Reading:
         cause: str,
         at: int | None = None,
     ) -> None:
-        node = MASTER_ID if role[0] == LEADER else self.own
+        node = MASTER_ID if role[0] == LEADER else self.own_id
         since = event.at if at is None else min(at, event.at)
         self.steps.append(Step(since, event.by, role[0], None, role[1], event.event_id, cause, node))
 
@@ -369,7 +369,7 @@ class Reading:
 
     def _on_minimum(self, event: FoldEvent) -> None:
         old, new = event.value_before, event.peer
-        if old is not None and old != self._minimum and self.own != MASTER_ID:
+        if old is not None and old != self._minimum and self.own_id != MASTER_ID:
             self._missed(event, old)
         self._minimum = new
         self.views.append(event)
@@ -379,7 +379,7 @@ class Reading:
         """The line of a change in between was lost: it lies somewhere after the last line that was not."""
         role, leader = self._under(old)
         since = self._last.at if self._last is not None else self.begin
-        self.steps.append(Step(since, event.by, role, None, leader, event.event_id, "seen_later", self.own))
+        self.steps.append(Step(since, event.by, role, None, leader, event.event_id, "seen_later", self.own_id))
 
     def _on_services(self, event: FoldEvent) -> None:
         if event.kind in _CHANGES:
@@ -398,24 +398,24 @@ class Reading:
     def _stopped_unseen(self, event: FoldEvent) -> None:
         """Services are switched on that were on by the last line about them: that they were switched off is lost."""
         since = self._last.at if self._last is not None else self.begin
-        self.steps.append(Step(since, event.by, FOLLOWER, None, None, event.event_id, "seen_later", self.own))
+        self.steps.append(Step(since, event.by, FOLLOWER, None, None, event.event_id, "seen_later", self.own_id))
         self._switched.clear()
 
     def _on_services_on(self, event: FoldEvent) -> None:
         if self.role in (LEADER, ACTING):
             return
-        if self.own == MASTER_ID or (self.own is None and self.plain):
+        if self.own_id == MASTER_ID or (self.own_id is None and self.plain):
             self._take(event, (LEADER, MASTER_ID), "services_on")
-        elif self.own is not None:
+        elif self.own_id is not None:
             knew = self._knew_smaller(event)
             if knew is not None:
                 self.against.append((knew, event))
-            self._take(event, (ACTING, self.own), "services_on" if knew is None else "against_minimum")
+            self._take(event, (ACTING, self.own_id), "services_on" if knew is None else "against_minimum")
 
     def _knew_smaller(self, event: FoldEvent) -> FoldEvent | None:
         """The change just before that named a smaller id; an older one says nothing, a line may be lost since."""
         view = self.views[-1] if self.views else None
-        if view is None or event.at - view.by > self.notice_us or not is_smaller(view.peer, self.own):
+        if view is None or event.at - view.by > self.notice_us or not is_smaller(view.peer, self.own_id):
             return None
         return view
 
@@ -435,21 +435,21 @@ class Reading:
     def _end_comes(self) -> bool:
         for later in self._rest:
             if later.kind == "BRK_MIN_CHANGED":
-                return later.value_before == self.own
+                return later.value_before == self.own_id
             if later.kind in _SERVICES and not later.flag:
                 return True
         return False
 
     def _on_registered(self, event: FoldEvent) -> None:
         """An isolated broker does not register: this one serves."""
-        if self.role is None and self.own is not None:
+        if self.role is None and self.own_id is not None:
             self._take(event, self._under(None), "registered", self._last.at if self._last else self.begin)
         self.registrations.append(event)
 
     def _on_boot(self, event: FoldEvent) -> None:
         """Without slave acting master a broker is online when it has booted (``BrokerController#start``)."""
-        if self.role is None and self.plain and self.own is not None:
-            role = (LEADER, MASTER_ID) if self.own == MASTER_ID else (FOLLOWER, MASTER_ID)
+        if self.role is None and self.plain and self.own_id is not None:
+            role = (LEADER, MASTER_ID) if self.own_id == MASTER_ID else (FOLLOWER, MASTER_ID)
             self._take(event, role, "boot")
 
 

@@ -22,7 +22,7 @@ from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UN
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
-from election_core.judge.leaderless import Gap, gaps
+from election_core.judge.leaderless import Gap, began_early, gaps
 from election_core.judge.limits import log_gaps
 from election_core.judge.overlap import Overlap, at_once, overlaps
 from election_core.judge.role_rows import role_intervals
@@ -51,9 +51,9 @@ _SAID_SO = frozenset({"min_changed", "services_off", "seen_later"})
 """Ends of an acting time that the broker itself prints."""
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set; findings only where a slave may act."""
-    named = _named(own)
+    named = _named(facts)
     if not any(isinstance(fact, Role) for fact in named):
         return
     group = group_of(named, clocks)
@@ -65,11 +65,11 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from _coverage(services.group, services)
 
 
-def _named(own: list[Fact]) -> list[Fact]:
+def _named(facts: list[Fact]) -> list[Fact]:
     """Facts of a broker that never prints its id get it from whoever knows its address."""
     ids: dict[str, set[str]] = {}
     addresses: dict[str, str] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, MemberAddress):
             if fact.node is not None:
                 ids.setdefault(fact.address, set()).add(fact.node)
@@ -80,7 +80,7 @@ def _named(own: list[Fact]) -> list[Fact]:
     }
     return [
         replace(fact, node=known[fact.source_node]) if fact.node is None and fact.source_node in known else fact
-        for fact in own
+        for fact in facts
     ]
 
 
@@ -162,9 +162,8 @@ def _seen_from(group: Group, tenure: Tenure) -> Moment:
 
 
 def _last_sign(group: Group, role: Role) -> Moment:
-    lives = [life for life in group.of(Alive) if life.source_node == role.source_node]
-    last = max(lives, key=lambda life: life.until or 0, default=None)
-    return (until(last) if last is not None else None) or since(role)
+    ends = [until(life) for life in group.of(Alive) if life.source_node == role.source_node]
+    return max((end for end in ends if end is not None), key=lambda end: end.at, default=since(role))
 
 
 def _before_a_stop(last: Moment) -> Moment:
@@ -185,7 +184,13 @@ def _believed_until(group: Group, role: Role, end: Moment) -> Moment:
     learned += [
         since(fact) for fact in group.of(BrokerRegistered) if is_smaller(ids.get(fact.address or ""), role.node)
     ]
-    after = [moment.at for moment in learned if group.clocks.elapsed(begin, moment)[0] > 0 and moment.at < end.at]
+    after = [
+        reading
+        for moment in learned
+        if group.clocks.elapsed(begin, moment)[0] > 0
+        and (reading := group.clocks.shown_by(role.source_node, moment)[0]) is not None
+        and reading < end.at
+    ]
     return Moment(max(begin.at, min(after)), end.by, begin.source, end.event_id) if after else end
 
 
@@ -415,12 +420,12 @@ def _inside(group: Group, tenure: Tenure, seen: TopicPermission) -> bool:
 
 def _without_master(group: Group, seen: TopicPermission) -> bool:
     """Whether the name server that speaks had dropped the master, and did not register it with these very lines."""
-    own = [fact for fact in _master_registrations(group) if fact.source_node == seen.source_node]
+    registrations = [fact for fact in _master_registrations(group) if fact.source_node == seen.source_node]
     last = until(seen) or since(seen)
     late = last.by + notice(group.timing)
-    if any(fact.since <= late and (fact.until_by is None or fact.until_by > seen.since) for fact in own):
+    if any(fact.since <= late and (fact.until_by is None or fact.until_by > seen.since) for fact in registrations):
         return False
-    return any(fact.until is not None and fact.until <= seen.since for fact in own)
+    return any(fact.until is not None and fact.until <= seen.since for fact in registrations)
 
 
 def _master_registrations(group: Group) -> Iterator[BrokerRegistered]:
@@ -469,11 +474,13 @@ def _read_only(group: Group, services: _Services) -> Iterator[_ReadOnly]:
     of_master: dict[Tenure, list[Tenure]] = {}
     masters = services.masters()
     for acting in services.acting():
-        before = [one for one in masters if group.clocks.elapsed(one.begin, acting.begin)[0] > 0]
+        before = [tenure for tenure in masters if group.clocks.elapsed(tenure.begin, acting.begin)[0] > 0]
         if before:
             of_master.setdefault(before[-1], []).append(acting)
     for master, acting_for in of_master.items():
-        others = (one for one in masters[masters.index(master) + 1 :] if one.source not in _sources(acting_for))
+        others = (
+            tenure for tenure in masters[masters.index(master) + 1 :] if tenure.source not in _sources(acting_for)
+        )
         gone = _gone(group, master, acting_for, next(others, None))
         times = [gone] if gone is not None else [_lost(group, master, acting) for acting in acting_for]
         yield from (time for time in times if time is not None and time.least > 0)
@@ -504,7 +511,7 @@ def _lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:
     lost, kept = _lost_and_kept(group, master, acting)
     heard = {
         moment.source: moment
-        for node, moment in sorted(_last_heard(group), key=lambda one: one[1])
+        for node, moment in sorted(_last_heard(group), key=lambda item: item[1])
         if node == master.node
         and moment.source in lost
         and clocks.elapsed(master.begin, moment)[0] > 0
@@ -541,7 +548,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
             f"The set took no writes for {lasted}: {master} {ended}, {then}. {acted} acted meanwhile, which serves "
         )
         summary += "reads only."
-    evidence = (*time.master.evidence[-1:], *(line for one in time.acting for line in one.evidence[:1]))
+    evidence = (*time.master.evidence[-1:], *(line for acting in time.acting for line in acting.evidence[:1]))
     return group.finding(
         RuleId.LEADERLESS,
         ("no writes", time.master.source, time.begin.at // SECOND),
@@ -646,8 +653,8 @@ def _normal_gap(group: Group) -> int:
 
     The time-out that a name server prints for a broker that it dropped goes before what brokers print of it.
     """
-    said = [fact.silent_ms * US_PER_MS for fact in group.of(BrokerRegistered) if fact.silent_ms]
-    silent = max(said, default=group.timing.us(Timeout.NAME_SERVER_BROKER_SILENT))
+    limits = [fact.silent_ms * US_PER_MS for fact in group.of(BrokerRegistered) if fact.silent_ms]
+    silent = max(limits, default=group.timing.us(Timeout.NAME_SERVER_BROKER_SILENT))
     return silent + group.timing.us(Timeout.NAME_SERVER_SCAN) + notice(group.timing)
 
 
@@ -663,9 +670,9 @@ def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | 
 
 
 def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, cause: Finding | None) -> Finding:
-    what = "No master, and nobody acted" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
+    loss = "No master, and nobody acted" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
     ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
-    if gap.begin.at < gap.before.end.at - SECOND:
+    if began_early(group, gap.begin, gap.before):
         ended = "fell silent"
     then = f"until {services.words(gap.after)} served" if gap.after is not None else "to the end of the logs"
     long = gap.least > _normal_gap(group)
@@ -681,7 +688,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         terms=(),
         start_time=gap.begin.at,
         end_time=gap.end.at if gap.after else None,
-        summary=f"{what} for {between(gap.least, gap.most)}: {services.words(gap.before)} {ended}, {then}.",
+        summary=f"{loss} for {between(gap.least, gap.most)}: {services.words(gap.before)} {ended}, {then}.",
         evidence=gap.evidence,
         implied_by=cause.finding_id if cause else None,
         duration_min_ms=gap.least // 1000,
@@ -792,13 +799,13 @@ def _minimum_coverage(group: Group, services: _Services) -> RuleCoverage:
     acting = services.acting()
     against = sum(1 for finding in _against_minimum(group) if finding.severity != INFO)
     late = len(list(_others_knew(group, services)))
-    said = sum(1 for tenure in acting if services.roles[tenure].cause in ("min_changed", "service_on"))
+    by_own_word = sum(1 for tenure in acting if services.roles[tenure].cause in ("min_changed", "service_on"))
     return coverage(
         group,
         RuleId.ACTING_MASTER_NOT_MIN_ID,
-        max(said - late, 0),
+        max(by_own_word - late, 0),
         against + late,
-        max(len(acting) - said - against, 0),
+        max(len(acting) - by_own_word - against, 0),
         "the line that names the smallest id is not in the logs",
     )
 

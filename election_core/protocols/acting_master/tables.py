@@ -7,16 +7,22 @@ MASTER_ID = "0"
 """``MixAll.MASTER_ID``."""
 
 
-def is_smaller(one: str | None, other: str | None) -> bool:
+def is_smaller(broker_id: str | None, other: str | None) -> bool:
     """Whether one broker id is smaller than another; unknown ones are not."""
-    return one is not None and other is not None and one.isdigit() and other.isdigit() and int(one) < int(other)
+    return (
+        broker_id is not None
+        and other is not None
+        and broker_id.isdigit()
+        and other.isdigit()
+        and int(broker_id) < int(other)
+    )
 
 
-def acts(own: str, minimum: str | None) -> bool:
+def acts(broker_id: str, minimum: str | None) -> bool:
     """Whether a slave that believes ``minimum`` to be the smallest live id of its set acts as master."""
-    return own != MASTER_ID and own == minimum
+    return broker_id != MASTER_ID and broker_id == minimum
 
 
-def serves(own: str, minimum: str | None) -> bool:
+def serves(broker_id: str, minimum: str | None) -> bool:
     """Whether a broker runs the special services: the master always, a slave while it acts."""
-    return own == MASTER_ID or acts(own, minimum)
+    return broker_id == MASTER_ID or acts(broker_id, minimum)

@@ -64,7 +64,7 @@ class BrokerLog:
     """The state machine of one broker's registration."""
 
     steps: list[Step] = field(default_factory=list)
-    own: list[FoldEvent] = field(default_factory=list)
+    says_own_id: list[FoldEvent] = field(default_factory=list)
     old: list[tuple[bool, FoldEvent]] = field(default_factory=list)
     _temp: FoldEvent | None = None
 
@@ -75,7 +75,7 @@ class BrokerLog:
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this broker proves about its identity in its broker set."""
         group = speaker.broker_set
-        if group is None or not (self.steps or self.own or self.old):
+        if group is None or not (self.steps or self.says_own_id or self.old):
             return
         emit = speaker.about(group, PROTOCOL, stream, lambda _: None)
         for step in self.steps:
@@ -92,7 +92,7 @@ class BrokerLog:
     def _own_ids(self, emit: FactWriter) -> Iterator[Fact]:
         """A life has one id from the first line that says so: the file is read or written once."""
         first: dict[tuple[int, str], FoldEvent] = {}
-        for event in self.own:
+        for event in self.says_own_id:
             if event.node is not None:
                 first.setdefault((incarnation_at(emit.incarnations, event.at), event.node), event)
         for (number, node), event in sorted(first.items()):
@@ -170,7 +170,7 @@ class BrokerLog:
             self._step(result, event)
 
     def _own(self, event: FoldEvent) -> None:
-        self.own.append(event)
+        self.says_own_id.append(event)
 
     def _new(self, event: FoldEvent) -> None:
         self.old.append((False, event))

@@ -53,9 +53,9 @@ class Proof:
     evidence: tuple[str, ...]
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    group = group_of(own, clocks)
+    group = group_of(facts, clocks)
     decided = _decisions(group)
     resets = [*_lost_files(group, decided), *_lost_answers(group, decided), *_forgotten(group)]
     resets += _same_address(group, decided, {finding.nodes[0] for finding in resets})
@@ -226,8 +226,8 @@ def _forgotten(group: Group) -> Iterator[Finding]:
 
 
 def _id_at(group: Group, source: str, time: int) -> str | None:
-    own = [fact for fact in group.of(OwnId) if fact.source_node == source and fact.since <= time]
-    return own[-1].node if own else None
+    claims = [fact for fact in group.of(OwnId) if fact.source_node == source and fact.since <= time]
+    return claims[-1].node if claims else None
 
 
 # -- two with one id --------------------------------------------------------------------------------------------
@@ -240,10 +240,10 @@ def _two_at_once(group: Group) -> Iterator[Finding]:
         by_id.setdefault(fact.node or "", []).append(fact)
     seen: set[tuple[str, ...]] = set()
     for node, spoken in sorted(by_id.items()):
-        for one, other in combinations(spoken, 2):
-            who = (node, *sorted((one.source_node, other.source_node)))
-            least = _together(group, one, other)
-            if one.source_node == other.source_node or least <= 0 or who in seen:
+        for claim, other in combinations(spoken, 2):
+            who = (node, *sorted((claim.source_node, other.source_node)))
+            least = _together(group, claim, other)
+            if claim.source_node == other.source_node or least <= 0 or who in seen:
                 continue
             seen.add(who)
             yield _finding(
@@ -252,21 +252,21 @@ def _two_at_once(group: Group) -> Iterator[Finding]:
                 CRITICAL,
                 DEFINITE,
                 (node,),
-                f"{one.source_node} and {other.source_node} both ran as broker {node} for at least {seconds(least)}: "
+                f"{claim.source_node} and {other.source_node} both ran as broker {node} for at least {seconds(least)}: "
                 "the controllers and name servers take them for one broker that changes its address.",
-                Proof(max(one.since, other.since), None, _lines(one, other)),
+                Proof(max(claim.since, other.since), None, _lines(claim, other)),
             )
 
 
-def _together(group: Group, one: Fact, other: Fact) -> int:
+def _together(group: Group, fact: Fact, other: Fact) -> int:
     """The least time for which both ran, in microseconds."""
-    one_end, other_end = until(one), until(other)
+    one_end, other_end = until(fact), until(other)
     if one_end is None or other_end is None:
         return 0
     return min(
-        group.clocks.elapsed(since(one), other_end)[0],
+        group.clocks.elapsed(since(fact), other_end)[0],
         group.clocks.elapsed(since(other), one_end)[0],
-        one_end.at - one.since_by,
+        one_end.at - fact.since_by,
         other_end.at - other.since_by,
     )
 
@@ -299,11 +299,11 @@ def _accepted_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[F
     may have been lost on its way; a JRaft controller prints what is committed. A broker that tries again after a lost
     answer has the same address and another code."""
     for node, accepted in _applied(decided).items():
-        for one, other in combinations(accepted, 2):
-            committed = one.raft_index is not None and other.raft_index is not None
-            if one.address == other.address or not (committed or one.source_node == other.source_node):
+        for code, other in combinations(accepted, 2):
+            committed = code.raft_index is not None and other.raft_index is not None
+            if code.address == other.address or not (committed or code.source_node == other.source_node):
                 continue
-            if None in (one.register_code, other.register_code) or _cleaned(decided, node):
+            if None in (code.register_code, other.register_code) or _cleaned(decided, node):
                 continue
             yield _finding(
                 group,
@@ -311,9 +311,9 @@ def _accepted_twice(group: Group, decided: list[IdentityDecision]) -> Iterator[F
                 CRITICAL if committed else WARNING,
                 PROVEN if committed else POSSIBLE,
                 (node,),
-                f"The controllers gave id {node} to the code {one.register_code} and to {other.register_code}: two "
+                f"The controllers gave id {node} to the code {code.register_code} and to {other.register_code}: two "
                 "brokers may believe that it is theirs.",
-                Proof(other.since, None, _lines(one, other)),
+                Proof(other.since, None, _lines(code, other)),
             )
             break
 
@@ -399,10 +399,10 @@ def _versions(group: Group) -> Iterator[Finding]:
             "broker cannot come online.",
             Proof(found[0].since, None, _lines(found[0])),
         )
-    said = list(group.of(IdentityVersion))
-    for broker in (fact for fact in said if fact.process == BROKER):
+    versions = list(group.of(IdentityVersion))
+    for broker in (fact for fact in versions if fact.process == BROKER):
         for controller in (
-            fact for fact in said if fact.process == CONTROLLER and fact.by_address != broker.by_address
+            fact for fact in versions if fact.process == CONTROLLER and fact.by_address != broker.by_address
         ):
             if not _at_once(group, broker, controller):
                 continue
@@ -420,12 +420,12 @@ def _versions(group: Group) -> Iterator[Finding]:
             )
 
 
-def _at_once(group: Group, one: Fact, other: Fact) -> bool:
+def _at_once(group: Group, fact: Fact, other: Fact) -> bool:
     """Whether both lasted at one moment, for every clock inside its bounds."""
-    one_end, other_end = until(one), until(other)
+    one_end, other_end = until(fact), until(other)
     if one_end is None or other_end is None:
         return False
-    return group.clocks.elapsed(since(one), other_end)[0] > 0 and group.clocks.elapsed(since(other), one_end)[0] > 0
+    return group.clocks.elapsed(since(fact), other_end)[0] > 0 and group.clocks.elapsed(since(other), one_end)[0] > 0
 
 
 # -- coverage ---------------------------------------------------------------------------------------------------
@@ -448,7 +448,7 @@ def _coverage(
     yield coverage(group, RuleId.BROKER_ID_CONFLICT, len(owned - disputed), len(conflicts), unseen, why)
     yield coverage(group, RuleId.BROKER_IDENTITY_RESET, len(owned - reset), len(resets), unseen, why)
     codes = {(node, fact.register_code) for node, accepted in applied.items() for fact in accepted}
-    steps = [fact for own in _steps(group, OWNED).values() for fact in own]
+    steps = [fact for of_broker in _steps(group, OWNED).values() for fact in of_broker]
     matched = sum(1 for fact in steps if (fact.node, fact.register_code) in codes)
     yield coverage(
         group,

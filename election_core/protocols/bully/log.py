@@ -15,29 +15,29 @@ from election_core.protocols.highest_id.ranks import rank
 PROTOCOL = "bully"
 
 
-def _on_election_sent(own: NodeLog, event: FoldEvent) -> None:
-    own.sends(event, ELECTION)
-    own.asks(event, event.peer)
+def _on_election_sent(log: NodeLog, event: FoldEvent) -> None:
+    log.sends(event, ELECTION)
+    log.asks(event, event.peer)
 
 
-def _on_election_received(own: NodeLog, event: FoldEvent) -> None:
-    own.hears(event, ELECTION)
+def _on_election_received(log: NodeLog, event: FoldEvent) -> None:
+    log.hears(event, ELECTION)
 
 
-def _on_coordinator_sent(own: NodeLog, event: FoldEvent) -> None:
-    own.sends(event, RESULT, event.node)
-    own.leads(event)
+def _on_coordinator_sent(log: NodeLog, event: FoldEvent) -> None:
+    log.sends(event, RESULT, event.node)
+    log.leads(event)
 
 
-def _on_coordinator_received(own: NodeLog, event: FoldEvent) -> None:
-    own.hears(event, RESULT, event.peer)
+def _on_coordinator_received(log: NodeLog, event: FoldEvent) -> None:
+    log.hears(event, RESULT, event.peer)
     if event.peer is not None and event.node is not None and rank(event.peer) < rank(event.node):
-        own.refuses(event)
+        log.refuses(event)
     else:
-        own.follows(event, event.peer)
+        log.follows(event, event.peer)
 
 
-def _on_nothing(own: NodeLog, event: FoldEvent) -> None:
+def _on_nothing(log: NodeLog, event: FoldEvent) -> None:
     """The move changes no role."""
 
 

@@ -15,6 +15,6 @@ __all__ = ["PROTOCOL", "judge"]
 _WORDS = highest_id.Words(RuleId.BULLY_NOT_HIGHEST, "coordinator", lambda own, other: rank(other) > rank(own))
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one Bully group."""
-    return highest_id.judge(own, clocks, _WORDS)
+    return highest_id.judge(facts, clocks, _WORDS)

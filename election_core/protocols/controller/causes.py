@@ -63,5 +63,5 @@ def unplanned(group: Group, decided: list[Decision]) -> list[Moment]:
     return [
         since(fact)
         for fact in elections_of(decided)[1:]
-        if cause(group, fact.term or 0, fact) not in ("first_master", "master_stopped")
+        if fact.term is not None and cause(group, fact.term, fact) not in ("first_master", "master_stopped")
     ]

@@ -93,11 +93,11 @@ def epoch_refused(event: FoldEvent) -> Verdict | None:
     return either(RuleId.REPLICATION_RULE, not is_beyond(epoch, start, event.max_term, event.start_offset))
 
 
-def cut_point(event: FoldEvent, master: EpochEntries | None, own: EpochEntries | None) -> Verdict:
+def cut_point(event: FoldEvent, master: EpochEntries | None, replica: EpochEntries | None) -> Verdict:
     """A slave cuts its log where it parts from its master's (``AutoSwitchHAClient#doTruncate``)."""
-    if master is None or own is None:
+    if master is None or replica is None:
         return undecidable(RuleId.REPLICATION_RULE, "the epochs of both logs are not printed")
-    expected = common_point(master, own)
+    expected = common_point(master, replica)
     if expected is None:
         return undecidable(RuleId.REPLICATION_RULE, "the end of the newest epoch is not printed")
     return either(RuleId.REPLICATION_RULE, event.start_offset == expected)

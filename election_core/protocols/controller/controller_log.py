@@ -71,7 +71,7 @@ class LostBroker:
     group: str
     node: str
     event: FoldEvent
-    timeout_us: int
+    timeout_us: int | None
 
 
 @dataclass(slots=True)
@@ -223,7 +223,7 @@ class ControllerLog:
         """A broker's heartbeats ran out, or its channel closed."""
         if event.replica_group is None or event.broker_id is None:
             return
-        timeout_us = (event.duration_ms or 0) * US_PER_MS
+        timeout_us = event.duration_ms * US_PER_MS if event.duration_ms else None
         self.lost.append(LostBroker(event.replica_group, event.broker_id, event, timeout_us))
 
     def _on_not_committed(self, event: FoldEvent) -> None:
@@ -238,7 +238,7 @@ class ControllerLog:
 def _lost(lost: LostBroker, emit: FactWriter) -> Fact:
     """A connection that was closed; or the last heartbeat: a time-out before the scan that found it missing."""
     event = lost.event
-    if not lost.timeout_us:
+    if lost.timeout_us is None:
         return ContactLost(*emit.about(lost.node, event), closed=True)
     early = lost.timeout_us + emit.timing.us(Timeout.CONTROLLER_SCAN)
     late = lost.timeout_us - emit.timing.us(Timeout.CONTROLLER_HEARTBEAT)

@@ -14,6 +14,7 @@ from election_core.judge.coverage import RuleTally
 from election_core.judge.group import Group, since
 from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_core.protocols.controller.controller_log import IDS_CLEANED, SET_CHANGED
@@ -54,16 +55,16 @@ def wrong_elections(group: Group, decided: Iterable[Decision], split: list[Findi
         if len(by_node) > 1:
             names = sorted(by_node)
             implied = next((found.finding_id for found in split if epoch in found.terms), None)
-            what = f"The controllers gave master epoch {epoch} to {' and to '.join(names)}"
-            yield _wrong(group, RuleId.WRONG_ELECTION, ("twice", epoch), CRITICAL, by_node.values(), what, implied)
+            claim = f"The controllers gave master epoch {epoch} to {' and to '.join(names)}"
+            yield _wrong(group, RuleId.WRONG_ELECTION, ("twice", epoch), CRITICAL, by_node.values(), claim, implied)
     for epoch, by_node in sorted(winners.items()):
         again = winners.get(epoch - 1, {}).keys() & by_node.keys()
         for node in sorted(again):
             both = (winners[epoch - 1][node], by_node[node])
-            what = (
+            claim = (
                 f"The controllers elected {node} for epoch {epoch} although it was the recorded master of {epoch - 1}"
             )
-            yield _wrong(group, RuleId.WRONG_ELECTION, ("again", epoch, node), WARNING, both, what)
+            yield _wrong(group, RuleId.WRONG_ELECTION, ("again", epoch, node), WARNING, both, claim)
 
 
 def _winners(decided: Iterable[Decision]) -> dict[int, dict[str, Decision]]:
@@ -95,7 +96,7 @@ def elections_told(group: Group, decided: Iterable[Decision]) -> Iterator[RuleTa
 def _wrong(
     group: Group,
     rule: RuleId,
-    what: tuple[object, ...],
+    key: tuple[object, ...],
     severity: str,
     proof: Iterable[Decision | SetRefused | EpochAhead | ControllerRuleBroken],
     summary: str,
@@ -105,7 +106,7 @@ def _wrong(
     term = max((fact.term for fact in proof if fact.term is not None), default=None)
     return group.finding(
         rule,
-        what,
+        key,
         severity=severity,
         certainty=PROVEN,
         nodes=tuple(sorted({fact.node for fact in proof if fact.node})),
@@ -124,25 +125,25 @@ def sets_before(decided: Iterable[Decision], sets: Iterable[SetVersion]) -> dict
     The epoch of a set names it, unless the controllers lost a part of their record and count on from an earlier one:
     then it must be the decision that the same controller printed last.
     """
-    decided = [fact for fact in decided if fact.set_epoch is not None]
-    if not record_lost(decided):
+    epochs = {fact: fact.set_epoch for fact in decided if fact.set_epoch is not None}
+    if not record_lost(epochs):
         by_epoch = {version.epoch: version for version in sets}
-        return {fact: by_epoch[at] for fact in decided if (at := (fact.set_epoch or 0) - 1) in by_epoch}
+        return {fact: by_epoch[epoch - 1] for fact, epoch in epochs.items() if epoch - 1 in by_epoch}
     found: dict[Decision, SetVersion] = {}
-    for own in by_source(decided).values():
-        for last, fact in pairwise(own):
+    for decisions in by_source(epochs).values():
+        for last, fact in pairwise(decisions):
             members = (last.node,) if last.decision == ELECTED and last.node else last.members
-            if members is not None and (last.set_epoch or 0) + 1 == fact.set_epoch:
-                found[fact] = SetVersion(last.set_epoch or 0, last.term, last.node, tuple(sorted(members)), last)
+            if members is not None and epochs[last] + 1 == epochs[fact]:
+                found[fact] = SetVersion(epochs[last], last.term, last.node, tuple(sorted(members)), last)
     return found
 
 
 def record_lost(decided: Iterable[Decision]) -> bool:
     """Whether a controller printed a set epoch that is not beyond the one before. JRaft controllers print again."""
     return any(
-        last.raft_index is None and (fact.set_epoch or 0) <= (last.set_epoch or 0)
-        for own in by_source(fact for fact in decided if fact.set_epoch is not None).values()
-        for last, fact in pairwise(own)
+        last.raft_index is None and not is_larger(fact.set_epoch, last.set_epoch)
+        for decisions in by_source(fact for fact in decided if fact.set_epoch is not None).values()
+        for last, fact in pairwise(decisions)
     )
 
 
@@ -169,11 +170,11 @@ def _by_index(group: Group) -> dict[int, list[Decision]] | None:
     Then its log was removed in between, and indexes of before and after are not the same.
     """
     by_index: dict[int, list[Decision]] = {}
-    own: dict[tuple[str, int], tuple[object, ...]] = {}
+    by_entry: dict[tuple[str, int], tuple[object, ...]] = {}
     for fact in group.of(Decision):
         if fact.raft_index is None:
             continue
-        if own.setdefault((fact.source_node, fact.raft_index), decision_key(fact)) != decision_key(fact):
+        if by_entry.setdefault((fact.source_node, fact.raft_index), decision_key(fact)) != decision_key(fact):
             return None
         by_index.setdefault(fact.raft_index, []).append(fact)
     return by_index
@@ -184,8 +185,8 @@ def disagreements(group: Group) -> Iterator[Finding]:
     for index, same in sorted((_by_index(group) or {}).items()):
         if len({decision_key(fact) for fact in same}) > 1:
             sources = " and ".join(sorted({fact.source_node for fact in same}))
-            what = f"At entry {index} of their log {sources} came to different decisions"
-            yield _wrong(group, RuleId.CONTROLLERS_DISAGREE, (index,), CRITICAL, same, what)
+            claim = f"At entry {index} of their log {sources} came to different decisions"
+            yield _wrong(group, RuleId.CONTROLLERS_DISAGREE, (index,), CRITICAL, same, claim)
 
 
 def disagreements_told(group: Group) -> Iterator[RuleTally]:
@@ -228,16 +229,16 @@ def sets_twice(group: Group, decided: Iterable[Decision]) -> dict[int, dict[tupl
 def _sets_of_one_epoch(group: Group, decided: Iterable[Decision]) -> Iterator[Finding]:
     for epoch, by_members in sorted(sets_twice(group, decided).items()):
         shown = " and ".join(f"{{{', '.join(members)}}}" for members in sorted(by_members))
-        what = f"The controllers recorded SyncStateSet {epoch} as {shown}"
-        yield _wrong(group, RuleId.WRONG_SET_CHANGE, ("twice", epoch), WARNING, by_members.values(), what)
+        claim = f"The controllers recorded SyncStateSet {epoch} as {shown}"
+        yield _wrong(group, RuleId.WRONG_SET_CHANGE, ("twice", epoch), WARNING, by_members.values(), claim)
 
 
 def _unchanged(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
     for before, version in pairwise(sets):
         if _is_next(before, version) and version.members == before.members:
-            what = f"SyncStateSet {version.epoch} is the one before it, {{{', '.join(version.members)}}}, unchanged"
+            claim = f"SyncStateSet {version.epoch} is the one before it, {{{', '.join(version.members)}}}, unchanged"
             proof = (before.decision, version.decision)
-            yield _wrong(group, RuleId.WRONG_SET_CHANGE, ("unchanged", version.epoch), WARNING, proof, what)
+            yield _wrong(group, RuleId.WRONG_SET_CHANGE, ("unchanged", version.epoch), WARNING, proof, claim)
 
 
 def _is_next(before: SetVersion, version: SetVersion) -> bool:
@@ -279,9 +280,9 @@ def _record_around(group: Group, sets: list[SetVersion], refused: SetRefused) ->
     led = [t for t in group.tenures if t.source == refused.source_node and t.term == refused.term]
     if not any(group.clocks.elapsed(tenure.begin, since(refused))[0] > poll for tenure in led):
         return None
-    own = [version.decision for version in sets if version.master_epoch == refused.term]
-    before = [fact for fact in own if group.clocks.elapsed(since(fact), since(refused))[0] > poll]
-    after = [fact for fact in own if group.clocks.elapsed(since(refused), since(fact))[0] > 0]
+    recorded = [version.decision for version in sets if version.master_epoch == refused.term]
+    before = [fact for fact in recorded if group.clocks.elapsed(since(fact), since(refused))[0] > poll]
+    after = [fact for fact in recorded if group.clocks.elapsed(since(refused), since(fact))[0] > 0]
     return (before[-1], after[0]) if before and after else None
 
 
@@ -307,9 +308,13 @@ def sets_told(group: Group, decided: Iterable[Decision], sets: list[SetVersion])
 def _rightly_refused(fact: SetRefused, decided: Iterable[Decision], sets: list[SetVersion]) -> bool:
     """Whether the reason of a refusal is in the record, at whatever time."""
     if fact.code in (INVALID_MASTER, FENCED_MASTER_EPOCH):
-        return any((one.term or 0) > (fact.term or 0) for one in decided if one.decision in (ELECTED, NOBODY_ELECTED))
+        return any(
+            is_larger(decision.term, fact.term)
+            for decision in decided
+            if decision.decision in (ELECTED, NOBODY_ELECTED)
+        )
     if fact.code == FENCED_SET_EPOCH:
-        return any(version.epoch > (fact.set_epoch or 0) for version in sets)
+        return any(is_larger(version.epoch, fact.set_epoch) for version in sets)
     if fact.code == ALTER_FAILED:
         wanted = tuple(sorted(fact.members or ()))
         return any(version.members == wanted for version in sets)
@@ -342,10 +347,10 @@ def broken_lines(group: Group) -> Iterator[Finding]:
     seen: set[tuple[object, ...]] = set()
     for fact in group.of(ControllerRuleBroken):
         kind = fact.line
-        what = (kind, fact.term, fact.peer) if kind == "JR_ELECT" else (kind, fact.since_event)
-        if what in seen:
+        key = (kind, fact.term, fact.peer) if kind == "JR_ELECT" else (kind, fact.since_event)
+        if key in seen:
             continue
-        seen.add(what)
+        seen.add(key)
         name = fact.node or fact.source_node
         words = _BROKEN[NOBODY_ELECTED if fact.decision == NOBODY_ELECTED else kind].format(
             name=name,
@@ -357,7 +362,7 @@ def broken_lines(group: Group) -> Iterator[Finding]:
             count=fact.count,
         )
         severity = CRITICAL if kind in _LOSES_DATA else WARNING
-        yield _wrong(group, RuleId(fact.rule), what, severity, (fact,), words)
+        yield _wrong(group, RuleId(fact.rule), key, severity, (fact,), words)
 
 
 def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
@@ -372,9 +377,9 @@ def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
             continue
         seen.add((name, fact.term))
         why = ", after an operator had removed the broker set from the controllers" if cleaned(group) else ""
-        what = f"The store of {name} knows epoch {fact.known_epoch} and refused a role of epoch {fact.term}{why}"
+        claim = f"The store of {name} knows epoch {fact.known_epoch} and refused a role of epoch {fact.term}{why}"
         severity = WARNING if why else CRITICAL
-        yield _wrong(group, RuleId.EPOCH_REGRESSION, ("ahead", name, fact.term), severity, (fact,), what, implied_by)
+        yield _wrong(group, RuleId.EPOCH_REGRESSION, ("ahead", name, fact.term), severity, (fact,), claim, implied_by)
 
 
 def _is_ahead(fact: EpochAhead) -> bool:

@@ -28,16 +28,16 @@ def in_order(group: Group) -> tuple[Group, bool]:
     if not (cleaned(group) or _went_back(group, decided)):
         return group, True
     in_time = sorted(group.tenures, key=cmp_to_key(partial(_by_begin, group)))
-    if all(group.clocks.elapsed(one.begin, other.begin)[0] > 0 for one, other in pairwise(in_time)):
+    if all(group.clocks.elapsed(tenure.begin, following.begin)[0] > 0 for tenure, following in pairwise(in_time)):
         return replace(group, tenures=in_time), True
     return group, False
 
 
-def _by_begin(group: Group, one: Tenure, other: Tenure) -> int:
+def _by_begin(group: Group, tenure: Tenure, other: Tenure) -> int:
     """Which of two tenures surely began first: negative, positive, or 0 where the clocks do not tell."""
-    if group.clocks.elapsed(one.begin, other.begin)[0] > 0:
+    if group.clocks.elapsed(tenure.begin, other.begin)[0] > 0:
         return -1
-    return 1 if group.clocks.elapsed(other.begin, one.begin)[0] > 0 else 0
+    return 1 if group.clocks.elapsed(other.begin, tenure.begin)[0] > 0 else 0
 
 
 def _went_back(group: Group, decided: list[Decision]) -> bool:
@@ -86,8 +86,8 @@ def controllers_back(group: Group, decided: list[Decision]) -> Iterator[Finding]
     The epoch that an election without winner uses up is not printed: it is counted, and may be counted wrongly.
     """
     printed = [fact for fact in decided if fact.decision == ELECTED and fact.raft_index is None]
-    for source, own in decision_rules.by_source(printed).items():
-        numbered = [(fact, fact.term) for fact in own if fact.term is not None]
+    for source, of_source in decision_rules.by_source(printed).items():
+        numbered = [(fact, fact.term) for fact in of_source if fact.term is not None]
         for (before, earlier), (fact, later) in pairwise(numbered):
             if later < earlier and not _anew_between(group, before, fact):
                 yield _epoch_back(group, fact, f"The controllers (on {source})", (earlier, later), "")

@@ -180,11 +180,11 @@ class BrokerLog:
 
     def _all_steps(self, incarnations: list[Incarnation]) -> list[Step]:
         """Steps of ``broker.log``, and of ``store.log`` where the appender dropped the line in ``broker.log``."""
-        said = {(incarnation_at(incarnations, step.at), step.role, step.term) for step in self.steps}
+        known = {(incarnation_at(incarnations, step.at), step.role, step.term) for step in self.steps}
         return self.steps + [
             step
             for step in self.replication
-            if (incarnation_at(incarnations, step.at), step.role, step.term) not in said
+            if (incarnation_at(incarnations, step.at), step.role, step.term) not in known
         ]
 
     def _with_ids(self, steps: list[Step], emit: FactWriter) -> Iterator[Step]:

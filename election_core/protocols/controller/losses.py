@@ -10,6 +10,7 @@ from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import LogCut
 from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.controller import decision_rules
 from election_core.protocols.controller.checks import ELECTED
@@ -231,7 +232,7 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
         )
 
 
-def _whether_acknowledged(said: Mapping[str, str], *, alone: bool) -> tuple[str, str]:
+def _whether_acknowledged(printed: Mapping[str, str], *, alone: bool) -> tuple[str, str]:
     """What follows from the settings that a master's log prints for the messages that it lost.
 
     With allAckInSyncStateSet a message that the next master does not hold was not acknowledged. Without it one that a
@@ -240,8 +241,8 @@ def _whether_acknowledged(said: Mapping[str, str], *, alone: bool) -> tuple[str,
     """
     if not alone:
         return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
-    needed = said.get("inSyncReplicas", "")
-    if said.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
+    needed = printed.get("inSyncReplicas", "")
+    if printed.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
         return WARNING, "Whether they had been acknowledged is not in the logs."
     settings = f"With allAckInSyncStateSet=false and inSyncReplicas={needed}"
     if int(needed) <= 1:
@@ -273,7 +274,7 @@ def losses_coverage(
         if finding.severity != INFO
     }
     yield overlap_coverage(group, lambda overlap: _who(overlap) in alarms)
-    later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and (fact.set_epoch or 0) > 1]
+    later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and is_larger(fact.set_epoch, 1)]
     before = decision_rules.sets_before(decided, sets)
     decidable = [fact for fact in later if fact in before]
     unclean = len(by_rule.get(RuleId.UNCLEAN_ELECTION, []))

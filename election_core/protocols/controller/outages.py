@@ -25,7 +25,7 @@ from election_core.fold.roles import DIED, LEADER, STOPPED
 from election_core.judge.availability import common_coverage
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_core.judge.leaderless import BRIEF, Gap, gaps
+from election_core.judge.leaderless import BRIEF, Gap, began_early, gaps
 from election_core.judge.limits import log_gaps
 from election_core.judge.storm import storm
 from election_core.judge.wording import between, seconds
@@ -85,14 +85,14 @@ def _goes_on(group: Group, tenure: Tenure) -> bool:
 
 def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster | None:
     """The first of its kind that the master's own log says of a tenure."""
-    own = (
+    of_tenure = (
         fact
         for fact in group.of(kind)
         if (fact.source_node, fact.term) == (tenure.source, tenure.term)
         and tenure.begin.at <= fact.since
         and (fact.since <= tenure.end.by or tenure.end.source != tenure.source)
     )
-    return min(own, key=lambda fact: (fact.since, fact.since_by), default=None)
+    return min(of_tenure, key=lambda fact: (fact.since, fact.since_by), default=None)
 
 
 def _gone(group: Group, tenure: Tenure) -> Moment:
@@ -121,7 +121,7 @@ def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
         and clocks.elapsed(last_line, since(fact))[0] > -SECOND
         and clocks.elapsed(since(fact), tenure.end)[1] > 0
     ]
-    last = [one for one in closed if not any(clocks.elapsed(one, other)[0] > 0 for other in closed)]
+    last = [moment for moment in closed if not any(clocks.elapsed(moment, other)[0] > 0 for other in closed)]
     return min(last, default=None)
 
 
@@ -168,7 +168,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
         terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
         start_time=gap.begin.at,
         end_time=None if gap.after is None else gap.end.at if producer is None else producer.by,
-        summary=f"No master for {lasted}: {who} {_how_ended(gap)}, {_until(gap, producer)}.{why}",
+        summary=f"No master for {lasted}: {who} {_how_ended(group, gap)}, {_until(gap, producer)}.{why}",
         evidence=(
             *gap.evidence,
             producer.event_id if producer else None,
@@ -193,8 +193,8 @@ def _until(gap: Gap, producer: Moment | None) -> str:
     return then if producer is None else f"{then} and the first producer came to it"
 
 
-def _how_ended(gap: Gap) -> str:
-    if gap.begin.at < gap.before.end.at - SECOND:
+def _how_ended(group: Group, gap: Gap) -> str:
+    if began_early(group, gap.begin, gap.before):
         return "fell silent"
     if gap.before.open:
         return "was heard of no more"
@@ -263,11 +263,11 @@ class _NoLeader:
 
 def _holes(group: Group, led: Sequence[ControllerLed]) -> Iterator[_NoLeader]:
     """The times between the end of one leadership of the controllers and the next one, where none else lasted."""
-    for one in led:
-        end = until(one)
+    for leadership in led:
+        end = until(leadership)
         if end is None:
             continue
-        later = [other for other in led if other is not one and not _over_by(group, other, end)]
+        later = [other for other in led if other is not leadership and not _over_by(group, other, end)]
         nearest = min((since(other) for other in later), default=group.end)
         if all(group.clocks.elapsed(end, since(other))[0] > 0 for other in later):
             yield _NoLeader(end, nearest)

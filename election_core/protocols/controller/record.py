@@ -13,19 +13,19 @@ from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.facts import Decision, RegisterCode
 
 
-def named(own: list[Fact]) -> list[Fact]:
+def named(facts: list[Fact]) -> list[Fact]:
     """Facts of a broker whose own log does not say its id get it from whoever knows its address."""
     ids: dict[str, set[str]] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, MemberAddress) and fact.node is not None:
             ids.setdefault(fact.address, set()).add(fact.node)
     known: dict[str, str] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Role) and fact.node is None and fact.address is not None:
             candidates = ids.get(fact.address, set())
             if len(candidates) == 1:
                 known[fact.source_node] = next(iter(candidates))
-    return [_with_name(fact, known) for fact in own]
+    return [_with_name(fact, known) for fact in facts]
 
 
 def _with_name(fact: Fact, known: Mapping[str, str]) -> Fact:
@@ -94,7 +94,10 @@ def _numbered(decided: list[Decision], *, lost: bool) -> list[tuple[int, Decisio
     if not lost:
         return sorted(numbered, key=_by_set_epoch)
     return [
-        (fact.set_epoch or 0, fact) for own in decision_rules.by_source(f for _, f in numbered).values() for fact in own
+        (fact.set_epoch, fact)
+        for decisions in decision_rules.by_source(f for _, f in numbered).values()
+        for fact in decisions
+        if fact.set_epoch is not None
     ]
 
 

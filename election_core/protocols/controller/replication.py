@@ -51,10 +51,10 @@ class Replication:
             by_life: dict[int, list[FoldEvent]] = {}
             for event in tries.failed:
                 by_life.setdefault(incarnation_at(incarnations, event.at), []).append(event)
-            for life, own in by_life.items():
+            for life, of_life in by_life.items():
                 until = tries.until
                 over = until is not None and incarnation_at(incarnations, until.at) == life
-                yield Tries(tuple(own), until if over else None)
+                yield Tries(tuple(of_life), until if over else None)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """The tries that found no way to go on."""

@@ -12,6 +12,9 @@ from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.facts import Decision
 from election_core.protocols.controller.record import elections_of
 
+UNKNOWN_EPOCH = 0
+"""In a row that must have an epoch: it is not known. No master has it, the first one is elected for epoch 1."""
+
 
 def terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
     """One row for each master epoch: from the brokers' own word, else from the decision."""
@@ -66,12 +69,12 @@ def elections(decided: list[Decision], group: Group, sets: list[SetVersion]) -> 
     """One row for each election by the controllers, with or without a winner."""
     by_epoch = {version.epoch: version for version in sets}
     for fact in elections_of(decided):
-        before = by_epoch.get((fact.set_epoch or 0) - 1)
+        before = None if fact.set_epoch is None else by_epoch.get(fact.set_epoch - 1)
         yield Election(
             cluster=group.cluster,
             replica_group=group.replica_group,
             protocol=group.protocol,
-            term=fact.term or 0,
+            term=UNKNOWN_EPOCH if fact.term is None else fact.term,
             candidate=fact.node,
             start_time=fact.since,
             end_time=fact.since,
@@ -102,7 +105,7 @@ def sync_state_sets(group: Group, sets: list[SetVersion]) -> Iterator[SyncStateS
             cluster=group.cluster,
             replica_group=group.replica_group,
             protocol=group.protocol,
-            master_epoch=version.master_epoch or 0,
+            master_epoch=UNKNOWN_EPOCH if version.master_epoch is None else version.master_epoch,
             sync_state_set_epoch=version.epoch,
             master=version.master,
             members=version.members,

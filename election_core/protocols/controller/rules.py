@@ -42,9 +42,9 @@ from election_core.protocols.controller.unrecorded import no_master_recorded
 __all__ = ["PROTOCOL", "judge"]
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    group, sure = in_order(group_of(named(own), clocks))
+    group, sure = in_order(group_of(named(facts), clocks))
     decided = decisions(group)
     sets = set_versions(decided)
     yield from role_intervals(group)

@@ -24,7 +24,7 @@ def stuck_replicas(group: Group) -> Iterator[Finding]:
             continue
         name = fact.node or fact.source_node
         who = name if name == fact.source_node else f"{name} ({fact.source_node})"
-        what = (
+        state = (
             "its log has no point in common with its master's"
             if fact.nothing_in_common
             else "it could not cut its log where it parts from its master's"
@@ -38,7 +38,7 @@ def stuck_replicas(group: Group) -> Iterator[Finding]:
             terms=(),
             start_time=fact.since,
             end_time=fact.until,
-            summary=f"{who} could not follow: {what}. It tried {fact.count} times in "
+            summary=f"{who} could not follow: {state}. It tried {fact.count} times in "
             f"{seconds(fact.last_at - fact.since)} {then}; it copies nothing, and no message has a copy there.",
             evidence=(*fact.evidence, fact.until_event),
             duration_min_ms=_lasted(fact) // US_PER_MS,

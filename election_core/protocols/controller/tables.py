@@ -143,7 +143,7 @@ def elected(pool: Iterable[Candidate], master: int | None, designated: int | Non
         return designated if designated in ids else None
     if master in ids:
         return master
-    ranked = sorted(ids.values(), key=lambda one: (-one.epoch, -one.max_offset, one.broker_id))
+    ranked = sorted(ids.values(), key=lambda replica: (-replica.epoch, -replica.max_offset, replica.broker_id))
     return ranked[0].broker_id if ranked else None
 
 
@@ -160,15 +160,15 @@ def is_beyond(epoch: int, start: int, last_epoch: int, last_start: int) -> bool:
     return epoch > last_epoch and start > last_start
 
 
-def common_point(master: EpochEntries, own: EpochEntries) -> int | None:
+def common_point(master: EpochEntries, replica: EpochEntries) -> int | None:
     """Where two logs part: the end, in both, of the newest epoch that starts at the same offset in both.
 
     Source: ``EpochFileCache#findConsistentPoint``. -1: nowhere in common; ``None``: the ends are open.
     """
     theirs = {epoch: (start, end) for epoch, start, end in master}
-    for epoch, start, end in sorted(own, reverse=True):
+    for epoch, start, end in sorted(replica, reverse=True):
         if epoch in theirs and theirs[epoch][0] == start:
-            ends = [one for one in (end, theirs[epoch][1]) if one is not None]
+            ends = [offset for offset in (end, theirs[epoch][1]) if offset is not None]
             return min(ends) if len(ends) == 2 else None
     return -1
 

@@ -41,10 +41,10 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
             yield Message(cause, since(fact))
 
 
-def _begins(own: list[Fact]) -> dict[str, list[int]]:
+def _begins(facts: list[Fact]) -> dict[str, list[int]]:
     """When the lives of each DLedger member's process began, by its own clock, in order."""
     begun: dict[str, set[int]] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Alive) and fact.protocol == PROTOCOL:
             begun.setdefault(fact.source_node, set()).add(fact.since)
     return {source: sorted(times) for source, times in begun.items()}
@@ -60,13 +60,13 @@ def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]
     return last > 0 and lives[0] <= effect.since_by < lives[last]
 
 
-def _led(own: list[Fact], raised: Raises) -> Raises:
+def _led(facts: list[Fact], raised: Raises) -> Raises:
     """When each leader of each term can first have sent heartbeats: at its election where that was its first one.
 
     Raft proper (JRaft) raises the term for every election, so that none is won twice; DLedger does not.
     """
     led = dict(raised)
-    for fact in own:
+    for fact in facts:
         if not isinstance(fact, Role) or fact.role != LEADER or fact.cause not in ("elected", TRANSFER):
             continue
         key = (fact.node, fact.term)

@@ -12,6 +12,7 @@ from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, 
 from election_core.model.catalogue import RuleId
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.dledger.tables import (
     ANSWERS,
@@ -65,34 +66,34 @@ def answers_of(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> An
     ``replies`` are the answers printed since the last round ended, ``owed`` how many of that round's were still to
     come. Answers that were printed before the round began are of earlier ones. A failed call names no member.
     """
-    own = [reply for reply in replies if reply.by >= _began(parsed)]
-    if owed > len(replies) - len(own) or len(own) != parsed.member_count:
+    if parsed.duration_ms is None:
         return None
-    named = [reply.peer for reply in own if reply.peer is not None]
+    began = parsed.at - parsed.duration_ms * _MILLISECOND
+    of_round = [reply for reply in replies if reply.by >= began]
+    if owed > len(replies) - len(of_round) or len(of_round) != parsed.member_count:
+        return None
+    named = [reply.peer for reply in of_round if reply.peer is not None]
     if len(set(named)) != len(named):
         return None
     return Answers(
-        sum(1 for reply in own if reply.result != UNKNOWN),
-        sum(1 for reply in own if reply.result in SHORTER_LEDGER),
+        sum(1 for reply in of_round if reply.result != UNKNOWN),
+        sum(1 for reply in of_round if reply.result in SHORTER_LEDGER),
     )
 
 
-def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> int:
-    """How many answers have been asked for and not been printed when a round ends."""
-    return max(owed + (parsed.member_count or 0) - len(replies), 0)
-
-
-def _began(parsed: FoldEvent) -> int:
-    return parsed.at - (parsed.duration_ms or 0) * _MILLISECOND
+def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> int | None:
+    """How many answers have been asked for and not been printed when a round ends; ``None`` if nobody knows."""
+    return None if parsed.member_count is None else max(owed + parsed.member_count - len(replies), 0)
 
 
 def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]:
     """The seven outcomes of a voting round (``DLedgerLeaderElector#maintainAsCandidate``, in its own order)."""
     if event.term is None or not event.member_count:
         return
-    quorum = majority(event.member_count)
-    accepted, not_ready = event.accepted or 0, event.not_ready or 0
-    if event.result == PASSED:
+    quorum, accepted, not_ready = majority(event.member_count), event.accepted, event.not_ready
+    if accepted is None or not_ready is None or event.answered is None or event.bigger_ledger is None:
+        yield Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "the answers of the round are not counted in its line")
+    elif event.result == PASSED:
         yield either(RuleId.LEADER_WITHOUT_QUORUM, accepted >= quorum)
         yield Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
     elif event.result == REVOTE_IMMEDIATELY:
@@ -100,23 +101,19 @@ def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]
     elif event.result == WAIT_TO_VOTE_NEXT:
         yield _wait_to_vote_next(event, accepted + not_ready, quorum, answers)
     elif event.result == WAIT_TO_REVOTE:
-        yield _wait_to_revote(event, quorum, answers)
+        yield _wait_to_revote(event, event.answered - event.bigger_ledger, quorum, answers)
     else:
         yield Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
 
 
-def _larger_term(event: FoldEvent) -> bool:
-    return (event.max_term or 0) > (event.term or 0)
-
-
 def _lost(event: FoldEvent) -> bool:
     """Whether somebody has a leader or a larger term: tested before any vote is counted."""
-    return bool(event.has_leader) or _larger_term(event)
+    return bool(event.has_leader) or is_larger(event.max_term, event.term)
 
 
 def _ended_early(event: FoldEvent) -> bool:
     """Whether the round did not wait for its time to be over: then all that it waited for was counted."""
-    return (event.duration_ms or 0) * _MILLISECOND < _SHORTEST_WAIT
+    return event.duration_ms is not None and event.duration_ms * _MILLISECOND < _SHORTEST_WAIT
 
 
 def _too_few(event: FoldEvent, quorum: int, answers: Answers | None) -> bool:
@@ -133,7 +130,7 @@ def _revote_immediately(event: FoldEvent, waiting: int, quorum: int, answers: An
 
 def _wait_to_vote_next(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
     """A larger term was heard, or nobody could win."""
-    if _larger_term(event):
+    if is_larger(event.max_term, event.term):
         return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
     if event.has_leader:
         return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
@@ -142,11 +139,11 @@ def _wait_to_vote_next(event: FoldEvent, waiting: int, quorum: int, answers: Ans
     return Verdict(RuleId.WRONG_ROUND_RESULT, *((CONFORMS,) if waiting < quorum else (UNDECIDABLE, LATE_ANSWER)))
 
 
-def _wait_to_revote(event: FoldEvent, quorum: int, answers: Answers | None) -> Verdict:
-    """Somebody has a leader, too few answered, or too many have the longer log."""
-    if _larger_term(event):
+def _wait_to_revote(event: FoldEvent, level: int, quorum: int, answers: Answers | None) -> Verdict:
+    """Somebody has a leader, too few answered, or too many have the longer log: ``level`` answers are of others."""
+    if is_larger(event.max_term, event.term):
         return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
-    if event.has_leader or (event.answered or 0) - (event.bigger_ledger or 0) < quorum:
+    if event.has_leader or level < quorum:
         return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
     if answers is None:
         return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "valid answers are not counted, and not all are printed")
@@ -185,18 +182,17 @@ def vote_reply(event: FoldEvent, current_term: int | None) -> Verdict | None:
     """
     if event.peer is None or event.term is None:
         return None
-    own = event.peer == event.node
-    if event.result in (_NEVER_FROM_ITSELF if own else NEVER_GIVEN):
+    from_itself = event.peer == event.node
+    if event.result in (_NEVER_FROM_ITSELF if from_itself else NEVER_GIVEN):
         return Verdict(RuleId.WRONG_VOTE_RESULT, VIOLATES)
     if event.code in _NOT_FOR_THIS_NODE:
         return either(RuleId.WRONG_VOTE_RESULT, event.result == UNKNOWN)
-    return None if current_term is None else _against_own_term(event, current_term, own)
+    return None if current_term is None else _against_own_term(event, event.term, current_term, from_itself)
 
 
-def _against_own_term(event: FoldEvent, current_term: int, own: bool) -> Verdict | None:
-    term = event.term or 0
+def _against_own_term(event: FoldEvent, term: int, current_term: int, from_itself: bool) -> Verdict | None:
     if event.result in _ABOVE_THE_TERM:
-        if own or term > current_term:
+        if from_itself or term > current_term:
             return either(RuleId.WRONG_VOTE_RESULT, term > current_term)
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     if event.result in _BELOW_THE_TERM:
@@ -205,7 +201,7 @@ def _against_own_term(event: FoldEvent, current_term: int, own: bool) -> Verdict
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, "the voter's log and its list of members are not printed")
     if term > current_term or event.result in FOR_ANOTHER:
         return None
-    if term < current_term and not own:
+    if term < current_term and not from_itself:
         return Verdict(RuleId.WRONG_VOTE_RESULT, UNDECIDABLE, EARLIER_ROUND)
     return Verdict(RuleId.WRONG_VOTE_RESULT, CONFORMS)
 
@@ -225,7 +221,9 @@ def is_impossible(answer: FoldEvent, later_term: int) -> bool:
     Terms only grow, so the candidate asked in a term no larger than ``later_term``. A vote is given or refused in the
     term that was asked for, and a voter is "not ready" only below it.
     """
-    term = answer.term or 0
+    term = answer.term
+    if term is None:
+        return False
     return term >= later_term if answer.result in _BELOW_THE_TERM else term > later_term
 
 

@@ -74,11 +74,22 @@ class QueuesCut(Fact):
     log_end: int | None
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class BrokerBecameSlave(Fact):
+    """The broker on top of ``node`` changed to slave after its member had become candidate or follower of ``term``."""
+
+    kind: ClassVar[str] = "BROKER_BECAME_SLAVE"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+
+
 KINDS: tuple[type[Fact], ...] = (
     StrangerMet,
     VotingRuleBroken,
     CommittedCut,
     LeaderLog,
     QueuesCut,
+    BrokerBecameSlave,
 )
 """All of them."""

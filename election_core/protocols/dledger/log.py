@@ -35,7 +35,8 @@ from election_core.model.facts import (
 )
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
-from election_core.model.timing import Timeout
+from election_core.model.terms import is_larger
+from election_core.model.timing import US_PER_MS, Timeout
 from election_core.protocols.dledger.checks import (
     FOR_ANOTHER,
     ROLE_CHANGES,
@@ -56,6 +57,7 @@ from election_core.protocols.dledger.checks import (
     vote_reply,
 )
 from election_core.protocols.dledger.facts import (
+    BrokerBecameSlave,
     CommittedCut,
     LeaderLog,
     QueuesCut,
@@ -146,7 +148,7 @@ class LedgerLines:
 
     truncated: list[FoldEvent] = field(default_factory=list)
     committed_cut: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    led_with: list[FoldEvent] = field(default_factory=list)
+    led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     recovered: list[FoldEvent] = field(default_factory=list)
     queues_cut: list[FoldEvent] = field(default_factory=list)
 
@@ -165,12 +167,14 @@ class LedgerLines:
             )
         for last, committed, cut in self.committed_cut:
             yield CommittedCut(*emit.at(cut), from_index=last, to_index=committed, peer=cut.peer)
-        for status in self.led_with:
-            yield LeaderLog(*emit.at(status), term=status.term or 0, to_index=status.ledger_end or 0)
+        for term, ledger_end, status in self.led_with:
+            yield LeaderLog(*emit.at(status), term=term, to_index=ledger_end)
         for cut in self.queues_cut:
-            ends = [one.max_offset for one in self.recovered if 0 <= cut.at - one.at <= ONE_RECOVERY]
+            if cut.start_offset is None:  # how far the queues reached is not said
+                continue
+            ends = [start.max_offset for start in self.recovered if 0 <= cut.at - start.at <= ONE_RECOVERY]
             log_end = ends[-1] if ends else None
-            yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset or 0, cut_to=cut.max_offset, log_end=log_end)
+            yield QueuesCut(*emit.at(cut), queue_end=cut.start_offset, cut_to=cut.max_offset, log_end=log_end)
 
 
 @dataclass(slots=True)
@@ -259,7 +263,10 @@ class DledgerLog:
             return
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
-        serving = [event for event in self._of_broker if _begins_to_serve(event)]
+        serving = [
+            (event.term, event) for event in self._of_broker if event.term is not None and _begins_to_serve(event)
+        ]
+        slaves = [event for event in self._of_broker if _becomes_slave(event)]
         self._of_broker.clear()
         incarnations = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(
@@ -282,8 +289,12 @@ class DledgerLog:
                 to_index=progress.to_index,
             )
         yield from self._quorum_facts(emit)
-        for event in serving:
-            yield Serving(*emit.at(event), term=event.term or 0)
+        for term, event in serving:
+            yield Serving(*emit.at(event), term=term)
+        for event in slaves:
+            began = (event.at - (event.duration_ms or 0) * US_PER_MS, event.by - (event.duration_ms or 0) * US_PER_MS)
+            during = emit.during(self.node, *began, event.event_id, event.at, event.by, event.event_id)
+            yield BrokerBecameSlave(*during, term=event.term or 0)
         yield from self._rule_facts(emit)
         for heard in self.heard:
             yield LastHeard(*emit.about(heard.leader, heard))
@@ -297,8 +308,8 @@ class DledgerLog:
 
     def _name_in(self, life: int, incarnations: list[Incarnation]) -> str | None:
         """The name that the node gives itself in a life, or had given itself before: a machine may change hands."""
-        said = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
-        return said[-1] if said else self.names[0][1] if self.names else self.node
+        names = [name for at, name in self.names if incarnation_at(incarnations, at) <= life]
+        return names[-1] if names else self.names[0][1] if self.names else self.node
 
     def _group(self, speaker: Speaker, stream: str) -> str:
         """Controllers form one group; a broker's group is named by votes, else by its configuration or itself."""
@@ -398,21 +409,20 @@ class DledgerLog:
         self.checked.note(follower_timeout(event, last, self._now.last_at), event)
         self._interval_ms = event.duration_ms or self._interval_ms
         if last is not None and event.peer is not None:
-            interval_us = (event.duration_ms or 0) * 1000
-            self.heard.append(HeardLast(event.peer, last, last + interval_us, event.event_id))
+            self.heard.append(HeardLast(event.peer, last, last + self._interval_ms * 1000, event.event_id))
 
     def _on_heartbeats_parsed(self, event: FoldEvent) -> None:
         self._note_unseen_leadership(event)
         self._note_failed_round(event)
         if event.has_leader and event.term is not None:
             self.two_leaders.append((event.term, event.node, None, event))
-        self._now.cause = "larger_term" if (event.max_term or -1) > (event.term or 0) else "quorum_lost"
+        self._now.cause = "larger_term" if is_larger(event.max_term, event.term) else "quorum_lost"
 
     def _note_unseen_leadership(self, event: FoldEvent) -> None:
         """A round of heartbeats is a leader's: where none is known that can have begun it, its line was lost."""
-        began = event.at - (event.duration_ms or 0) * 1000
-        if event.term is None or not self.steps or self._leads(event.term):
+        if event.term is None or event.duration_ms is None or not self.steps or self._leads(event.term):
             return
+        began = event.at - event.duration_ms * 1000
         if self._now.led_until.get(event.term, 0) >= began:
             return
         last = self.steps[-1]
@@ -429,7 +439,10 @@ class DledgerLog:
         """
         last = last_heartbeat(event.last_heartbeat_local, event.by)
         quorum = majority(event.member_count) if event.member_count else None
-        if last is None or quorum is None or (event.accepted or 0) + (event.not_ready or 0) >= quorum:
+        if last is None or quorum is None or event.accepted is None or event.not_ready is None:
+            self._now.failed_rounds = 0
+            return
+        if event.accepted + event.not_ready >= quorum:
             self._now.failed_rounds = 0
             return
         self._note_without_quorum(event, last)
@@ -448,7 +461,7 @@ class DledgerLog:
             return
         if before is not None and before.term == event.term:
             before.regained = True
-        by = max(last, event.by - (event.duration_ms or 0) * 1000)
+        by = event.by if event.duration_ms is None else max(last, event.by - event.duration_ms * 1000)
         self.as_leader.without_quorum.append(WithoutQuorum(event.term, last, by, event.event_id, event))
 
     def _on_two_leaders(self, event: FoldEvent) -> None:
@@ -486,8 +499,8 @@ class DledgerLog:
             return
         self._note_progress(event, role)
         self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
-        if role == LEADER and event.ledger_end is not None and not self._led_before(event.term):
-            self.ledger.led_with.append(event)
+        if role == LEADER and event.term is not None and event.ledger_end is not None:
+            self._note_leaders_log(event.term, event.ledger_end, event)
         known = self.steps[-1] if self.steps else None
         if known is not None and (known.role, known.term) == (role, event.term):
             self._now.role_seen_at = event.at
@@ -501,9 +514,10 @@ class DledgerLog:
         self._step(seen, role, event.term, leader, "status")
         self._now.role_seen_at = event.at
 
-    def _led_before(self, term: int | None) -> bool:
-        """Whether a line has already said how far the log of this node as leader of a term goes."""
-        return bool(self.ledger.led_with) and self.ledger.led_with[-1].term == term
+    def _note_leaders_log(self, term: int, ledger_end: int, event: FoldEvent) -> None:
+        """How far the log of this node goes when a line first says so of it as leader of a term."""
+        if not self.ledger.led_with or self.ledger.led_with[-1][0] != term:
+            self.ledger.led_with.append((term, ledger_end, event))
 
     def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
@@ -609,7 +623,8 @@ class DledgerLog:
         self._judge_doubtful(event.term)
         campaign = self._campaign(event, event.term)
         campaign.rounds += 1
-        campaign.granted = max(campaign.granted, event.accepted or 0)
+        if event.accepted is not None:
+            campaign.granted = max(campaign.granted, event.accepted)
         if event.member_count:
             campaign.needed = majority(event.member_count)
         campaign.last_result = event.result
@@ -676,8 +691,14 @@ _HANDLERS: dict[str, Callable[[DledgerLog, FoldEvent], None]] = {
 
 def _begins_to_serve(event: FoldEvent) -> bool:
     """Whether the broker on top of a leader has become master: from here on it takes messages."""
-    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.term is not None
+    changed = event.kind == "DLB_ROLE_END" and event.flag is True
     return changed and event.role == "LEADER" and event.value_before != "SLAVE"
+
+
+def _becomes_slave(event: FoldEvent) -> bool:
+    """Whether the broker on top of a member that leads no more took a second or more to become slave."""
+    changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.role != "LEADER"
+    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= SECOND
 
 
 _OWN_ID_KINDS = frozenset({"DL_HB_SELF", "DL_VOTE_SELF"})

@@ -66,15 +66,15 @@ def _leader_of(group: Group, cut: CommittedCut) -> LeaderLog | None:
         for tenure in group.tenures
         if tenure.node == cut.peer and group.clocks.elapsed(tenure.end, moment)[0] <= STATUS_INTERVAL
     }
-    own = (led for led in group.of(LeaderLog) if led.node == cut.peer and led.term in followed & leading)
-    led = max(own, key=lambda led: led.term, default=None)
+    logs = (led for led in group.of(LeaderLog) if led.node == cut.peer and led.term in followed & leading)
+    led = max(logs, key=lambda led: led.term, default=None)
     # What was committed in the leader's own term was not in its log yet when that was first seen.
     return led if led is not None and _committed_before(group, led) is not None else None
 
 
 def _committed_before(group: Group, led: LeaderLog) -> int | None:
     """The last entry that leaders of earlier terms had committed, as far as they printed it."""
-    return max((one.to_index for one in group.of(Committed) if one.term < led.term), default=None)
+    return max((grown.to_index for grown in group.of(Committed) if grown.term < led.term), default=None)
 
 
 def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
@@ -84,9 +84,10 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
     """
     for fact in group.of(CommittedCut):
         leader = _leader_of(group, fact)
-        if leader is None:
+        before = None if leader is None else _committed_before(group, leader)
+        if leader is None or before is None:
             continue
-        committed = min(fact.to_index, _committed_before(group, leader) or 0)
+        committed = min(fact.to_index, before)
         count = committed - max(fact.from_index, leader.to_index)
         if count <= 0:
             continue
@@ -103,7 +104,7 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
             f"{fact.from_index} as {fact.peer} wanted, whose log as leader of term {leader.term} ended at entry "
             f"{leader.to_index}: {_entries(count)} lost.",
             evidence=[fact.since_event, leader.since_event],
-            implied_by=next((one.finding_id for one in leaders if leader.term in one.terms), None),
+            implied_by=next((finding.finding_id for finding in leaders if leader.term in finding.terms), None),
         )
 
 
@@ -115,10 +116,10 @@ def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
     if any(True for _ in group.of(TermWentBack)):
         return
     for led in group.of(LeaderLog):
-        before = [one for one in group.of(Committed) if one.term < led.term and one.to_index > led.to_index]
+        before = [grown for grown in group.of(Committed) if grown.term < led.term and grown.to_index > led.to_index]
         if not before:
             continue
-        most = max(before, key=lambda one: (one.to_index, one.term))
+        most = max(before, key=lambda grown: (grown.to_index, grown.term))
         leader, name = most.node or most.source_node, led.node or led.source_node
         yield group.finding(
             RuleId.COMMITTED_ENTRY_LOST,
@@ -178,5 +179,5 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
 
 def _led_after(group: Group, fact: QueuesCut) -> Tenure | None:
     """The first tenure of the same process's log after the cut."""
-    own = (one for one in group.tenures if one.source == fact.source_node and one.begin.at >= fact.since)
-    return min(own, key=lambda one: one.begin, default=None)
+    later = (tenure for tenure in group.tenures if tenure.source == fact.source_node and tenure.begin.at >= fact.since)
+    return min(later, key=lambda tenure: tenure.begin, default=None)

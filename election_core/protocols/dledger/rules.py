@@ -12,6 +12,7 @@ from election_core.judge.group import Group, group_of
 from election_core.model.catalogue import WARNING, RuleId
 from election_core.model.facts import Alive, Fact, LineBrokeRule
 from election_core.model.rows import Finding, Row, RuleCoverage
+from election_core.protocols.dledger.brokers import former_masters
 from election_core.protocols.dledger.facts import StrangerMet, VotingRuleBroken
 from election_core.protocols.dledger.log import NOT_A_MEMBER, OWN_ID_ELSEWHERE, PROTOCOL, UNKNOWN_TO_A_MEMBER
 from election_core.protocols.dledger.losses import losses
@@ -25,6 +26,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group = group_of(facts, clocks)
     yield from raft_family.rows_of(group, voting_rules_broken(group))
     yield from losses(group)
+    yield from former_masters(group)
     yield from _strangers(group)
     yield _members_coverage(group)
 
@@ -43,7 +45,7 @@ def _strangers(group: Group) -> Iterator[Finding]:
         met.setdefault(fact.node or fact.source_node, []).append(fact)
     first: Finding | None = None
     for name, strange in sorted(met.items()):
-        what = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
+        meetings = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
         found = group.finding(
             RuleId.MEMBERS_DISAGREE,
             (name,),
@@ -52,7 +54,7 @@ def _strangers(group: Group) -> Iterator[Finding]:
             terms=(),
             start_time=strange[0].since,
             end_time=strange[-1].since,
-            summary=f"{name} {what}. Members with different lists may count two majorities.",
+            summary=f"{name} {meetings}. Members with different lists may count two majorities.",
             evidence=[fact.since_event for fact in strange],
             implied_by=first.finding_id if first else None,
         )

@@ -52,7 +52,7 @@ class Ballot:
     taking_over: bool
 
     @property
-    def own(self) -> bool:
+    def to_itself(self) -> bool:
         """Whether the candidate asks itself."""
         return self.voter == self.candidate
 
@@ -82,7 +82,7 @@ VOTE_CHECKS: tuple[VoteCheck, ...] = (
     # A vote is never given in the call in which its term is heard of first.
     VoteCheck(TERM_NOT_READY, lambda b: b.term > b.own_term),
     VoteCheck(TERM_BELOW_LEDGER, lambda b: b.term < b.own_end[0]),
-    VoteCheck("REJECT_TAKING_LEADERSHIP", lambda b: not b.own and b.taking_over and b.own_end == b.end),
+    VoteCheck("REJECT_TAKING_LEADERSHIP", lambda b: not b.to_itself and b.taking_over and b.own_end == b.end),
 )
 """``DLedgerLeaderElector#handleVote``; no row fits: the vote is given."""
 
@@ -134,7 +134,7 @@ def _possible() -> dict[str, Possible]:
     return {
         answer: Possible(
             terms=frozenset(_compared(answered_term(answer, ballot), ballot.term) for ballot in ballots),
-            from_itself=any(b.own and b.own_term == b.term and b.candidate in b.peers for b in ballots),
+            from_itself=any(b.to_itself and b.own_term == b.term and b.candidate in b.peers for b in ballots),
             for_another=all(ballot.voted_otherwise for ballot in ballots),
         )
         for answer, ballots in given.items()

@@ -218,24 +218,24 @@ class CoordinatorLog:
         key = (event.replica_group, event.node)
         if key not in self.nodes:
             self.nodes[key] = NodeLog(event.node, event.replica_group)
-        own = self.nodes[key]
-        own.activity.seen(event.at, event.event_id)
-        self.moves[event.kind](own, event)
+        log = self.nodes[key]
+        log.activity.seen(event.at, event.event_id)
+        self.moves[event.kind](log, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What the events prove about their groups; a node that is not named is the folder's."""
-        for own in self.nodes.values():
-            own.node = own.node or speaker.source_node
-            source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{own.node}"
+        for log in self.nodes.values():
+            log.node = log.node or speaker.source_node
+            source = speaker.source_node if len(self.nodes) == 1 else f"{speaker.source_node}/{log.node}"
             of_node = replace(speaker, source_node=source)
             emit = of_node.about(
-                own.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(own.node)
+                log.group or speaker.listed.replica_group or UNIDENTIFIED, self.protocol, stream, _always(log.node)
             )
-            own.steps = [
-                replace(step, node=own.node, leader=step.leader or (own.node if step.role == LEADER else None))
-                for step in own.steps
+            log.steps = [
+                replace(step, node=log.node, leader=step.leader or (log.node if step.role == LEADER else None))
+                for step in log.steps
             ]
-            yield from own.facts(emit)
+            yield from log.facts(emit)
 
 
 def _which(event: FoldEvent) -> object:

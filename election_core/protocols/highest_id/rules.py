@@ -43,9 +43,9 @@ class Words:
     gives_way: Callable[[str, str], bool]
 
 
-def judge(own: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
     """All rows of one group whose highest living node leads."""
-    group = group_of(_numbered(own), clocks)
+    group = group_of(_numbered(facts), clocks)
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
@@ -59,14 +59,14 @@ def judge(own: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
     yield from _coverage(group, words, verdicts)
 
 
-def _numbered(own: list[Fact]) -> list[Fact]:
+def _numbered(facts: list[Fact]) -> list[Fact]:
     """Leaderships without a number get one, in the order in which they began; followers get their leader's.
 
     A leader that was followed although no line of its own says that it led has led too.
     """
-    if any(isinstance(fact, _WITH_TERMS) and fact.term is not None for fact in own):
-        return own
-    roles = {fact for fact in own if isinstance(fact, Role)}
+    if any(isinstance(fact, _WITH_TERMS) and fact.term is not None for fact in facts):
+        return facts
+    roles = {fact for fact in facts if isinstance(fact, Role)}
     led = [fact for fact in roles if fact.role == LEADER]
     leader_of = dict(_leaders_of(sorted((f for f in roles if f.role == FOLLOWER), key=_begins), led))
     first = {leader: leader for leader in leader_of.values() if leader.role == FOLLOWER}
@@ -74,10 +74,10 @@ def _numbered(own: list[Fact]) -> list[Fact]:
     numbers: dict[Fact, int] = {fact: number for number, fact in enumerate(ordered, 1)}
     numbers |= {fact: numbers[leader] for fact, leader in leader_of.items()}
     ended = {(fact.source_node, fact.since_event): number for fact, number in numbers.items()}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Candidacy):
             numbers[fact] = ended.get((fact.source_node, fact.until_event), len(ordered) + 1)
-    return [replace(fact, term=numbers.get(fact)) if isinstance(fact, Role | Candidacy) else fact for fact in own]
+    return [replace(fact, term=numbers.get(fact)) if isinstance(fact, Role | Candidacy) else fact for fact in facts]
 
 
 _WITH_TERMS = (Role, Candidacy, MessageSent, MessageReceived, LowerLeaderNamed)
@@ -94,11 +94,11 @@ def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tupl
     """
     unseen: dict[str, Role] = {}
     for fact in followers:
-        own = sorted((one for one in led if one.node == fact.leader), key=_begins)
+        of_leader = sorted((role for role in led if role.node == fact.leader), key=_begins)
         blur = 2 * fact.bound_ms * 1000 + SECOND
-        before = [one for one in own if one.since <= fact.since + blur]
-        going_on = [one for one in before[-1:] if one.until_by is None or one.until_by + blur > fact.since]
-        later = [one for one in own[len(before) :] if fact.until is None or one.since <= fact.until + blur]
+        before = [role for role in of_leader if role.since <= fact.since + blur]
+        going_on = [role for role in before[-1:] if role.until_by is None or role.until_by + blur > fact.since]
+        later = [role for role in of_leader[len(before) :] if fact.until is None or role.since <= fact.until + blur]
         if going_on or later:
             yield fact, (*going_on, *later)[0]
         else:
@@ -118,7 +118,7 @@ def _in_order(led: list[Role], roles: Iterable[Role]) -> list[Role]:
     for fact in list(ordered):
         winner = follows.get((fact.source_node, fact.until_event))
         blur = 2 * fact.bound_ms * 1000
-        near = [one for one in ordered if one.node == winner and 0 <= fact.since - one.since <= blur]
+        near = [role for role in ordered if role.node == winner and 0 <= fact.since - role.since <= blur]
         if near:
             ordered.remove(fact)
             ordered.insert(ordered.index(near[-1]), fact)
@@ -144,7 +144,7 @@ def _followed_again(group: Group, leader: str, missed: Moment) -> bool:
         if (role.role, role.leader) == (FOLLOWER, leader) and group.clocks.elapsed(missed, since(role))[1] > 0:
             between = (group.clocks.elapsed(missed, start)[1] > 0 for start in starts)
             after = (group.clocks.elapsed(start, since(role))[1] > 0 for start in starts)
-            if not any(one and other for one, other in zip(between, after, strict=True)):
+            if not any(before_start and after_start for before_start, after_start in zip(between, after, strict=True)):
                 return True
     return False
 
@@ -260,8 +260,8 @@ def _begin(group: Group, win: Candidacy) -> Moment:
     """When the election of a winner began; where only its end was logged, after the winner's last change of role."""
     if win.begun:
         return since(win)
-    own = (role.since for role in group.of(Role) if role.source_node == win.source_node)
-    before = max((at for at in own if at < win.since), default=win.since)
+    changes = (role.since for role in group.of(Role) if role.source_node == win.source_node)
+    before = max((at for at in changes if at < win.since), default=win.since)
     return Moment(before, win.since_by, win.source_node)
 
 
@@ -302,18 +302,18 @@ def _contradictions(group: Group) -> dict[tuple[str, str, int | None], list[Lowe
 
 def _contradicted_by_its_message(group: Group, words: Words) -> Iterator[Finding]:
     """A leader that its own message contradicts: proven, whatever the clocks were."""
-    for (name, what, term), said in sorted(_contradictions(group).items(), key=lambda item: item[1][0].since):
+    for (name, claim, term), facts in sorted(_contradictions(group).items(), key=lambda item: item[1][0].since):
         yield group.finding(
             words.rule,
-            (name, what, term),
+            (name, claim, term),
             severity=CRITICAL,
             certainty=PROVEN,
             nodes=(name,),
             terms=(term,) if term is not None else (),
-            start_time=said[0].since,
-            end_time=said[-1].since,
-            summary=f"{name} {what}.",
-            evidence=tuple(dict.fromkeys(fact.since_event for fact in said if fact.since_event)),
+            start_time=facts[0].since,
+            end_time=facts[-1].since,
+            summary=f"{name} {claim}.",
+            evidence=tuple(dict.fromkeys(fact.since_event for fact in facts if fact.since_event)),
         )
 
 

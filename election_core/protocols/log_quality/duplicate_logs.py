@@ -45,30 +45,30 @@ class Shipped:
     """What one folder says about one group, by the beginnings of its facts; microseconds on its own clock."""
 
     source: str
-    own: tuple[Fact, ...]
+    facts: tuple[Fact, ...]
 
     @cached_property
     def first(self) -> int:
         """The first sign of life."""
-        return min((fact.since for fact in self.own if isinstance(fact, Alive)), default=0)
+        return min((fact.since for fact in self.facts if isinstance(fact, Alive)), default=0)
 
     @cached_property
     def last(self) -> int:
         """The last sign of life."""
-        alive = (fact for fact in self.own if isinstance(fact, Alive))
+        alive = (fact for fact in self.facts if isinstance(fact, Alive))
         return max((fact.since if fact.until is None else fact.until for fact in alive), default=0)
 
     @cached_property
     def member(self) -> frozenset[str]:
         """The names of the member whose log it is."""
-        return frozenset(fact.node for fact in self.own if isinstance(fact, Role) and fact.node is not None)
+        return frozenset(fact.node for fact in self.facts if isinstance(fact, Role) and fact.node is not None)
 
     def began(self, begin: int, end: int) -> frozenset[tuple[object, ...]]:
         """What began in ``[begin, end)``, by whatever name the log calls its own member."""
         selves = self.member | {self.source}
         return frozenset(
             tuple(None if value in selves else value for value in _key(fact))
-            for fact in self.own
+            for fact in self.facts
             if not isinstance(fact, _COUNTS) and begin <= fact.since < end
         )
 
@@ -82,17 +82,17 @@ def judged_once(of_group: Iterable[Fact]) -> list[Fact]:
     by_source: dict[str, list[Fact]] = {}
     for fact in of_group:
         by_source.setdefault(fact.source_node, []).append(fact)
-    logs = {source: Shipped(source, tuple(own)) for source, own in by_source.items()}
+    logs = {source: Shipped(source, tuple(of_source)) for source, of_source in by_source.items()}
     copied: list[Fact] = []
-    for one, other in combinations(sorted(logs.values(), key=lambda log: (log.first, -log.last, log.source)), 2):
-        if one.source in logs and other.source in logs and _same_log(logs[one.source], other):
-            copied.append(_copied(logs[one.source], other))
-            logs[one.source] = _joined(logs[one.source], logs.pop(other.source))
-    return [fact for log in logs.values() for fact in log.own] + copied
+    for earlier, later in combinations(sorted(logs.values(), key=lambda log: (log.first, -log.last, log.source)), 2):
+        if earlier.source in logs and later.source in logs and _same_log(logs[earlier.source], later):
+            copied.append(_copied(logs[earlier.source], later))
+            logs[earlier.source] = _joined(logs[earlier.source], logs.pop(later.source))
+    return [fact for log in logs.values() for fact in log.facts] + copied
 
 
 def _copied(original: Shipped, copy: Shipped) -> Fact:
-    first = min((fact for fact in copy.own if isinstance(fact, Role)), key=lambda fact: (fact.since, fact.ordinal))
+    first = min((fact for fact in copy.facts if isinstance(fact, Role)), key=lambda fact: (fact.since, fact.ordinal))
     return LogCopied(
         cluster=first.cluster,
         replica_group=first.replica_group,
@@ -114,16 +114,16 @@ def _copied(original: Shipped, copy: Shipped) -> Fact:
 
 def _key(fact: Fact) -> tuple[object, ...]:
     """What a fact says and when it began."""
-    said = (getattr(fact, name) for name in fact.SAID_AT_ONCE)
-    return (fact.protocol, fact.kind, fact.node, fact.since, fact.since_by, *said)
+    values = (getattr(fact, name) for name in fact.SAID_AT_ONCE)
+    return (fact.protocol, fact.kind, fact.node, fact.since, fact.since_by, *values)
 
 
-def _same_log(one: Shipped, other: Shipped) -> bool:
-    if not one.member & other.member:
+def _same_log(log: Shipped, other: Shipped) -> bool:
+    if not log.member & other.member:
         return False
-    begin = one.first if one.first == other.first else max(one.first, other.first) + _START_UP
-    end = min(one.last, other.last)
-    shared = one.began(begin, end)
+    begin = log.first if log.first == other.first else max(log.first, other.first) + _START_UP
+    end = min(log.last, other.last)
+    shared = log.began(begin, end)
     return len(shared) >= ENOUGH and shared == other.began(begin, end)
 
 
@@ -131,10 +131,10 @@ def _joined(original: Shipped, copy: Shipped) -> Shipped:
     """The original until it ends, the copy from there on."""
     if copy.last <= original.last:
         return original
-    going_on = {_key(fact): fact for fact in copy.own if (fact.until or copy.last) >= original.last}
-    own = [going_on.pop(_key(fact), fact) for fact in original.own]
-    own += [fact for fact in going_on.values() if fact.since > original.last]
-    return Shipped(original.source, tuple(_spoken_by(original.source, fact) for fact in own))
+    going_on = {_key(fact): fact for fact in copy.facts if (fact.until or copy.last) >= original.last}
+    kept = [going_on.pop(_key(fact), fact) for fact in original.facts]
+    kept += [fact for fact in going_on.values() if fact.since > original.last]
+    return Shipped(original.source, tuple(_spoken_by(original.source, fact) for fact in kept))
 
 
 def _spoken_by(source: str, fact: Fact) -> Fact:

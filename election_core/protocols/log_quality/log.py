@@ -118,18 +118,18 @@ class SourcesLog:
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`KINDS`."""
         process = process_of(event.stream)
-        said = release_claim(event)
-        if said is not None:
-            self.releases.setdefault((process, *said), event)
+        release = release_claim(event)
+        if release is not None:
+            self.releases.setdefault((process, *release), event)
         if event.kind in CLAIMS:
-            what, value = CLAIMS[event.kind](event)
-            if what is not None and value is not None:
-                self._claim(process, what, value, event)
+            subject, value = CLAIMS[event.kind](event)
+            if subject is not None and value is not None:
+                self._claim(process, subject, value, event)
 
-    def _claim(self, process: str, what: str, value: str, event: FoldEvent) -> None:
-        last = next((claim for claim in reversed(self.claims) if claim[:2] == (process, what)), None)
+    def _claim(self, process: str, subject: str, value: str, event: FoldEvent) -> None:
+        last = next((claim for claim in reversed(self.claims) if claim[:2] == (process, subject)), None)
         if last is None or last[2] != value:
-            self.claims.append((process, what, value, event))
+            self.claims.append((process, subject, value, event))
 
     def facts(self, speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
         """What this source is worth. ``stated`` is all that it says otherwise, each fact with its stream."""
@@ -141,12 +141,12 @@ class SourcesLog:
         yield from _listed(speaker, stated)
 
     def _of_process(self, process: str, home: Alive | None, speaker: Speaker) -> Iterator[Fact]:
-        own = [(key[1:], event) for key, event in self.releases.items() if key[0] == process]
+        of_process = [(key[1:], event) for key, event in self.releases.items() if key[0] == process]
         group = _group_of(process, home, speaker)
         emit = _about(speaker, process, group, home)
-        for (system, release), event in own:
+        for (system, release), event in of_process:
             yield Release(*emit.at(event), system=system, release=release, evidence=(event.event_id,))
-        if home is not None and not own:
+        if home is not None and not of_process:
             yield Release(*emit.during(home.node, home.since, home.since_by, None))
         for number, (_, name_kind, name, event) in enumerate(claim for claim in self.claims if claim[0] == process):
             yield Claim(
@@ -159,10 +159,10 @@ class SourcesLog:
 
     def _steps(self, speaker: Speaker, homes: Mapping[str, Alive], groups: set[str]) -> Iterator[Fact]:
         """Each step of the clock, in every group that the source speaks of."""
-        own = {home.replica_group for home in homes.values()}
+        home_groups = {home.replica_group for home in homes.values()}
         for step in _distinct(self.steps):
-            for group in sorted(groups | own) or [_group_of(process_of(step.stream), None, speaker)]:
-                member = group in own or not own
+            for group in sorted(groups | home_groups) or [_group_of(process_of(step.stream), None, speaker)]:
+                member = group in home_groups or not home_groups
                 process = process_of(step.stream)
                 yield ClockSteppedBack(
                     *_about(speaker, process, group, homes.get(process)).at(step),
@@ -197,7 +197,7 @@ def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
     found: list[ClockStep] = []
     for step in sorted(steps, key=lambda step: (step.at, -step.size, step.event_id)):
         if found and step.at - found[-1].at <= ONE_STEP:
-            found[-1] = max(found[-1], step, key=lambda one: (one.size, -one.at, one.event_id))
+            found[-1] = max(found[-1], step, key=lambda candidate: (candidate.size, -candidate.at, candidate.event_id))
         else:
             found.append(step)
     return found
@@ -224,10 +224,10 @@ def _listed(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
     lives = [fact for _, fact in stated if isinstance(fact, Alive) and fact.replica_group != UNIDENTIFIED]
     if not lives or listed.replica_group is None:
         return
-    own = [life for life in lives if life.replica_group == listed.replica_group]
-    names = {life.node for life in own if life.node is not None}
-    agrees = bool(own) and (listed.member is None or not names or listed.member in names)
-    shown = next((life for life in own or lives if life.node is not None), (own or lives)[0])
+    of_group = [life for life in lives if life.replica_group == listed.replica_group]
+    names = {life.node for life in of_group if life.node is not None}
+    agrees = bool(of_group) and (listed.member is None or not names or listed.member in names)
+    shown = next((life for life in of_group or lives if life.node is not None), (of_group or lives)[0])
     emit = speaker.about(shown.replica_group, PROTOCOL, "", lambda _: None)
     yield ListedAs(
         *emit.during(shown.node, shown.since, shown.since_by, shown.since_event),

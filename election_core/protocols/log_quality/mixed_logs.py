@@ -21,7 +21,7 @@ def undoubted(facts: Iterable[Fact]) -> list[Fact]:
     for fact in every:
         if isinstance(fact, Claim):
             names.setdefault((fact.source_node, fact.process, fact.name_kind), set()).add(fact.name)
-    mixed = {source for (source, _, _), said in names.items() if len(said) > 1}
+    mixed = {source for (source, _, _), claimed in names.items() if len(claimed) > 1}
     if not mixed:
         return every
     return [

@@ -31,9 +31,9 @@ Evident = ListedAs | Claim | SpeaksFor
 """Facts from which it follows for whom a log speaks."""
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows about the sources of one group."""
-    group = group_of(own, clocks)
+    group = group_of(facts, clocks)
     yield from _unknown_releases(group)
     yield from _identities(group)
 
@@ -50,17 +50,17 @@ def _unknown_releases(group: Group) -> Iterator[Row]:
     by_source: dict[str, list[Release]] = {}
     for fact in group.of(Release):
         by_source.setdefault(fact.source_node, []).append(fact)
-    said = {source: [fact for fact in own if fact.release] for source, own in by_source.items()}
-    unknown = {source: [fact for fact in own if not _is_known(fact)] for source, own in said.items()}
-    for own in unknown.values():
-        if own:
-            yield _unknown_release(group, own)
-    strange = sum(1 for own in unknown.values() if own)
-    silent = sum(1 for own in said.values() if not own)
+    releases = {source: [fact for fact in of_source if fact.release] for source, of_source in by_source.items()}
+    unknown = {source: [fact for fact in of_source if not _is_known(fact)] for source, of_source in releases.items()}
+    for of_source in unknown.values():
+        if of_source:
+            yield _unknown_release(group, of_source)
+    strange = sum(1 for of_source in unknown.values() if of_source)
+    silent = sum(1 for of_source in releases.values() if not of_source)
     yield coverage(
         group,
         RuleId.UNKNOWN_VERSION,
-        len(said) - silent - strange,
+        len(releases) - silent - strange,
         strange,
         silent,
         "the log never says which release wrote it",
@@ -71,10 +71,10 @@ def _is_known(fact: Release) -> bool:
     return ReleaseClaim(fact.system or "", fact.release or "").known
 
 
-def _unknown_release(group: Group, own: list[Release]) -> Finding:
-    first = own[0]
+def _unknown_release(group: Group, unknown: list[Release]) -> Finding:
+    first = unknown[0]
     system = first.system or ""
-    releases = " and ".join(sorted({fact.release or "" for fact in own}))
+    releases = " and ".join(sorted({fact.release or "" for fact in unknown}))
     return group.finding(
         RuleId.UNKNOWN_VERSION,
         (first.source_node, releases),
@@ -86,7 +86,7 @@ def _unknown_release(group: Group, own: list[Release]) -> Finding:
         end_time=None,
         summary=f"{_name(first)} says to be {system} {releases}; the releases {range_of(system)} are known. What it "
         "words differently is not understood.",
-        evidence=tuple(line for fact in own for line in fact.evidence),
+        evidence=tuple(line for fact in unknown for line in fact.evidence),
     )
 
 
@@ -106,19 +106,19 @@ def _identities(group: Group) -> Iterator[Row]:
 _CHECKED: tuple[type[Evident], ...] = (ListedAs, Claim, SpeaksFor)
 
 
-def _contradiction(group: Group, what: tuple[object, ...], first: Evident, summary: str, *others: Evident) -> Finding:
-    own = (first, *others)
+def _contradiction(group: Group, key: tuple[object, ...], first: Evident, summary: str, *others: Evident) -> Finding:
+    facts = (first, *others)
     return group.finding(
         RuleId.IDENTITY_CONTRADICTION,
-        what,
+        key,
         severity=WARNING,
         certainty=DEFINITE if isinstance(first, SpeaksFor) else PROVEN,
-        nodes=tuple(sorted({fact.source_node for fact in own})),
+        nodes=tuple(sorted({fact.source_node for fact in facts})),
         terms=(),
-        start_time=max(fact.since for fact in own),
+        start_time=max(fact.since for fact in facts),
         end_time=None,
         summary=summary,
-        evidence=tuple(dict.fromkeys(line for fact in own for line in fact.evidence)),
+        evidence=tuple(dict.fromkeys(line for fact in facts for line in fact.evidence)),
     )
 
 
@@ -128,8 +128,8 @@ def _against_inventory(group: Group) -> Iterator[Finding]:
             continue
         member, of = fact.listed_member, fact.listed_group
         listed = f"member {member} of {of}" if member else f"a member of {of}"
-        said = f"member {fact.node} of {group.replica_group}" if fact.node else f"a member of {group.replica_group}"
-        summary = f"The inventory lists {fact.source_node} as {listed}; its own log speaks for {said}, which counts."
+        claim = f"member {fact.node} of {group.replica_group}" if fact.node else f"a member of {group.replica_group}"
+        summary = f"The inventory lists {fact.source_node} as {listed}; its own log speaks for {claim}, which counts."
         yield _contradiction(group, (fact.source_node, of, member), fact, summary)
 
 
@@ -137,15 +137,15 @@ def _changed_names(group: Group) -> Iterator[Finding]:
     by_name: dict[tuple[str, str, str], list[Claim]] = {}
     for fact in group.of(Claim):
         by_name.setdefault((fact.source_node, fact.process, fact.name_kind), []).append(fact)
-    for (source, process, what), own in sorted(by_name.items()):
-        in_order = sorted(own, key=lambda fact: fact.ordinal)
+    for (source, process, subject), claims in sorted(by_name.items()):
+        in_order = sorted(claims, key=lambda fact: fact.ordinal)
         names = list(dict.fromkeys(fact.name for fact in in_order))
         if len(names) > 1:
             summary = (
-                f"The {process} in {source} calls itself {what} {', then '.join(names)}: logs of several members in "
+                f"The {process} in {source} calls itself {subject} {', then '.join(names)}: logs of several members in "
                 "one folder, or a machine that was given to another one."
             )
-            yield _contradiction(group, (source, process, what, *names), in_order[0], summary, *in_order[1:])
+            yield _contradiction(group, (source, process, subject, *names), in_order[0], summary, *in_order[1:])
 
 
 def _same_member(group: Group) -> Iterator[Finding]:
@@ -156,11 +156,11 @@ def _same_member(group: Group) -> Iterator[Finding]:
     for (_, member), lives in sorted(by_member.items()):
         if len({life.source_node for life in lives}) == 1:
             continue
-        for one, other in combinations(lives, 2):
-            who = (member, *sorted((one.source_node, other.source_node)))
-            if one.source_node == other.source_node or who in seen:
+        for first, second in combinations(lives, 2):
+            who = (member, *sorted((first.source_node, second.source_node)))
+            if first.source_node == second.source_node or who in seen:
                 continue
-            together = _together(group, one, other)
+            together = _together(group, first, second)
             if together <= 0:
                 continue
             seen.add(who)
@@ -168,7 +168,7 @@ def _same_member(group: Group) -> Iterator[Finding]:
                 f"{who[1]} and {who[2]} both speak for {member}, for at least {seconds(together)} at once: one log in "
                 "two folders, or two machines with one identity."
             )
-            yield _contradiction(group, who, one, summary, other)
+            yield _contradiction(group, who, first, summary, second)
 
 
 def _copies(group: Group) -> Iterator[Finding]:
@@ -187,10 +187,10 @@ def _copies(group: Group) -> Iterator[Finding]:
         )
 
 
-def _together(group: Group, one: Fact, other: Fact) -> int:
+def _together(group: Group, fact: Fact, other: Fact) -> int:
     """The least time for which both were alive, in microseconds."""
-    one_end, other_end = until(one), until(other)
+    one_end, other_end = until(fact), until(other)
     if one_end is None or other_end is None:
         return 0
-    pairs = ((one, one_end), (one, other_end), (other, one_end), (other, other_end))
+    pairs = ((fact, one_end), (fact, other_end), (other, one_end), (other, other_end))
     return min(group.clocks.elapsed(since(begin), end)[0] for begin, end in pairs)

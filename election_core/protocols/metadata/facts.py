@@ -39,7 +39,7 @@ class OffsetCopied(Fact):
     kind: ClassVar[str] = "OFFSET_COPIED"
     SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("consumer_group", "topic", "queue_id")
 
-    offset: int | None
+    offset: int
     table_name: str
     consumer_group: str | None
     topic: str | None

@@ -138,8 +138,8 @@ class MetadataLog:
         identity = speaker.identity
         if identity.setting("enableDLegerCommitLog") == "true" and (group := identity.setting("dLegerGroup")):
             return group
-        own = self.identity_file.replica_group if self.identity_file else None
-        return identity.broker_set or identity.setting("brokerName") or own or speaker.broker_set or UNIDENTIFIED
+        from_file = self.identity_file.replica_group if self.identity_file else None
+        return identity.broker_set or identity.setting("brokerName") or from_file or speaker.broker_set or UNIDENTIFIED
 
     def _node(self, speaker: Speaker, incarnations: list[Incarnation], time: int) -> str:
         """The member's name: its elected or proposed id, else the id it serves under, else the folder's name."""
@@ -149,8 +149,8 @@ class MetadataLog:
             return found
         if self.identity_file is not None and self.identity_file.node:
             return self.identity_file.node
-        own = self._served_as() or identity.setting("brokerId")
-        return own or speaker.listed.member or speaker.source_node
+        broker_id = self._served_as() or identity.setting("brokerId")
+        return broker_id or speaker.listed.member or speaker.source_node
 
     def _served_as(self) -> str | None:
         return next((event.broker_id for event in self.serving if event.broker_id), None)
@@ -166,11 +166,11 @@ class MetadataLog:
         for number, life in enumerate(emit.incarnations):
             begun: FoldEvent | None = None
             for event in (e for e in self.smallest if incarnation_at(emit.incarnations, e.at) == number):
-                own = emit.node_at(event.at)
-                if event.peer == own and own != MASTER_ID:
-                    unseen = begun is not None and event.value_before not in (None, own)  # an end that was not printed
+                node = emit.node_at(event.at)
+                if event.peer == node and node != MASTER_ID:
+                    unseen = begun is not None and event.value_before not in (None, node)  # an end that was not printed
                     begun = event if unseen else begun or event
-                elif begun is not None and event.peer != own:
+                elif begun is not None and event.peer != node:
                     end = (event.at, max(event.by, begun.at), event.event_id)
                     yield _period(emit, begun, end, SMALLER_ID, event.peer)
                     begun = None
@@ -184,13 +184,13 @@ class MetadataLog:
             life = incarnation_at(emit.incarnations, event.at)
             if event.kind == "PRE_NOT_NEEDED" and life in switched_on:
                 continue  # its isolation had ended before, another way
-            said = [
+            causes = [
                 e for e in self.before_online if incarnation_at(emit.incarnations, e.at) == life and _explains(e, event)
             ]
-            cause = _BEFORE_SERVING[said[-1].kind] if said else None
+            cause = _BEFORE_SERVING[causes[-1].kind] if causes else None
             if cause is None and event.kind == "BRK_SERVICE_ON" and (event.thread or "").rpartition("#")[2] == "main":
                 cause = SKIPPED  # BrokerController#start serves by itself only with skipPreOnline or without the mode
-            evidence = (event.event_id, *(e.event_id for e in said[-1:]))
+            evidence = (event.event_id, *(e.event_id for e in causes[-1:]))
             yield BeganToServe(
                 *emit.at(event),
                 skip_pre_online=identity.setting("skipPreOnline"),
@@ -226,13 +226,13 @@ class MetadataLog:
         by_kind: dict[str, list[Snapshot]] = {}
         for snapshot in self.snapshots.values():
             by_kind.setdefault(snapshot.kind, []).append(snapshot)
-        for _, own in sorted(by_kind.items()):
-            own.sort(key=lambda one: (one.at, one.head.event_id))
-            times = [one.at for one in own]
+        for _, copies in sorted(by_kind.items()):
+            copies.sort(key=lambda copy: (copy.at, copy.head.event_id))
+            times = [copy.at for copy in copies]
             places = {bisect_right(times, mark) + step for mark in marks for step in range(-1, AFTER)}
-            places.add(len(own) - 1)
-            for place in sorted(places & set(range(len(own)))):
-                yield from _table(emit, own[place])
+            places.add(len(copies) - 1)
+            for place in sorted(places & set(range(len(copies)))):
+                yield from _table(emit, copies[place])
 
     # -- lines --------------------------------------------------------------------------------------------
 
@@ -283,9 +283,9 @@ class MetadataLog:
         self.dropped.append(event)
 
 
-def _explains(said: FoldEvent, serving: FoldEvent) -> bool:
+def _explains(claim: FoldEvent, serving: FoldEvent) -> bool:
     """Whether a line says how the broker came to serve; that it needs no pre-online says so only of itself."""
-    return said.kind in _BEFORE_SERVING and (said.kind != "PRE_NOT_NEEDED" or said is serving)
+    return claim.kind in _BEFORE_SERVING and (claim.kind != "PRE_NOT_NEEDED" or claim is serving)
 
 
 def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
@@ -300,6 +300,8 @@ def _table(emit: FactWriter, snapshot: Snapshot) -> Iterator[Fact]:
         counter=head.counter,
     )
     for entry in snapshot.entries:
+        if entry.queue_offset is None:  # nothing follows from an entry without an offset
+            continue
         yield OffsetCopied(
             *emit.at(entry),
             offset=entry.queue_offset,

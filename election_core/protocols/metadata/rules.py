@@ -21,7 +21,7 @@ from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, Rul
 from election_core.model.facts import Alive, Fact
 from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
 from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.metadata.data_version import Version, is_taken_over
+from election_core.protocols.metadata.data_version import Version, is_taken_over, order
 from election_core.protocols.metadata.facts import (
     ActedAsMaster,
     BeganToServe,
@@ -85,7 +85,7 @@ class Table:
     def offset(self, key: Key) -> int:
         """The next message of ``key``; a queue without an entry is read from its beginning."""
         entry = self.offsets.get(key)
-        return 0 if entry is None or entry.offset is None else entry.offset
+        return 0 if entry is None else entry.offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Loss:
     @property
     def size(self) -> int:
         """By how much, over all queues."""
-        return sum((entry.offset or 0) - after for entry, after, _ in self.entries)
+        return sum(entry.offset - after for entry, after, _ in self.entries)
 
 
 @dataclass(slots=True)
@@ -174,27 +174,27 @@ class Tables:
         self._of: dict[tuple[str, str], list[Table]] = {}
         for copied in group.of(TableCopied):
             entries = offsets.get((copied.source_node, copied.table_name, copied.since), [])
-            own = {(entry.topic, entry.consumer_group, entry.queue_id): entry for entry in entries}
-            table = Table(since(copied), _version(copied), frozenset(copied.names or ()), own)
+            by_key = {(entry.topic, entry.consumer_group, entry.queue_id): entry for entry in entries}
+            table = Table(since(copied), _version(copied), frozenset(copied.names or ()), by_key)
             self._of.setdefault((copied.source_node, copied.table_name), []).append(table)
 
     def before(self, source: str, kind: str, moment: Moment) -> Table | None:
         """The last table that is older than ``moment``, whatever the clocks."""
-        older = [one for one in self._of.get((source, kind), []) if self.in_order(one.taken, moment)]
+        older = [table for table in self._of.get((source, kind), []) if self.in_order(table.taken, moment)]
         return older[-1] if older else None
 
     def after(self, source: str, kind: str, moment: Moment) -> Table | None:
         """The first table that is younger than ``moment``, whatever the clocks."""
-        return next((one for one in self._of.get((source, kind), []) if self.in_order(moment, one.taken)), None)
+        return next((table for table in self._of.get((source, kind), []) if self.in_order(moment, table.taken)), None)
 
     def last(self, source: str, kind: str) -> Table | None:
         """The last table that there is."""
-        own = self._of.get((source, kind), [])
-        return own[-1] if own else None
+        tables = self._of.get((source, kind), [])
+        return tables[-1] if tables else None
 
     def seen_after(self, source: str, moment: Moment) -> bool:
         """Whether anything of the broker was copied after ``moment``; unchanged files need not be copied again."""
-        return any(self.in_order(moment, own[-1].taken) for (of, _), own in self._of.items() if of == source)
+        return any(self.in_order(moment, tables[-1].taken) for (of, _), tables in self._of.items() if of == source)
 
     def in_order(self, earlier: Moment, later: Moment) -> bool:
         """Whether one surely came before the other.
@@ -206,9 +206,9 @@ class Tables:
         return self._clocks.elapsed(earlier, later)[0] >= 0
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    group = group_of(own, clocks)
+    group = group_of(facts, clocks)
     yield from versions(group)
     tables = Tables(group)
     skipped, stale, rollback = (
@@ -363,7 +363,7 @@ def _at_the_end(hand_over: HandOver, tables: Tables, kind: str) -> Table | None:
     ):
         return earlier
     new = [tables.after(hand_over.source, kind, end), tables.before(hand_over.source, kind, end)]
-    if later.version[1] * 1000 <= end.by and all(one is None or one.version != later.version for one in new):
+    if later.version[1] * 1000 <= end.by and all(table is None or table.version != later.version for table in new):
         return later
     return earlier
 
@@ -376,7 +376,7 @@ def _losses(hand_over: HandOver, tables: Tables, group: Group, kind: str, before
         return None
     lost: dict[tuple[str | None, str | None], Loss] = {}
     for key, entry in sorted(before.offsets.items(), key=lambda item: tuple(str(part) for part in item[0])):
-        offset = entry.offset or 0
+        offset = entry.offset
         behind = after is not None and after.offset(key) < offset
         shown = _lowest(
             key, [after if behind else None, stored if _began_with(hand_over, kind, behind, exact) else None]
@@ -398,7 +398,7 @@ def _began_with(hand_over: HandOver, kind: str, behind: bool, exact: bool) -> bo
 
 
 def _lowest(key: Key, tables: Iterable[Table | None]) -> Table | None:
-    return min((one for one in tables if one is not None), key=lambda one: one.offset(key), default=None)
+    return min((table for table in tables if table is not None), key=lambda table: table.offset(key), default=None)
 
 
 def _takes_nothing(hand_over: HandOver) -> bool:
@@ -446,7 +446,7 @@ def _stored(hand_over: HandOver, tables: Tables, kind: str) -> tuple[Table | Non
 def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) -> Finding:
     left = hand_over.left
     first = loss.entries[0][0]
-    farthest = max(loss.entries, key=lambda one: (one[0].offset or 0) - one[1])
+    farthest = max(loss.entries, key=lambda item: item[0].offset - item[1])
     of = f" of {first.consumer_group} on {first.topic}" if first.consumer_group else ""
     unit = "queue" if first.consumer_group else "level"
     listed = [f"{unit} {entry.queue_id}: {entry.offset} to {after}" for entry, after, _ in loss.entries]
@@ -469,7 +469,7 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
         summary=f"{OFFSETS[kind]}{of} {verb} when {_name(hand_over.node, hand_over.source)} took over from the acting "
         f"master {_name(left.node, left.source_node)} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
         f"{_messages(loss.size)} may be {repeated} again{healed}.",
-        evidence=_evidence(hand_over, [one for entry, _, shown in loss.entries[:SHOWN] for one in (entry, shown)]),
+        evidence=_evidence(hand_over, [item for entry, _, shown in loss.entries[:SHOWN] for item in (entry, shown)]),
         messages_repeated=loss.size,
         offset_before=farthest[0].offset,
         offset_after=farthest[1],
@@ -494,19 +494,19 @@ def _sync_by_version(
 ) -> Iterator[tuple[str, Finding]]:
     """While it acts, a slave copies nothing, so its versions only grow: two copies bound the one that was read."""
     left = hand_over.left
-    own, exact = _stored(hand_over, tables, kind)
+    held, exact = _stored(hand_over, tables, kind)
     least, most = (look(left.source_node, kind, since(sync)) for look in (tables.before, tables.after))
     if most is not None and not _made_while_acting(hand_over, most, least):
         most = None
     took = kind in sync.tables
-    if replaced or own is None or not exact:
+    if replaced or held is None or not exact:
         stale.why.append("no copy of the table that the returning master compared with the acting one's")
         return
-    older = most is not None and not is_taken_over(own.version, most.version)
-    not_older = least is not None and is_taken_over(own.version, least.version)
+    older = most is not None and not is_taken_over(held.version, most.version)
+    not_older = least is not None and is_taken_over(held.version, least.version)
     if took and older and most is not None:
         stale.violates += 1
-        yield kind, _older_finding(hand_over, kind, own, most)
+        yield kind, _older_finding(hand_over, kind, held, most)
     elif not_older if took else older:
         stale.conforms += 1
     else:
@@ -518,17 +518,17 @@ def _made_while_acting(hand_over: HandOver, table: Table, before: Table | None) 
     made in its time, or is the one that it had before. Later the version may be that of the new master."""
     if before is not None and before.version == table.version:
         return True
-    timestamp = (table.version[1] or 0) * 1000
-    return hand_over.left.since <= timestamp <= hand_over.end.by
+    made_ms = table.version[1]
+    return made_ms is not None and hand_over.left.since <= made_ms * 1000 <= hand_over.end.by
 
 
-def _older_finding(hand_over: HandOver, kind: str, own: Table, read: Table) -> Finding:
+def _older_finding(hand_over: HandOver, kind: str, held: Table, read: Table) -> Finding:
     left = hand_over.left
     versions = " and ".join(
-        f"{whose} state version {state or 0}, counter {counter or 0}, timestamp {timestamp or 0}"
-        for whose, (state, timestamp, counter) in (("own", own.version), ("taken", read.version))
+        f"{whose} state version {state}, counter {counter}, timestamp {timestamp}"
+        for whose, (state, counter, timestamp) in (("own", order(held.version)), ("taken", order(read.version)))
     )
-    events = [*_evidence(hand_over, []), own.taken.event_id, read.taken.event_id]
+    events = [*_evidence(hand_over, []), held.taken.event_id, read.taken.event_id]
     return Finding(
         finding_id=_id(left, RuleId.STALE_REVERSE_SYNC, kind, hand_over, "version"),
         cluster=left.cluster,
@@ -553,7 +553,7 @@ def _older_finding(hand_over: HandOver, kind: str, own: Table, read: Table) -> F
 def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Verdicts) -> Iterator[Finding]:
     """Topics and groups made on the acting master: a reverse sync does not take them over."""
     left = hand_over.left
-    for kind, what in NAMES.items():
+    for kind, noun in NAMES.items():
         at_end = tables.before(left.source_node, kind, hand_over.end)
         at_begin = tables.before(left.source_node, kind, since(left))
         now = tables.last(hand_over.source, kind)
@@ -572,14 +572,14 @@ def _lost_names(hand_over: HandOver, tables: Tables, group: Group, rollback: Ver
             and fact.since >= hand_over.end.at
             and (fact.topic if kind == "topic_config" else fact.consumer_group) in lost
         ]
-        yield _name_finding(hand_over, kind, what, lost, [at_begin, at_end, now], dropped)
+        yield _name_finding(hand_over, kind, noun, lost, [at_begin, at_end, now], dropped)
 
 
 def _name_finding(
-    hand_over: HandOver, kind: str, what: str, lost: list[str], shown: list[Table], dropped: list[NameDropped]
+    hand_over: HandOver, kind: str, noun: str, lost: list[str], shown: list[Table], dropped: list[NameDropped]
 ) -> Finding:
     left = hand_over.left
-    made = f"{len(lost)} {what}{'' if len(lost) == 1 else 's'} made"
+    made = f"{len(lost)} {noun}{'' if len(lost) == 1 else 's'} made"
     listed = ", ".join(lost[:SHOWN]) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
     copied = "dropped" if dropped else "drops"
     events = [
@@ -653,9 +653,9 @@ def _evidence(hand_over: HandOver, entries: Iterable[Fact | None]) -> tuple[str,
     return tuple(dict.fromkeys(event for event in found if event is not None))
 
 
-def _id(left: ActedAsMaster, rule: RuleId, kind: str, hand_over: HandOver, *what: object) -> str:
+def _id(left: ActedAsMaster, rule: RuleId, kind: str, hand_over: HandOver, *key: object) -> str:
     return finding_id(
-        left.cluster, left.replica_group, rule, kind, left.source_node, hand_over.source, left.since, left.until, *what
+        left.cluster, left.replica_group, rule, kind, left.source_node, hand_over.source, left.since, left.until, *key
     )
 
 

@@ -81,7 +81,7 @@ class LockLog:
         """Take the next line; lines of one stream come in program order."""
         if event.kind in PEER_KINDS:
             self.peer_errors.append(event)
-        elif event.kind in TABLE_KINDS:
+        elif event.kind in QUEUE_KINDS or event.kind == NO_GROUP:
             self.lines.append(event)
         elif event.setting in (_MODE, _REPLICAS, _MEMBERS):
             self.settings.append(event)
@@ -93,7 +93,7 @@ class LockLog:
             return
         emit_about = _writers(speaker, stream, incarnations)
         self.peer_errors.sort(key=attrgetter("at"))
-        groups = sorted({group for group, _, _, _ in map(_queue_of, self.lines) if group})
+        groups = sorted({line.replica_group for line in self.lines if line.replica_group})
         lives = [emit_about(group).timing.shortest_us(Timeout.LOCK_LIFE) for group in groups]
         yield from self._holds(incarnations, emit_about, min(lives, default=Timeout.LOCK_LIFE.us))
         for group in groups:
@@ -121,20 +121,20 @@ class LockLog:
         A broker knows whom to ask only with slave acting master; without it it asks nobody, or itself under a former
         id and counts twice, so that its quorum says nothing (``BrokerController#syncBrokerMemberGroup``).
         """
-        own = {
+        settings = {
             event.setting: event.value
             for event in self.settings
             if event.value and incarnation_at(incarnations, event.at) == number
         }
         asked_peers = any(incarnation_at(incarnations, event.at) == number for event in self.peer_errors)
-        strict = own[_MODE] == "true" if _MODE in own else (True if asked_peers else None)
-        said = own.get(_REPLICAS, "")
+        strict = settings[_MODE] == "true" if _MODE in settings else (True if asked_peers else None)
+        count = settings.get(_REPLICAS, "")
         if strict is False:
             return Mode(False, 1)
-        if not strict or not said.isdigit():
+        if not strict or not count.isdigit():
             return Mode(strict, None)
-        replicas, needed = int(said), majority(int(said))
-        knows_peers = needed == 1 or own.get(_MEMBERS) != "false"
+        replicas, needed = int(count), majority(int(count))
+        knows_peers = needed == 1 or settings.get(_MEMBERS) != "false"
         return Mode(True, needed if knows_peers else None, replicas)
 
     def silent_peers(self, start: FoldEvent) -> list[FoldEvent]:
@@ -160,8 +160,11 @@ def _writers(speaker: Speaker, stream: str, incarnations: list[Incarnation]) -> 
     return emit_about
 
 
-def _queue_of(event: FoldEvent) -> Queue:
-    return (event.replica_group or "", event.consumer_group or "", event.topic or "", event.queue_id or 0)
+def _queue_of(event: FoldEvent) -> Queue | None:
+    """The queue that a line is about; ``None`` where it names none, or not all of its name."""
+    if not (event.replica_group and event.topic) or event.consumer_group is None or event.queue_id is None:
+        return None
+    return event.replica_group, event.consumer_group, event.topic, event.queue_id
 
 
 @dataclass(slots=True)
@@ -187,9 +190,11 @@ class Table:
             yield from self.close()
             self.number = incarnation_at(self.incarnations, event.at)
             self.mode = self.log.mode(self.number, self.incarnations)
-        names_queue = event.replica_group and event.topic and event.queue_id is not None
-        if event.kind == NO_GROUP or names_queue:
-            yield from TABLE_KINDS[event.kind](self, _queue_of(event), event)
+        queue = _queue_of(event)
+        if event.kind == NO_GROUP:
+            yield from self.on_no_group(event)
+        elif queue is not None:
+            yield from QUEUE_KINDS[event.kind](self, queue, event)
 
     def close(self) -> Iterator[Fact]:
         """The process ended, or the log did: nothing says what became of the entries."""
@@ -269,15 +274,15 @@ class Table:
             )
         yield self._given_up(queue, event, "refused")
 
-    def on_no_group(self, _queue: Queue, event: FoldEvent) -> Iterator[Fact]:
+    def on_no_group(self, event: FoldEvent) -> Iterator[Fact]:
         """The process never had a table of this group: entries that are known ended with another process."""
         for queue in [queue for queue in self.entries if queue[1] == event.consumer_group]:
             yield from self._end_unseen(queue, event)
         for member in event.members or ():
             topic, _, number = member.rpartition(":")
             if event.replica_group and number.isdigit():
-                own = (event.replica_group, event.consumer_group or "", topic, int(number))
-                yield self._given_up(own, event, "no_group")
+                key = (event.replica_group, event.consumer_group or "", topic, int(number))
+                yield self._given_up(key, event, "no_group")
 
     # -- facts ------------------------------------------------------------------------------------------------
 
@@ -325,7 +330,7 @@ class Table:
         )
 
 
-TABLE_KINDS: dict[str, Callable[[Table, Queue, FoldEvent], Iterator[Fact]]] = {
+QUEUE_KINDS: dict[str, Callable[[Table, Queue, FoldEvent], Iterator[Fact]]] = {
     "LOCK_NEW": Table.on_new,
     "LOCK1_NEW": Table.on_new,
     "LOCK_TAKEN_EXPIRED": Table.on_taken,
@@ -335,12 +340,11 @@ TABLE_KINDS: dict[str, Callable[[Table, Queue, FoldEvent], Iterator[Fact]]] = {
     "LOCK_RELEASED": Table.on_released,
     "LOCK_RELEASE_NONE": Table.on_release_none,
     "LOCK_RELEASE_REFUSED": Table.on_release_refused,
-    NO_GROUP: Table.on_no_group,
 }
-"""What each line does to the table."""
+"""What each line about one queue does to the table."""
 
 PEER_KINDS = frozenset({"LOCK_PEER_ERR", "LOCK_WAIT_ERR", "LOCK_RELEASE_PEER_ERR"})
 """Lines that only the strict mode prints."""
 
-KINDS = frozenset(TABLE_KINDS) | PEER_KINDS | {"CFG_ITEM", "CFG_REPLACE"}
+KINDS = frozenset(QUEUE_KINDS) | PEER_KINDS | {NO_GROUP} | {"CFG_ITEM", "CFG_REPLACE"}
 """The events that the fold of lock lines reads."""

@@ -85,11 +85,11 @@ class Double:
     shown: bool
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one broker set."""
-    if not any(isinstance(fact, LockHeld) for fact in own):
+    if not any(isinstance(fact, LockHeld) for fact in facts):
         return
-    group = group_of(own, clocks)
+    group = group_of(facts, clocks)
     entries = list(_entries(group))
     holds = _as_clients_know(group, entries)
     yield from lock_holds(group, entries)
@@ -162,9 +162,9 @@ def _as_clients_know(group: Group, entries: list[Hold]) -> list[Hold]:
     frozen: dict[str, list[int]] = {}
     for hole in group.of(Silence):
         frozen.setdefault(hole.source_node, []).append(hole.since)
-    gone = {who: Elsewhere(own, group.clocks) for who, own in given_up.items()}
-    went = {who: Elsewhere(own, group.clocks) for who, own in moved.items()}
-    holes = {source: sorted(own) for source, own in frozen.items()}
+    gone = {who: Elsewhere(moments, group.clocks) for who, moments in given_up.items()}
+    went = {who: Elsewhere(moments, group.clocks) for who, moments in moved.items()}
+    holes = {source: sorted(moments) for source, moments in frozen.items()}
     return [_as_client_knows(group, hold, gone, went, holes) for hold in entries]
 
 
@@ -176,24 +176,26 @@ class Elsewhere:
         self._own: dict[str, list[Moment]] = {}
         for moment in sorted(moments, key=_at):
             self._own.setdefault(moment.source, []).append(moment)
-        self._longest = max((moment.by - moment.at for own in self._own.values() for moment in own), default=0)
+        self._longest = max(
+            (moment.by - moment.at for of_source in self._own.values() for moment in of_source), default=0
+        )
 
     def after(self, begin: Moment) -> Iterator[Moment]:
         """Of every other broker the moments after ``begin``, and perhaps some before, up to the first that surely is.
 
         Those that begin before the end of that one come too; what is still later is not the next.
         """
-        for source, own in self._own.items():
+        for source, moments in self._own.items():
             if source == begin.source:
                 continue
             first: Moment | None = None
             earliest = begin.at - self._clocks.most_ahead(begin.source, source) - self._longest
-            for number in range(bisect_left(own, earliest, key=_at), len(own)):
-                if first is not None and own[number].at > first.by:
+            for number in range(bisect_left(moments, earliest, key=_at), len(moments)):
+                if first is not None and moments[number].at > first.by:
                     break
-                yield own[number]
-                if first is None and self._clocks.elapsed(begin, own[number])[0] > 0:
-                    first = own[number]
+                yield moments[number]
+                if first is None and self._clocks.elapsed(begin, moments[number])[0] > 0:
+                    first = moments[number]
 
 
 _at = attrgetter("at")
@@ -234,8 +236,8 @@ def _on_clock_of(group: Group, source: str, moment: Moment) -> Moment:
     return Moment(max(early, 0), min(late, UNBOUNDED), source, moment.event_id)
 
 
-def _earlier(one: Moment | None, other: Moment) -> Moment:
-    return other if one is None or other.by < one.by else one
+def _earlier(moment: Moment | None, other: Moment) -> Moment:
+    return other if moment is None or other.by < moment.by else moment
 
 
 def lock_holds(group: Group, entries: list[Hold]) -> Iterator[LockHold]:
@@ -300,31 +302,31 @@ def _by_client(entries: Iterable[Hold], clocks: Clocks) -> dict[tuple[Key, str],
     found: dict[tuple[Key, str], list[Hold]] = {}
     for hold in entries:
         found.setdefault((hold.key, hold.client), []).append(hold)
-    return {who: Entries(own, clocks) for who, own in found.items()}
+    return {who: Entries(holds, clocks) for who, holds in found.items()}
 
 
-def _near(group: Group, own: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
+def _near(group: Group, holds: list[Hold]) -> Iterator[tuple[Hold, Hold]]:
     """Pairs of holds at different brokers, by their beginning, of which the second begins before or soon after the
     first one's end. The clocks' bounds keep this from growing with the square of a long log."""
-    sources = {hold.source for hold in own}
-    apart = max(group.clocks.most_ahead(one, other) for one in sources for other in sources)
+    sources = {hold.source for hold in holds}
+    apart = max(group.clocks.most_ahead(earlier, later) for earlier in sources for later in sources)
     apart += group.timing.us(Timeout.LOCK_LIFE)
-    for number, one in enumerate(own):
-        for other in own[number + 1 :]:
-            if one.end is not None and other.begin.at > one.end.by + apart:
+    for number, earlier in enumerate(holds):
+        for later in holds[number + 1 :]:
+            if earlier.end is not None and later.begin.at > earlier.end.by + apart:
                 break
-            if one.source != other.source:
-                yield one, other
+            if earlier.source != later.source:
+                yield earlier, later
 
 
-def _grants(group: Group, hold: Hold, own: Entries) -> set[str]:
+def _grants(group: Group, hold: Hold, entries: Entries) -> set[str]:
     """The brokers that, as far as logs show, had an entry of the same client when this one was made.
 
     Peers are asked at once and waited for a few seconds; an older entry is renewed without a line.
     """
     return {
         other.source
-        for other in own.about(hold.begin)
+        for other in entries.about(hold.begin)
         if other is hold
         or _granted_within(group, other, hold)
         or max(*group.clocks.elapsed(hold.begin, other.begin), *group.clocks.elapsed(other.begin, hold.begin))
@@ -335,12 +337,12 @@ def _grants(group: Group, hold: Hold, own: Entries) -> set[str]:
 # -- two holders ------------------------------------------------------------------------------------------------
 
 
-def _sure(group: Group, one: Hold, other: Hold) -> bool:
+def _sure(group: Group, hold: Hold, other: Hold) -> bool:
     """Whether both locks lived at one moment, for every clock inside its bounds.
 
     Either the later one was granted while the other one surely lived, or their sure times overlap.
     """
-    return _granted_within(group, one, other) or _granted_within(group, other, one) or _least(group, one, other) > 0
+    return _granted_within(group, hold, other) or _granted_within(group, other, hold) or _least(group, hold, other) > 0
 
 
 def _granted_within(group: Group, alive: Hold, later: Hold) -> bool:
@@ -349,26 +351,26 @@ def _granted_within(group: Group, alive: Hold, later: Hold) -> bool:
     )
 
 
-def _least(group: Group, one: Hold, other: Hold) -> int:
+def _least(group: Group, hold: Hold, other: Hold) -> int:
     """The least time for which both surely lived at once, as far as the logs go."""
     spans = (
-        group.clocks.elapsed(one.settled, other.sure)[0],
-        group.clocks.elapsed(other.settled, one.sure)[0],
-        group.clocks.elapsed(one.settled, group.end)[0],
+        group.clocks.elapsed(hold.settled, other.sure)[0],
+        group.clocks.elapsed(other.settled, hold.sure)[0],
+        group.clocks.elapsed(hold.settled, group.end)[0],
         group.clocks.elapsed(other.settled, group.end)[0],
-        one.sure.at - one.begin.by,
+        hold.sure.at - hold.begin.by,
         other.sure.at - other.begin.by,
     )
     return max(min(spans), 0)
 
 
-def _most(group: Group, one: Hold, other: Hold) -> int:
+def _most(group: Group, hold: Hold, other: Hold) -> int:
     """The most time for which both can have lived at once."""
-    one_end, other_end = one.end or group.end, other.end or group.end
+    one_end, other_end = hold.end or group.end, other.end or group.end
     spans = (
-        group.clocks.elapsed(one.begin, other_end)[1],
+        group.clocks.elapsed(hold.begin, other_end)[1],
         group.clocks.elapsed(other.begin, one_end)[1],
-        group.clocks.elapsed(one.begin, one_end)[1],
+        group.clocks.elapsed(hold.begin, one_end)[1],
         group.clocks.elapsed(other.begin, other_end)[1],
     )
     return max(min(spans), 0)
@@ -380,17 +382,17 @@ def double_holds(group: Group, holds: list[Hold], partial: set[LockHeld]) -> Ite
     Entries that missed the quorum are no holds (``partial``). Intervals of time that meet pairwise meet all: it is
     enough that every two grants of both clients overlap.
     """
-    for own in _by_key(holds).values():
-        for first, second in _near(group, own):
+    for of_queue in _by_key(holds).values():
+        for first, second in _near(group, of_queue):
             if first.client != second.client and not {first.fact, second.fact} & partial:
-                yield from _double(group, own, first, second)
+                yield from _double(group, of_queue, first, second)
 
 
-def _double(group: Group, own: list[Hold], first: Hold, second: Hold) -> Iterator[Double]:
+def _double(group: Group, of_queue: list[Hold], first: Hold, second: Hold) -> Iterator[Double]:
     """The double hold of which ``first`` and ``second`` are the earliest grants of each side."""
     if not _overlap(group, first, second):
         return
-    sides = (_enough(group, own, first), _enough(group, own, second))
+    sides = (_enough(group, of_queue, first), _enough(group, of_queue, second))
     sure = next((a + b for a, b in product(*sides) if _all(_sure, group, a + b)), None)
     if sure is not None:
         least, most = _shortest(_least, group, sure), _shortest(_most, group, sure)
@@ -411,7 +413,7 @@ def _blur(hold: Hold) -> int:
     return hold.begin.by - hold.begin.at
 
 
-def _enough(group: Group, own: list[Hold], hold: Hold) -> list[tuple[Hold, ...]]:
+def _enough(group: Group, of_queue: list[Hold], hold: Hold) -> list[tuple[Hold, ...]]:
     """Sets of grants of one client, of which this one is the first, that make a hold; none without a known quorum."""
     if hold.needed is None:
         return []
@@ -419,7 +421,7 @@ def _enough(group: Group, own: list[Hold], hold: Hold) -> list[tuple[Hold, ...]]
         return [(hold,)]
     more = [
         other
-        for other in own
+        for other in of_queue
         if other.client == hold.client
         and other.source != hold.source
         and (hold.begin, hold.source) < (other.begin, other.source)
@@ -434,8 +436,8 @@ def _all(overlap: Callable[[Group, Hold, Hold], bool], group: Group, grants: tup
     return all(a.source != b.source and overlap(group, a, b) for a, b in combinations(grants, 2))
 
 
-def _overlap(group: Group, one: Hold, other: Hold) -> bool:
-    return _most(group, one, other) > 0
+def _overlap(group: Group, hold: Hold, other: Hold) -> bool:
+    return _most(group, hold, other) > 0
 
 
 def _shortest(measure: Callable[[Group, Hold, Hold], int], group: Group, grants: tuple[Hold, ...]) -> int:
@@ -446,8 +448,8 @@ def _episodes(doubles: Iterable[Double]) -> Iterator[list[Double]]:
     """Doubles of the same clients at the same brokers, at about the same time and equally certain."""
     episodes: dict[tuple[str, ...], list[list[Double]]] = {}
     for double in sorted(doubles, key=lambda d: (d.second.begin, d.first.key)):
-        one, other = double.first, double.second
-        who = (one.key[0], one.client, other.client, one.source, other.source, double.certainty)
+        first, second = double.first, double.second
+        who = (first.key[0], first.client, second.client, first.source, second.source, double.certainty)
         known = episodes.setdefault(who, [])
         if known and double.second.begin.at - known[-1][-1].second.begin.at <= Timeout.LOCK_EPISODE.us:
             known[-1].append(double)
@@ -463,8 +465,8 @@ def _double_findings(group: Group, doubles: list[Double]) -> Iterator[Finding]:
     shown = [double for double in doubles if double.shown]
     episodes = sorted(_episodes(shown), key=lambda ds: (ds[0].certainty != DEFINITE, ds[0].second.begin))
     for episode in episodes:
-        one, other = episode[0].first, episode[0].second
-        who = (one.key[0], *sorted((one.client, other.client)))
+        first, second = episode[0].first, episode[0].second
+        who = (first.key[0], *sorted((first.client, second.client)))
         finding = _double_finding(group, episode)
         if finding.certainty == DEFINITE:
             causes.setdefault(who, finding)
@@ -474,7 +476,7 @@ def _double_findings(group: Group, doubles: list[Double]) -> Iterator[Finding]:
 
 
 def _double_finding(group: Group, episode: list[Double]) -> Finding:
-    one, other = episode[0].first, episode[0].second
+    first, second = episode[0].first, episode[0].second
     certain = episode[0].certainty == DEFINITE
     least, most = max(d.least for d in episode), max(d.most for d in episode)
     queues = _queues(d.first.key for d in episode)
@@ -489,8 +491,8 @@ def _double_finding(group: Group, episode: list[Double]) -> Finding:
         terms=(),
         start_time=min(d.second.begin.at for d in episode),
         end_time=_end_of(episode),
-        summary=f"{_where(episode[0], one.client)} and {_where(episode[0], other.client)} both {verb} {queues} "
-        f"of {one.key[0]}, for {_duration(least, most)}{after}.",
+        summary=f"{_where(episode[0], first.client)} and {_where(episode[0], second.client)} both {verb} {queues} "
+        f"of {first.key[0]}, for {_duration(least, most)}{after}.",
         evidence=_evidence(hold for d in episode for hold in d.grants),
         overlap_min_ms=least // 1000,
         overlap_max_ms=most // 1000,
@@ -565,14 +567,14 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
         )
 
 
-def _missed_quorum(group: Group, hold: Hold, own: dict[tuple[Key, str], Entries]) -> bool:
+def _missed_quorum(group: Group, hold: Hold, by_client: dict[tuple[Key, str], Entries]) -> bool:
     """Of the ``totalReplicas`` (or all brokers that speak, if more) those that did not answer cannot have granted."""
     if not hold.fact.strict or hold.needed is None or not hold.fact.silent_peers:
         return False
     speaking = len({fact.source_node for fact in group.of(Alive)})
     replicas = 2 * hold.needed - 1 if hold.fact.replicas is None else hold.fact.replicas
     could = max(replicas, speaking) - len(hold.fact.silent_peers)
-    return could < hold.needed and len(_grants(group, hold, own[(hold.key, hold.client)])) < hold.needed
+    return could < hold.needed and len(_grants(group, hold, by_client[(hold.key, hold.client)])) < hold.needed
 
 
 # -- what the non-strict mode risks -----------------------------------------------------------------------------
@@ -584,8 +586,8 @@ def _risks(group: Group, entries: list[Hold], doubles: list[Finding]) -> Iterato
     An echo where the same two brokers did grant one queue to two clients.
     """
     moves: dict[tuple[str, str], list[tuple[Hold, Hold]]] = {}
-    for own in _by_key(hold for hold in entries if hold.fact.strict is False).values():
-        for first, second in _near(group, own):
+    for of_queue in _by_key(hold for hold in entries if hold.fact.strict is False).values():
+        for first, second in _near(group, of_queue):
             if _moved_early(group, first, second):
                 moves.setdefault((first.source, second.source), []).append((first, second))
     for pair in sorted(moves):
@@ -646,14 +648,21 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
 
 def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: int) -> RuleCoverage:
     """Queues whose locks stood in one table at a time, the findings, and queues of which nothing says it."""
-    own = _by_key(hold for hold in entries if hold.fact.strict is False)
+    by_queue = _by_key(hold for hold in entries if hold.fact.strict is False)
     known = _by_key(hold for hold in holds if hold.fact.strict is False)
-    early = {key for key, some in own.items() for one, other in _near(group, some) if _moved_early(group, one, other)}
-    perhaps = {key for key, some in known.items() for one, other in _near(group, some) if _overlap(group, one, other)}
+    early = {
+        key
+        for key, some in by_queue.items()
+        for earlier, later in _near(group, some)
+        if _moved_early(group, earlier, later)
+    }
+    perhaps = {
+        key for key, some in known.items() for earlier, later in _near(group, some) if _overlap(group, earlier, later)
+    }
     return coverage(
         group,
         RuleId.LOCK_NON_STRICT_RISK,
-        len(own.keys() - early - perhaps),
+        len(by_queue.keys() - early - perhaps),
         risks,
         len(perhaps - early),
         "renewals print nothing: whether the lock at the other living broker had run out is not in the logs",
@@ -712,11 +721,11 @@ def _coverage(
         "in the logs",
     )
     strict = [hold for hold in entries if hold.fact.strict]
-    own = _by_client(entries, group.clocks)
+    by_client = _by_client(entries, group.clocks)
     proven = [
         hold
         for hold in strict
-        if hold.needed is not None and len(_grants(group, hold, own[(hold.key, hold.client)])) >= hold.needed
+        if hold.needed is not None and len(_grants(group, hold, by_client[(hold.key, hold.client)])) >= hold.needed
     ]
     if strict or any(hold.fact.strict is None for hold in entries):
         unknown = sum(1 for hold in entries if hold.fact.strict is None)

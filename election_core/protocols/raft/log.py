@@ -23,6 +23,7 @@ from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
+from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
@@ -67,37 +68,37 @@ class RaftLog:
         self._last_at = event.at
         if event.kind in _NAMES_TIMEOUT and event.duration_ms:
             self._timeout_us = event.duration_ms * 1000
-        own = self._membership(event)
-        own.timeout_us = self._timeout_us
-        own.on(event)
+        membership = self._membership(event)
+        membership.timeout_us = self._timeout_us
+        membership.on(event)
 
     def _membership(self, event: FoldEvent) -> "Membership":
         """The member that speaks: the last one, or another one that the line names; collectors may mix several."""
         current = self.memberships[-1]
         cluster = event.cluster_name if event.kind in _NAMES_CLUSTER else None
         if not current.may_be(event.node, cluster):
-            known = [one for one in self.memberships if one.node is not None and one.may_be(event.node, cluster)]
+            known = [
+                membership
+                for membership in self.memberships
+                if membership.node is not None and membership.may_be(event.node, cluster)
+            ]
             current = known[-1] if known else Membership()
-            self.memberships = [*(one for one in self.memberships if one is not current), current]
+            self.memberships = [*(membership for membership in self.memberships if membership is not current), current]
         current.node = current.node or event.node
         current.cluster = current.cluster or cluster
         return current
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about the etcd clusters that its member belonged to."""
-        clusters = {one.node: one.cluster for one in self.memberships if one.cluster}
-        for own in self.memberships:
-            group = own.cluster or clusters.get(own.node) or speaker.listed.replica_group or UNIDENTIFIED
-            emit = speaker.about(group, PROTOCOL, stream, _always(own.node))
-            if own.steps:
-                incarnations = {incarnation_at(emit.incarnations, step.at) for step in own.steps}
-                yield from own.facts(
+        clusters = {membership.node: membership.cluster for membership in self.memberships if membership.cluster}
+        for membership in self.memberships:
+            group = membership.cluster or clusters.get(membership.node) or speaker.listed.replica_group or UNIDENTIFIED
+            emit = speaker.about(group, PROTOCOL, stream, _always(membership.node))
+            if membership.steps:
+                incarnations = {incarnation_at(emit.incarnations, step.at) for step in membership.steps}
+                yield from membership.facts(
                     replace(emit, incarnations=[emit.incarnations[number] for number in sorted(incarnations)])
                 )
-
-
-def _is_larger(term: int | None, other: int | None) -> bool:
-    return term is not None and other is not None and term > other
 
 
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
@@ -143,7 +144,7 @@ class Membership:
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     heard: list[HeardLast] = field(default_factory=list)
-    stalls: list[FoldEvent] = field(default_factory=list)
+    stalls: list[tuple[FoldEvent, int]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
@@ -186,8 +187,8 @@ class Membership:
             yield LastHeard(*emit.about(heard.leader, heard))
         for contact in self.contacts:
             yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
-        for stall in self.stalls:
-            latest = stall.at - (stall.duration_ms or 0) * 1000
+        for stall, late_ms in self.stalls:
+            latest = stall.at - late_ms * 1000
             earliest = latest - 2 * self._tick_us
             end = (stall.at, stall.by, stall.event_id)
             yield Silence(*emit.during(self.node, earliest, latest, None, *end), noticed=True)
@@ -224,9 +225,10 @@ class Membership:
     def _tick_us(self) -> int:
         """The longest heartbeat interval, which is the tick of all clocks of the library, in microseconds.
 
-        etcd refuses an election timeout of less than five of them (``embed/config.go``).
+        etcd refuses an election timeout of less than five of them (``embed/config.go``); where the log does not print
+        that, it is the default.
         """
-        return (self.timeout_us or 0) // 5
+        return (Timeout.ETCD_ELECTION.us if self.timeout_us is None else self.timeout_us) // 5
 
     @property
     def _role(self) -> str | None:
@@ -244,12 +246,12 @@ class Membership:
             contact.again = event.at
         self._now = Running()
         last = self.steps[-1] if self.steps else None
-        said = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
-        if not said:
+        begun = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
+        if not begun:
             self._step(event, FOLLOWER, event.term, None, "start")
 
     def _on_to_follower(self, event: FoldEvent) -> None:
-        larger = self._now.open is not None and _is_larger(event.term, self._now.open.term)
+        larger = self._now.open is not None and is_larger(event.term, self._now.open.term)
         self._close_campaign(event, "no_winner" if larger else "lost")
         self._step(event, FOLLOWER, event.term, None, self._now.cause or "start")
         self._now.cause = None
@@ -296,10 +298,10 @@ class Membership:
     def _on_log_lost(self, event: FoldEvent) -> None:
         """The member ends itself: its log has lost, or differs in, what was committed (``log.go``)."""
         if event.kind == "RAFT_LOG_LOST":
-            what = f"its log ends at entry {event.ledger_end}, and the commit index is {event.committed}"
+            reason = f"its log ends at entry {event.ledger_end}, and the commit index is {event.committed}"
         else:
-            what = f"the leader's log differs from entry {event.raft_index} on, and {event.committed} is committed"
-        self._check(Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, what), event)
+            reason = f"the leader's log differs from entry {event.raft_index} on, and {event.committed} is committed"
+        self._check(Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason), event)
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
         self._now.led_until = None
@@ -388,21 +390,21 @@ class Membership:
             self._now.refused.add(event.peer)
 
     def _on_tally(self, event: FoldEvent) -> None:
-        if event.request == "MsgVoteResp" and self._now.open is not None:
-            self._now.open.granted = max(self._now.open.granted, event.accepted or 0)
+        if event.request == "MsgVoteResp" and self._now.open is not None and event.accepted is not None:
+            self._now.open.granted = max(self._now.open.granted, event.accepted)
 
     def _on_vote_cast(self, event: FoldEvent) -> None:
         """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
         if event.request != VOTE or event.term is None:
             return
         self._granted(event, self.node, event.peer, event.term)
-        own_term, own = event.ledger_end_term, event.ledger_end
+        own_end_term, own_end = event.ledger_end_term, event.ledger_end
         term, other = event.peer_ledger_end_term, event.peer_ledger_end
-        if own_term is None or own is None or term is None or other is None:
+        if own_end_term is None or own_end is None or term is None or other is None:
             return
-        behind = is_behind((term, other), (own_term, own))
-        what = f"its log ended at {own} of term {own_term}, the candidate's at {other} of term {term}"
-        self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, what if behind else None), event)
+        behind = is_behind((term, other), (own_end_term, own_end))
+        reason = f"its log ended at {own_end} of term {own_end_term}, the candidate's at {other} of term {term}"
+        self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, reason if behind else None), event)
 
     def _quorum(self, event: FoldEvent) -> Verdict:
         """Whether a majority of the voters in force may have granted, as far as the winner heard them.
@@ -443,7 +445,7 @@ class Membership:
             and event.peer not in self._now.lost
             and not self._now.stopping
         ):
-            before = next((one for one in reversed(self.contacts) if one.peer == event.peer), None)
+            before = next((former for former in reversed(self.contacts) if former.peer == event.peer), None)
             contact = Contact(event.peer, event, heard=before.again if before else None)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
@@ -454,9 +456,9 @@ class Membership:
             contact.again = event.at
 
     def _on_late(self, event: FoldEvent) -> None:
-        noted = bool(self.stalls) and event.at - self.stalls[-1].at < SILENCE  # once for each peer
-        if (event.duration_ms or 0) * 1000 >= SILENCE and not noted:
-            self.stalls.append(event)
+        noted = bool(self.stalls) and event.at - self.stalls[-1][0].at < SILENCE  # once for each peer
+        if event.duration_ms is not None and event.duration_ms * 1000 >= SILENCE and not noted:
+            self.stalls.append((event, event.duration_ms))
 
     def _on_stopping(self, event: FoldEvent) -> None:
         self._now.stopping = True

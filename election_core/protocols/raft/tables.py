@@ -36,9 +36,9 @@ class Ballot:
     leader: str | None
 
 
-def is_behind(candidate: End, own: End) -> bool:
+def is_behind(candidate: End, voter: End) -> bool:
     """Whether a candidate's log lacks entries that may be committed: the later term is ahead, then the longer log."""
-    return candidate < own
+    return candidate < voter
 
 
 def may_vote(ballot: Ballot) -> bool:

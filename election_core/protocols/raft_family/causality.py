@@ -13,22 +13,22 @@ Raises = dict[tuple[str | None, int | None], Moment]
 """Node and term -> when the node's own log first says that it raised itself to the term."""
 
 
-def raises(own: list[Fact]) -> Raises:
+def raises(facts: list[Fact]) -> Raises:
     """Raises that no other raise of the same node to the same term can have come before."""
     raised: dict[tuple[str, int], Moment] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, TermRaised) and fact.node is not None:
             key = (fact.node, fact.term)
             raised[key] = min(raised.get(key, since(fact)), since(fact))
-    forgot = _forgotten(own)
+    forgot = _forgotten(facts)
     return {key: moment for key, moment in raised.items() if key[1] > forgot.get(key[0], -1)}
 
 
-def _forgotten(own: list[Fact]) -> dict[str, int]:
+def _forgotten(facts: list[Fact]) -> dict[str, int]:
     """The largest term that each node is known to have forgotten: it went back, or voted for two in one term."""
     forgot: dict[str, int] = {}
     voted: dict[tuple[str, int], str | None] = {}
-    for fact in own:
+    for fact in facts:
         node, term = fact.node, None
         if isinstance(fact, TermWentBack):
             term = fact.before

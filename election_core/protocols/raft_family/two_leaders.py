@@ -24,7 +24,7 @@ from election_core.protocols.raft_family.facts import TwoLeaders
 class _Word:
     """What proves that a node led a term: its own word, or that of members that heard its heartbeat."""
 
-    own: bool
+    by_itself: bool
     moment: Moment
     evidence: tuple[str, ...]
 
@@ -54,16 +54,16 @@ def _heard(fact: Fact) -> _Word:
 def split_by_word_of_others(group: Group) -> Iterator[Finding]:
     """``SPLIT_BRAIN_SAME_TERM`` where the own log of one of the leaders is missing or lacks the line."""
     for term, leaders in sorted(_leaders_by_word(group).items()):
-        for one, other in combinations(sorted(leaders), 2):
-            words = leaders[one], leaders[other]
-            if not all(word.own for word in words):
-                yield _split_heard(group, term, (one, other), words)
+        for leader, other in combinations(sorted(leaders), 2):
+            words = leaders[leader], leaders[other]
+            if not all(word.by_itself for word in words):
+                yield _split_heard(group, term, (leader, other), words)
         if len(leaders) == 1:
             yield from _split_denied(group, term, next(iter(leaders)))
 
 
 def _split_heard(group: Group, term: int, names: tuple[str, str], words: tuple[_Word, _Word]) -> Finding:
-    heard = " and ".join(name for name, word in zip(names, words, strict=True) if not word.own)
+    heard = " and ".join(name for name, word in zip(names, words, strict=True) if not word.by_itself)
     return group.finding(
         RuleId.SPLIT_BRAIN_SAME_TERM,
         (term, *names),

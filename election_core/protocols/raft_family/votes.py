@@ -75,7 +75,7 @@ def expired_grants(group: Group, back: list[Finding]) -> Iterator[Finding]:
 
     The voter has to answer REJECT_EXPIRED_VOTE_TERM (``DLedgerLeaderElector#handleVote``).
     """
-    reached = {node: _Reached(own) for node, own in _raised(group).items()}
+    reached = {node: _Reached(raises) for node, raises in _raised(group).items()}
     for grant in group.of(VoteGranted):
         voter, candidate, term = grant.voter, grant.node, grant.term
         if candidate is None or voter == candidate or voter not in reached or candidate not in reached:

@@ -15,50 +15,50 @@ from election_core.protocols.highest_id.ranks import higher, highest
 PROTOCOL = "token_ring"
 
 
-def _on_election_sent(own: NodeLog, event: FoldEvent) -> None:
+def _on_election_sent(log: NodeLog, event: FoldEvent) -> None:
     """Only an own id at the head of the message makes a candidate; all others pass it on."""
-    own.sends(event, ELECTION, _ids(event))
-    own.joins(event)
+    log.sends(event, ELECTION, _ids(event))
+    log.joins(event)
     head = event.members[0] if event.members else event.value
     if head is not None and head == event.node:
-        own.asks(event)
+        log.asks(event)
 
 
-def _on_election_received(own: NodeLog, event: FoldEvent) -> None:
-    own.hears(event, ELECTION, _ids(event))
-    own.joins(event)
+def _on_election_received(log: NodeLog, event: FoldEvent) -> None:
+    log.hears(event, ELECTION, _ids(event))
+    log.joins(event)
 
 
-def _on_elected(own: NodeLog, event: FoldEvent) -> None:
+def _on_elected(log: NodeLog, event: FoldEvent) -> None:
     """The result passes by; a list that comes with it says who took part."""
     leader = event.value
     if leader is None:
         return
     above = higher(leader, event.members or ())
     if above and event.members:
-        what = f"named {leader} as leader of a ring in which {highest(above)} took part"
-        own.wrong.append((event.members[0], what, event))
+        claim = f"named {leader} as leader of a ring in which {highest(above)} took part"
+        log.wrong.append((event.members[0], claim, event))
     if leader == event.node:
-        own.leads(event, event.members)
+        log.leads(event, event.members)
     else:
-        own.follows(event, leader)
+        log.follows(event, leader)
 
 
-def _on_elected_sent(own: NodeLog, event: FoldEvent) -> None:
-    own.sends(event, RESULT, event.value)
-    _on_elected(own, event)
+def _on_elected_sent(log: NodeLog, event: FoldEvent) -> None:
+    log.sends(event, RESULT, event.value)
+    _on_elected(log, event)
 
 
-def _on_elected_received(own: NodeLog, event: FoldEvent) -> None:
-    own.hears(event, RESULT, event.value)
-    _on_elected(own, event)
+def _on_elected_received(log: NodeLog, event: FoldEvent) -> None:
+    log.hears(event, RESULT, event.value)
+    _on_elected(log, event)
 
 
 def _ids(event: FoldEvent) -> str:
     return event.value or " ".join(event.members or ())
 
 
-def _on_nothing(own: NodeLog, event: FoldEvent) -> None:
+def _on_nothing(log: NodeLog, event: FoldEvent) -> None:
     """The move changes no role."""
 
 

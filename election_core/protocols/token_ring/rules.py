@@ -14,6 +14,6 @@ __all__ = ["PROTOCOL", "judge"]
 _WORDS = highest_id.Words(RuleId.RING_NOT_HIGHEST, "leader", lambda own, other: other != own)
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one ring."""
-    return highest_id.judge(own, clocks, _WORDS)
+    return highest_id.judge(facts, clocks, _WORDS)

@@ -18,30 +18,30 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     yield from _votes_heard(of_ensemble)
 
 
-def _after_establishment(own: Iterable[Fact]) -> Iterator[Message]:
+def _after_establishment(facts: Iterable[Fact]) -> Iterator[Message]:
     """A follower sees a proposal of an epoch only after its leader was established."""
     established: dict[int, Moment] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.cause == "elected":
             established[fact.term] = min(established.get(fact.term, since(fact)), since(fact))
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, TermRaised) and fact.term in established:
             yield Message(established[fact.term], since(fact))
 
 
-def _votes_heard(own: Iterable[Fact]) -> Iterator[Message]:
+def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
     """A vote of a round is heard only after its sender went into the election of that round.
 
     A server that starts again may cast the same vote in a round of the same number: such votes are left out. So are
     those of which it is not known since when they were cast.
     """
     sent: dict[tuple[object, ...], set[Moment | None]] = {}
-    begins = _begins(own)
-    for fact in own:
+    begins = _begins(facts)
+    for fact in facts:
         if isinstance(fact, MessageSent) and fact.message in (VOTE, CAST):
             cause = since(fact) if fact.message == VOTE else None
             sent.setdefault((fact.replica_group, fact.node, fact.term, fact.ids), set()).add(cause)
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, MessageReceived) and fact.message == VOTE:
             causes = sent.get((fact.replica_group, fact.peer, fact.term, fact.ids), set())
             if len(causes) == 1:
@@ -50,10 +50,10 @@ def _votes_heard(own: Iterable[Fact]) -> Iterator[Message]:
                     yield Message(cause, since(fact))
 
 
-def _begins(own: Iterable[Fact]) -> dict[str, list[int]]:
+def _begins(facts: Iterable[Fact]) -> dict[str, list[int]]:
     """When the lives of each server's process began, by its own clock, in order."""
     begun: dict[str, set[int]] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Alive):
             begun.setdefault(fact.source_node, set()).add(fact.since)
     return {source: sorted(times) for source, times in begun.items()}

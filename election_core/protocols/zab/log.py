@@ -55,7 +55,8 @@ def vote_of(event: FoldEvent) -> Vote | None:
     term, index = event.peer_ledger_end_term, event.peer_ledger_end
     if event.value is None or term is None or index is None or term < 0:
         return None
-    return Vote(event.term or 0, zxid_of(term, index), int(event.value))
+    # Votes before 3.4 carry no epoch: there the zxid, which begins with one, decides alone.
+    return Vote(0 if event.term is None else event.term, zxid_of(term, index), int(event.value))
 
 
 @dataclass(slots=True)
@@ -87,7 +88,7 @@ class Election:
 
     began: FoldEvent | None = None
     initial: Vote | None = None
-    own: Vote | None = None
+    last_vote: Vote | None = None
     round: int | None = None
     voters: set[str] = field(default_factory=set)
     votes: dict[str, tuple[int | None, int]] = field(default_factory=dict)
@@ -276,9 +277,9 @@ class ZabLog:
     def _decided(self) -> str | None:
         """Whom the server follows: the winner of its own round, or the leader that others follow already."""
         supporters = Counter(self._now.election.claims.values())
-        if self._now.election.own is not None:
-            mine = (self._now.election.round, self._now.election.own.leader)
-            supporters[str(self._now.election.own.leader)] += sum(
+        if self._now.election.last_vote is not None:
+            mine = (self._now.election.round, self._now.election.last_vote.leader)
+            supporters[str(self._now.election.last_vote.leader)] += sum(
                 1 for vote in self._now.election.votes.values() if vote == mine
             )
         supporters.pop(self.node or "", None)
@@ -381,13 +382,13 @@ class ZabLog:
 
     def _note_own(self, event: FoldEvent, vote: Vote) -> None:
         """The server's own vote comes back to it; within a round it may only get better."""
-        if event.count == self._now.election.round and self._now.election.own is not None:
-            self.checked.note(_not_worse(self._now.election.own, vote, event), event)
+        if event.count == self._now.election.round and self._now.election.last_vote is not None:
+            self.checked.note(_not_worse(self._now.election.last_vote, vote, event), event)
         if str(vote.leader) == self.node and (
             self._now.election.initial is None or self._now.election.initial.epoch < 0
         ):
             self._now.election.initial = vote
-        self._now.election.round, self._now.election.own = event.count, vote
+        self._now.election.round, self._now.election.last_vote = event.count, vote
 
     def _note_ballot(self, leader: str | None, epoch: int | None, event: FoldEvent) -> None:
         if self._now.election.initial is not None and self._now.election.initial.epoch >= 0:
@@ -432,7 +433,7 @@ class ZabLog:
 
     def _on_peer_lost(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer not in self._now.lost:
-            before = next((one for one in reversed(self.contacts) if one.peer == event.peer), None)
+            before = next((former for former in reversed(self.contacts) if former.peer == event.peer), None)
             contact = Contact(event.peer, event, heard=before.again if before else None)
             self._now.lost[event.peer] = contact
             self.contacts.append(contact)
@@ -466,9 +467,9 @@ def _not_worse(before: Vote, after: Vote, event: FoldEvent) -> Verdict:
         return Verdict(RuleId.ZAB_WRONG_WINNER, CONFORMS)
     if event.code is None:
         return Verdict(RuleId.ZAB_WRONG_WINNER, UNDECIDABLE, "releases before 3.4.4 did not compare epochs first")
-    what = f"{before.leader} with epoch {before.epoch} and zxid {before.zxid:#x}"
+    better = f"{before.leader} with epoch {before.epoch} and zxid {before.zxid:#x}"
     worse = f"{after.leader} with epoch {after.epoch} and zxid {after.zxid:#x}"
-    return Verdict(RuleId.ZAB_WRONG_WINNER, VIOLATES, f"from {what} to {worse}")
+    return Verdict(RuleId.ZAB_WRONG_WINNER, VIOLATES, f"from {better} to {worse}")
 
 
 _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {

@@ -40,8 +40,8 @@ class PassedVotes:
             self.heard.setdefault((began, event.peer, event.count, ids), event)
         else:
             # Where the line of the beginning is lost, the vote is known to have been cast, and no more.
-            told = (CAST, event) if self._began is None else (VOTE, self._began)
-            self.sent.setdefault((began, event.count, ids), told)
+            known = (CAST, event) if self._began is None else (VOTE, self._began)
+            self.sent.setdefault((began, event.count, ids), known)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
         """Each vote once an election."""

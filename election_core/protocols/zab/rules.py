@@ -40,9 +40,9 @@ FOLLOWS_A_LEADER = Timeout.ZK_INIT_LIMIT.us + Timeout.ZK_FOLLOWS.us
 """A server that follows so long follows an established leader (initLimit is 20 s by default)."""
 
 
-def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one ensemble."""
-    group = group_of(_with_epochs(own, clocks), clocks)
+    group = group_of(_with_epochs(facts, clocks), clocks)
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
@@ -61,30 +61,31 @@ def judge(own: list[Fact], clocks: Clocks) -> Iterator[Row]:
         Majorities(group),
         unseen=_led_unseen,
         no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
+        died="was killed or stopped",
     )
     yield from _coverage(group)
 
 
-def _with_epochs(own: list[Fact], clocks: Clocks) -> list[Fact]:
+def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
     """Followers say whom they follow, rarely in which epoch: it is the one in which that server led meanwhile.
 
     Where clocks leave several, the server's own order decides: its epoch is on its disk and never gets smaller, unless
     the disk lost it.
     """
     led: dict[str, list[Role]] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
             led.setdefault(fact.node, []).append(fact)
-    went_back = {fact.source_node for fact in own if isinstance(fact, TermWentBack)}
+    went_back = {fact.source_node for fact in facts if isinstance(fact, TermWentBack)}
     by_source: dict[str, list[Role]] = {}
-    for fact in own:
+    for fact in facts:
         if isinstance(fact, Role):
             by_source.setdefault(fact.source_node, []).append(fact)
     epochs: dict[Role, int] = {}
     for source, roles in by_source.items():
         ordered = sorted(roles, key=lambda role: (role.since, role.since_by, role.ordinal))
         epochs.update(_epochs_of(ordered, led, clocks, in_order=source not in went_back))
-    return [replace(fact, term=epochs[fact]) if isinstance(fact, Role) and fact in epochs else fact for fact in own]
+    return [replace(fact, term=epochs[fact]) if isinstance(fact, Role) and fact in epochs else fact for fact in facts]
 
 
 def _epochs_of(roles: Sequence[Role], led: dict[str, list[Role]], clocks: Clocks, *, in_order: bool) -> dict[Role, int]:
@@ -118,8 +119,8 @@ def _possible_epochs(role: Role, led: dict[str, list[Role]], clocks: Clocks) -> 
     }
 
 
-def _may_overlap(one: Role, other: Role, clocks: Clocks) -> bool:
-    ends = [(until(a), since(b)) for a, b in ((one, other), (other, one))]
+def _may_overlap(role: Role, other: Role, clocks: Clocks) -> bool:
+    ends = [(until(a), since(b)) for a, b in ((role, other), (other, role))]
     return all(end is None or clocks.elapsed(end, begin)[0] <= 0 for end, begin in ends)
 
 
@@ -137,17 +138,23 @@ def _planned(group: Group, tenure: Tenure) -> bool:
 
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
     """Whether every server was down once about then, and no two of them surely at once."""
-    near = [down for down in group.roles if down.role == DOWN and abs(down.since - tenure.end.at) < ROLLING_RESTART]
+    near = [down for down in group.roles if down.role == DOWN and _about(group, since(down), tenure.end)]
     members = {life.source_node for life in group.of(Alive)}
     return {down.source_node for down in near} == members and not any(
-        _surely_at_once(group, one, other) for one, other in combinations(near, 2)
+        _surely_at_once(group, first, second) for first, second in combinations(near, 2)
     )
 
 
-def _surely_at_once(group: Group, one: Role, other: Role) -> bool:
-    back, back_too = until(one), until(other)
+def _about(group: Group, moment: Moment, other: Moment) -> bool:
+    """Whether one moment may have been so near another that a rolling restart holds both."""
+    least, most = group.clocks.elapsed(moment, other)
+    return least < ROLLING_RESTART and -most < ROLLING_RESTART
+
+
+def _surely_at_once(group: Group, role: Role, other: Role) -> bool:
+    back, back_too = until(role), until(other)
     return (back is None or group.clocks.elapsed(since(other), back)[0] > 0) and (
-        back_too is None or group.clocks.elapsed(since(one), back_too)[0] > 0
+        back_too is None or group.clocks.elapsed(since(role), back_too)[0] > 0
     )
 
 
@@ -247,26 +254,26 @@ class _Comparison:
     A server ahead of the leader may join it, and is cut; but without those ahead there must be a quorum.
     """
 
-    own: Ballot | None
+    of_leader: Ballot | None
     ahead: dict[str, Ballot]
     unknown: int
     behind: bool
 
 
 def _compared(group: Group, win: Candidacy) -> _Comparison:
-    own = _ballot_of(group, win, win.node)
+    of_leader = _ballot_of(group, win, win.node)
     ballots = {name: _ballot_of(group, win, name) for name in win.voters if name != win.node}
     known = {name: ballot for name, ballot in ballots.items() if ballot is not None}
-    ahead = {name: ballot for name, ballot in known.items() if own is not None and _log(ballot) > _log(own)}
+    ahead = {name: ballot for name, ballot in known.items() if of_leader is not None and _log(ballot) > _log(of_leader)}
     behind = bool(ahead) and not is_majority(len(ballots) + 1 - len(ahead), len(win.electorate or ()))
-    unknown = len(ballots) - len(known) if own is not None and ballots else 1
-    return _Comparison(own, ahead, unknown, behind)
+    unknown = len(ballots) - len(known) if of_leader is not None and ballots else 1
+    return _Comparison(of_leader, ahead, unknown, behind)
 
 
 def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
     compared = _compared(group, win)
-    own, ahead = compared.own, compared.ahead
-    if own is None or not compared.behind:
+    of_leader, ahead = compared.of_leader, compared.ahead
+    if of_leader is None or not compared.behind:
         return
     sure = all(ballot.term == win.term for ballot in ahead.values())
     known = "; ".join(f"{name} with {_words(ballot)}" for name, ballot in sorted(ahead.items()))
@@ -279,25 +286,25 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
         terms=(win.term,) if win.term is not None else (),
         start_time=win.since,
         end_time=win.until,
-        summary=f"{win.node} was established in epoch {win.term} with {_words(own)}, although its quorum had more: "
-        f"{known}. What they alone had is cut off.",
-        evidence=_ids(own.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
+        summary=f"{win.node} was established in epoch {win.term} with {_words(of_leader)}, although its quorum had "
+        f"more: {known}. What they alone had is cut off.",
+        evidence=_ids(of_leader.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
     )
 
 
 def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
     """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
-    own = [
+    for_winner = [
         fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node and _before_epoch(fact, win)
     ]
-    same = [fact for fact in own if fact.term == win.term]
+    same = [fact for fact in for_winner if fact.term == win.term]
     if same:
         return same[0]
     begin = since(win)
     end = until(win) or begin
     near = [
         fact
-        for fact in own
+        for fact in for_winner
         if fact.term is None
         and group.clocks.elapsed(since(fact), begin)[0] <= 0
         and group.clocks.elapsed(end, since(fact))[0] <= 0

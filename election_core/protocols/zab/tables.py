@@ -24,9 +24,9 @@ class Vote:
     leader: int
 
 
-def is_better(new: Vote, own: Vote) -> bool:
+def is_better(new: Vote, held: Vote) -> bool:
     """Whether a server takes a vote over: the epoch first, then the zxid, then the id."""
-    return new > own
+    return new > held
 
 
 def zxid_of(epoch: int, counter: int) -> int:

@@ -23,10 +23,10 @@ from election_core.simulate.machine import (
     Closed,
     Fired,
     Heard,
+    Input,
     Say,
     Send,
     Store,
-    Told,
     Unanswered,
     Wait,
 )
@@ -385,24 +385,24 @@ _FIRST = {
 }
 
 
-def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a broker, name server or client."""
     turn: Any
     if isinstance(member, Client) and isinstance(state, ClientState):
-        return client.step(member, state, now_ms, told)
+        return client.step(member, state, now_ms, incoming)
     if isinstance(member, NameServer) and isinstance(state, ServerState):
         turn = _ServerTurn(member, state, now_ms)
-        _on_server(turn, told)
+        _on_server(turn, incoming)
     elif isinstance(member, Broker) and isinstance(state, BrokerState):
         turn = _BrokerTurn(member, state, now_ms)
-        _on_broker(turn, told)
+        _on_broker(turn, incoming)
     else:
         raise TypeError(f"{member.name} is no {type(state).__name__}")
     return turn.state, tuple(turn.acts)
 
 
-def _on_server(turn: _ServerTurn, told: Told) -> None:
-    match told:
+def _on_server(turn: _ServerTurn, incoming: Input) -> None:
+    match incoming:
         case Heard(sender, Register() as message):
             _register(turn, sender, message)
         case Heard(sender, Heartbeat()):
@@ -419,8 +419,8 @@ def _on_server(turn: _ServerTurn, told: Told) -> None:
             _scan(turn)
 
 
-def _on_broker(turn: _BrokerTurn, told: Told) -> None:
-    match told:
+def _on_broker(turn: _BrokerTurn, incoming: Input) -> None:
+    match incoming:
         case Heard(sender, message):
             _HEARD[type(message)](turn, sender, message)
         case Unanswered(to, message, refused):
@@ -443,7 +443,11 @@ def _register(turn: _ServerTurn, sender: str, message: Register) -> None:
     known = {entry.name: entry for entry in turn.state.live}
     before = known.get(sender)
     first = not any(entry.number == message.number for entry in turn.state.live)
-    kept = tuple(one for one in turn.state.live if one.name != sender and one.number != message.number)
+    kept = tuple(
+        registered
+        for registered in turn.state.live
+        if registered.name != sender and registered.number != message.number
+    )
     live = (*kept, Live(sender, message.number, turn.now_ms, message.topics))
     smallest = min(entry.number for entry in live) == message.number
     if smallest and (first or before is None or before.topics.version != message.topics.version):
@@ -599,14 +603,14 @@ def _set_services(turn: _BrokerTurn, on: bool, by: str) -> None:
 def _serve(turn: _BrokerTurn, minimum: tuple[str, str] | None) -> None:
     """``startService``, or ``startServiceWithoutCondition`` where nothing was prepared."""
     by = "main" if minimum is None else "pre-online"
-    own = turn.member.number
+    number = turn.member.number
     if minimum is None:
-        turn.say("BRK_SERVICE_ON", by, number=own)
-        _set_services(turn, own == MASTER_ID, by)
+        turn.say("BRK_SERVICE_ON", by, number=number)
+        _set_services(turn, number == MASTER_ID, by)
     else:
-        turn.say("BRK_SERVICE_ON_MIN", by, number=own, minimum=minimum)
+        turn.say("BRK_SERVICE_ON_MIN", by, number=number, minimum=minimum)
         turn.change(minimum=minimum)
-        _set_services(turn, turn.member.rules.serves(own, minimum[0]), by)
+        _set_services(turn, turn.member.rules.serves(number, minimum[0]), by)
     turn.change(isolated=False)
     _register_everywhere(turn)
 
@@ -640,8 +644,8 @@ def _prepare_among(turn: _BrokerTurn, members: Members) -> None:
 
 def _smallest_other(turn: _BrokerTurn) -> tuple[str, str]:
     """``getMinBrokerId``: the own id only where there is no other."""
-    own = (turn.member.number, turn.member.name)
-    return min((one for one in turn.state.members if one[0] != own[0]), default=own)
+    itself = (turn.member.number, turn.member.name)
+    return min((member for member in turn.state.members if member[0] != itself[0]), default=itself)
 
 
 def _greet_next(turn: _BrokerTurn) -> None:
@@ -743,9 +747,9 @@ def _on_reverse(turn: _BrokerTurn, peer: str, tables: Tables) -> None:
     """``syncMetadataReverse``, and on to the next member."""
     if not turn.state.isolated:
         return
-    own, taken = taken_over(turn.state.tables, tables, turn.member.rules.tables)
+    tables_then, taken = taken_over(turn.state.tables, tables, turn.member.rules.tables)
     before = turn.state.tables.consumer.version
-    turn.have(own)
+    turn.have(tables_then)
     turn.change(greeted=turn.state.greeted + 1)
     turn.say("REVERSED", "tables", taken=taken, own=before, read=tables.consumer.version)
     for file in taken:
@@ -759,12 +763,12 @@ _TAKEN = {CONSUMER_FILE: "PRE_REVERSE_CONSUMER", DELAY_FILE: "PRE_REVERSE_DELAY"
 
 def _on_copy(turn: _BrokerTurn, master: str, tables: Tables) -> None:
     """``SlaveSynchronize#syncAll``."""
-    own, topics, groups = as_slave(turn.state.tables, tables, turn.now_ms)
+    tables_then, topics, groups = as_slave(turn.state.tables, tables, turn.now_ms)
     for topic in topics:
         turn.say("META_TOPIC_DELETE_NONE", "scheduled", topic=topic)
     for group in groups:
         turn.say("META_GROUP_DELETE_NONE", "scheduled", consumer_group=group)
-    turn.have(own)
+    turn.have(tables_then)
     for file in (CONSUMER_FILE, DELAY_FILE, TOPIC_FILE, GROUP_FILE):
         turn.store(file)
     for kind in ("SYNC_TOPIC", "SYNC_CONSUMER", "SYNC_DELAY", "SYNC_GROUP"):
@@ -860,10 +864,10 @@ def _lock_failed(turn: _BrokerTurn, to: str, request: Lock, _refused: bool) -> N
 def _counted(turn: _BrokerTurn, number: int, keys: tuple[Key, ...]) -> None:
     """One peer has answered, or will not."""
     counts = tuple(
-        replace(one, waiting=one.waiting - 1, grants=tuple((key, n + (key in keys)) for key, n in one.grants))
-        if one.number == number
-        else one
-        for one in turn.state.counts
+        replace(count, waiting=count.waiting - 1, grants=tuple((key, n + (key in keys)) for key, n in count.grants))
+        if count.number == number
+        else count
+        for count in turn.state.counts
     )
     turn.change(counts=counts)
     _close_counts(turn)
@@ -872,10 +876,10 @@ def _counted(turn: _BrokerTurn, number: int, keys: tuple[Key, ...]) -> None:
 def _close_counts(turn: _BrokerTurn) -> None:
     """Who asked is told once all peers have answered; grants that missed the quorum stay where they are."""
     quorum = turn.member.rules.locks.quorum
-    for one in turn.state.counts:
-        if one.waiting == 0:
-            turn.tell(one.client, Granted(tuple(key for key, n in one.grants if n >= quorum), one.request))
-    turn.change(counts=tuple(one for one in turn.state.counts if one.waiting))
+    for count in turn.state.counts:
+        if count.waiting == 0:
+            turn.tell(count.client, Granted(tuple(key for key, n in count.grants if n >= quorum), count.request))
+    turn.change(counts=tuple(count for count in turn.state.counts if count.waiting))
 
 
 def _on_unlock(turn: _BrokerTurn, _: str, request: Unlock) -> None:

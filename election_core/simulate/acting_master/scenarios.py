@@ -280,16 +280,16 @@ def _any_cuts(stage: Stage) -> Script:
     """Links are cut at random, and processes die."""
     yield from set_up(stage)
     for _ in range(stage.rng.randint(2, 3)):
-        one, other = stage.rng.sample(stage.names, 2)
+        here, there = stage.rng.sample(stage.names, 2)
         fault = stage.rng.choice(("isolate", "link", "one way", "kill"))
         if fault == "isolate":
-            stage.isolate(one)
+            stage.isolate(here)
         elif fault == "link":
-            stage.cut([one], [other])
+            stage.cut([here], [there])
         elif fault == "one way":
-            stage.cut_one_way(one, other)
+            stage.cut_one_way(here, there)
         else:
-            stage.kill(one)
+            stage.kill(here)
         yield from stage.seconds(8, 40)
         stage.heal()
         for name in stage.down():
@@ -297,9 +297,9 @@ def _any_cuts(stage: Stage) -> Script:
         yield from stage.seconds(20, 35)
 
 
-def _two_act(own: str, minimum: str | None) -> bool:
+def _two_act(broker_id: str, minimum: str | None) -> bool:
     """A bug: the larger slave acts as well while the smaller one does."""
-    return serves(own, minimum) or (own == "2" and minimum == "1")
+    return serves(broker_id, minimum) or (broker_id == "2" and minimum == "1")
 
 
 BROKEN: tuple[Scenario, ...] = (

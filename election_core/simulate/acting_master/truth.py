@@ -46,8 +46,8 @@ def truths(world: World) -> list[Truth]:
         _log_gaps,
         _skews,
     )
-    found = [one for part in parts for one in part(world)]
-    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.words))
+    found = [truth for part in parts for truth in part(world)]
+    return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.words))
 
 
 def number_of(node: str) -> str:
@@ -73,8 +73,8 @@ def _lossless(world: World, *nodes: str) -> bool:
 
 
 def _overlaps(world: World) -> Iterator[Truth]:
-    for one, other in pairs_of_reigns(world):
-        first, second = sorted((one, other), key=lambda reign: reign.begin_us)
+    for left, right in pairs_of_reigns(world):
+        first, second = sorted((left, right), key=lambda reign: reign.begin_us)
         begin, end = second.begin_us, min(ends_at(world, first), ends_at(world, second))
         if end <= begin:
             continue
@@ -117,7 +117,7 @@ def _against_minimum(world: World) -> Iterator[Truth]:
     """A slave that starts to act in the moment in which it hears of a smaller id."""
     last: dict[str, Line] = {}
     for line in world.lines:
-        kind = line.said.kind if line.said else None
+        kind = line.say.kind if line.say else None
         if kind == "BRK_MIN_CHANGED":
             last[line.node] = line
         elif kind == "BRK_SCHEDULE" and value(line, "flag") and line.node in last:
@@ -138,12 +138,12 @@ def _after(line: Line) -> str:
 def _others_knew(world: World) -> Iterator[Truth]:
     """A slave that acted on while another member knew that a smaller id lives."""
     for reign in world.reigns:
-        own = number_of(reign.node)
-        if own == MASTER_ID:
+        number = number_of(reign.node)
+        if number == MASTER_ID:
             continue
         for line in world.lines:
-            smaller = line.node != reign.node and is_smaller(_after(line), own)
-            if line.said is None or line.said.kind != "BRK_MIN_CHANGED" or not smaller:
+            smaller = line.node != reign.node and is_smaller(_after(line), number)
+            if line.say is None or line.say.kind != "BRK_MIN_CHANGED" or not smaller:
                 continue
             if not reign.begin_us <= line.true_us < ends_at(world, reign):
                 continue
@@ -159,9 +159,12 @@ def _others_knew(world: World) -> Iterator[Truth]:
 def _next_change(world: World, line: Line) -> int:
     """When a member next heard of another smallest id, or the end of the world."""
     later = (
-        one.true_us
-        for one in world.lines
-        if one.node == line.node and one.true_us > line.true_us and one.said and one.said.kind == "BRK_MIN_CHANGED"
+        change.true_us
+        for change in world.lines
+        if change.node == line.node
+        and change.true_us > line.true_us
+        and change.say
+        and change.say.kind == "BRK_MIN_CHANGED"
     )
     return next(later, world.now_us)
 
@@ -178,7 +181,7 @@ def _not_minimum(node: str, begin_us: int, end_us: int, provable: bool, words: s
 def _writable(world: World) -> Iterator[Truth]:
     """A name server without a master shows a topic that a slave registers as writable."""
     for line in world.lines:
-        if line.said is None or line.said.kind not in ("NS_TOPIC_NEW", "NS_TOPIC_CHANGED"):
+        if line.say is None or line.say.kind not in ("NS_TOPIC_NEW", "NS_TOPIC_CHANGED"):
             continue
         permission, number = value(line, "permission"), value(line, "number")
         if number == MASTER_ID or not isinstance(permission, int) or not permission & WRITE:
@@ -258,7 +261,10 @@ def _read_only(world: World) -> Iterator[Truth]:
     """``LEADERLESS``: slaves act for a master that is gone, or that the name servers lost, and take no writes."""
     masters = [reign for reign in world.reigns if number_of(reign.node) == MASTER_ID]
     for master in masters:
-        after = min((one.begin_us for one in masters if one.begin_us > master.begin_us), default=world.now_us)
+        after = min(
+            (next_reign.begin_us for next_reign in masters if next_reign.begin_us > master.begin_us),
+            default=world.now_us,
+        )
         acting = [
             reign
             for reign in world.reigns
@@ -273,11 +279,11 @@ def _read_only(world: World) -> Iterator[Truth]:
 
 
 def _without_writes(world: World, master: Reign, acting: list[Reign], begin_us: int, end_us: int, shown: bool) -> Truth:
-    acted = max(overlap_us((begin_us, end_us), (one.begin_us, ends_at(world, one))) for one in acting)
+    acted = max(overlap_us((begin_us, end_us), (reign.begin_us, ends_at(world, reign))) for reign in acting)
     long = acted > 15 * SECOND and acting[0].begin_us - master.begin_us > _BLUR_US
     lossless = clocks_agree(world, BOUND_US) and _lossless(world, *world.names())
     provable = shown and long and lossless and master.how_ended in ("stopped", "killed")
-    nodes = {number_of(master.node), *(number_of(one.node) for one in acting)}
+    nodes = {number_of(master.node), *(number_of(reign.node) for reign in acting)}
 
     def covers(finding: Finding) -> bool:
         least = (finding.duration_min_ms or 0) * 1000
@@ -298,8 +304,8 @@ def _stuck(world: World) -> Iterator[Truth]:
     """``PRE_ONLINE_STUCK``: three failures or more, over half a minute; a start line or a kill ends the attempt."""
     for node in world.names():
         failures: list[Line] = []
-        for line in (one for one in world.lines if one.node == node):
-            kind = line.said.kind if line.said else None
+        for line in (of_node for of_node in world.lines if of_node.node == node):
+            kind = line.say.kind if line.say else None
             if kind in _FAILED:
                 failures.append(line)
             elif kind in ("PRE_BEGIN", *_SERVED):
@@ -324,7 +330,7 @@ def _skipped(world: World) -> Iterator[Truth]:
     """``PRE_ONLINE_SKIPPED``: a broker serves without having asked anybody, while another one acts."""
     last: dict[str, str] = {}
     for line in world.lines:
-        kind = line.said.kind if line.said else ""
+        kind = line.say.kind if line.say else ""
         if kind.startswith("PRE_"):
             last[line.node] = kind
         if kind not in _SERVED or (kind == "BRK_SERVICE_ON_MIN" and last.get(line.node) != "PRE_ALONE"):
@@ -392,5 +398,5 @@ def _skews(world: World) -> Iterator[Truth]:
                 None,
                 provable,
                 words,
-                wrong_clock((number_of(name),), abs(by_us)),
+                wrong_clock({number_of(name): process.clock}, world.now_us, BOUND_US),
             )

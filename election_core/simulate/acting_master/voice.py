@@ -143,13 +143,13 @@ class SetVoice:
     # -- parts -------------------------------------------------------------------------------------------------
 
     def _dump(self, node: str) -> dict[str, str]:
-        own = (address(node) or "").partition(":")[0]
+        host = (address(node) or "").partition(":")[0]
         return {
             "brokerConfigPath": f"{_HOME}/conf/broker.conf",
             "rocketmqHome": _HOME,
             "namesrvAddr": ";".join(address(server) or "" for server in self._servers),
             "listenPort": str(_PORT),
-            "brokerIP1": own,
+            "brokerIP1": host,
             "brokerName": BROKER_SET,
             "brokerClusterName": CLUSTER,
             "enableControllerMode": "false",
@@ -184,8 +184,8 @@ def _port(rng: Random) -> int:
     return rng.randint(32768, 60999)
 
 
-def _replication(own: str | None) -> str:
-    return f"{(own or '').partition(':')[0]}:{_REPLICATION_PORT}"
+def _replication(host: str | None) -> str:
+    return f"{(host or '').partition(':')[0]}:{_REPLICATION_PORT}"
 
 
 def _canonical(values: dict[str, Any]) -> str:

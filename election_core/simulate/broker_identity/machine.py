@@ -141,20 +141,20 @@ def applied(ids: Ids, wanted: ApplyId, *, check_code: bool = True) -> tuple[int,
         return SUCCESS, ids
     if owner is not None and check_code:
         return ID_INVALID, ids
-    others = tuple(one for one in ids.owners if one.broker_id != wanted.broker_id)
+    others = tuple(known for known in ids.owners if known.broker_id != wanted.broker_id)
     added = (*others, Owner(wanted.broker_id, wanted.code.partition(";")[0], wanted.code))
     return SUCCESS, Ids(max(ids.following, wanted.broker_id + 1), added)
 
 
-def registered(ids: Ids, told: Register) -> tuple[int, Ids]:
+def registered(ids: Ids, request: Register) -> tuple[int, Ids]:
     """``registerBroker``: a known id, perhaps at a new address."""
-    if ids.of(told.broker_id) is None:
+    if ids.of(request.broker_id) is None:
         return NOT_REGISTERED, ids
-    return SUCCESS, replace(ids, owners=tuple(_at(owner, told) for owner in ids.owners))
+    return SUCCESS, replace(ids, owners=tuple(_at(owner, request) for owner in ids.owners))
 
 
-def _at(owner: Owner, told: Register) -> Owner:
-    return replace(owner, address=told.address) if owner.broker_id == told.broker_id else owner
+def _at(owner: Owner, request: Register) -> Owner:
+    return replace(owner, address=request.address) if owner.broker_id == request.broker_id else owner
 
 
 def cleaned(ids: Ids, removed: Iterable[int]) -> Ids:

@@ -50,8 +50,12 @@ def _at(wanted: Callable[[State], bool]) -> Point:
 def _accepted(world: World, process: Process) -> bool:
     """The controller has given the id, and the broker has not heard so."""
     controller = world.processes[CONTROLLER].state
-    own = process.state.registration.temporary if isinstance(process.state, State) else None
-    return own is not None and own.code in {owner.code for owner in controller.ids.owners} and OWN not in process.timers
+    temporary = process.state.registration.temporary if isinstance(process.state, State) else None
+    return (
+        temporary is not None
+        and temporary.code in {owner.code for owner in controller.ids.owners}
+        and OWN not in process.timers
+    )
 
 
 POINTS: Mapping[str, tuple[str, Point]] = {

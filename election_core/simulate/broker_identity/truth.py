@@ -21,7 +21,7 @@ _NOT_SUPPORTED = 3
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of the ids of a world."""
-    return [one for part in _PARTS for one in part(world)]
+    return [truth for part in _PARTS for truth in part(world)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Owned:
 
 
 def _said(world: World, *kinds: str) -> Iterator[Line]:
-    return (line for line in world.lines if line.said is not None and line.said.kind in kinds)
+    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
 
 
 def _owned(world: World) -> list[Owned]:
@@ -44,7 +44,7 @@ def _owned(world: World) -> list[Owned]:
     proposed: dict[str, Line] = {}
     for line in _said(world, "BRK_REG_TEMP", "BRK_REG_APPLIED"):
         identity: Any = value(line, "identity")
-        if line.said is not None and line.said.kind == "BRK_REG_TEMP":
+        if line.say is not None and line.say.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
             continue
         before = proposed.get(line.node)
@@ -62,7 +62,7 @@ def _truth(rule: str, nodes: tuple[str, ...], line: Line, provable: bool, words:
 
 def _removed(world: World, broker_id: str) -> bool:
     """Whether an operator removed an id, or the whole set."""
-    gone = (one.event["brokerIdSetToClean"] for one in decisions(world) if one.what == CLEANED)
+    gone = (decision.event["brokerIdSetToClean"] for decision in decisions(world) if decision.what == CLEANED)
     return any(ids is None or broker_id in map(str, ids) for ids in gone)
 
 
@@ -72,10 +72,10 @@ def _removed(world: World, broker_id: str) -> bool:
 def _lost_files(world: World) -> Iterator[Truth]:
     """A broker that owned one id and later owns another."""
     by_node: dict[str, list[Owned]] = {}
-    for one in _owned(world):
-        by_node.setdefault(one.node, []).append(one)
-    for own in by_node.values():
-        for before, after in pairwise(own):
+    for owned in _owned(world):
+        by_node.setdefault(owned.node, []).append(owned)
+    for of_node in by_node.values():
+        for before, after in pairwise(of_node):
             if before.broker_id != after.broker_id:
                 words = f"{after.node} lost its identity {before.broker_id} and came back as {after.broker_id}."
                 provable = before.line.kept and after.line.kept
@@ -86,11 +86,11 @@ def _lost_files(world: World) -> Iterator[Truth]:
 def _new_ids(world: World) -> Iterator[Truth]:
     """A second id for a broker at one address."""
     by_address: dict[str, list[Decision]] = {}
-    for one in decisions(world):
-        if one.what == APPLIED:
-            by_address.setdefault(one.event["brokerAddress"], []).append(one)
-    for address, own in by_address.items():
-        for before, after in combinations(own, 2):
+    for decision in decisions(world):
+        if decision.what == APPLIED:
+            by_address.setdefault(decision.event["brokerAddress"], []).append(decision)
+    for address, of_address in by_address.items():
+        for before, after in combinations(of_address, 2):
             ids = (str(before.event["newBrokerId"]), str(after.event["newBrokerId"]))
             if ids[0] != ids[1]:
                 words = f"The broker at {address}, {ids[0]} before, was given the id {ids[1]}."
@@ -99,10 +99,10 @@ def _new_ids(world: World) -> Iterator[Truth]:
 
 def _lost_answers(world: World) -> Iterator[Truth]:
     """An id that was accepted, and that its broker gave up because it did not hear so."""
-    accepted = {one.event["registerCheckCode"]: one for one in decisions(world) if one.what == APPLIED}
+    accepted = {made.event["registerCheckCode"]: made for made in decisions(world) if made.what == APPLIED}
     proposed: dict[str, Line] = {}
     for line in _said(world, "BRK_REG_TEMP", "BRK_REG_RESET"):
-        if line.said is not None and line.said.kind == "BRK_REG_TEMP":
+        if line.say is not None and line.say.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
             continue
         before = proposed.pop(line.node, None)
@@ -140,12 +140,12 @@ def _forgotten(world: World) -> Iterator[Truth]:
 def _two_at_once(world: World) -> Iterator[Truth]:
     """Two processes that run with one id at once."""
     ran = list(_lives(world))
-    for (one, id_, *first, shown), (other, same, *second, also) in combinations(ran, 2):
+    for (process, id_, *first, shown), (second_process, same, *second, also) in combinations(ran, 2):
         lasted = overlap_us((first[0], first[1]), (second[0], second[1]))
-        if one.node != other.node and id_ == same and lasted > 0:
-            words = f"{one.node} and {other.node} both ran as broker {id_} for {lasted / SECOND:.1f} s."
+        if process.node != second_process.node and id_ == same and lasted > 0:
+            words = f"{process.node} and {second_process.node} both ran as broker {id_} for {lasted / SECOND:.1f} s."
             provable = lasted > SURE_US and shown and also and clocks_agree(world, BOUND_US)
-            yield _truth("BROKER_ID_CONFLICT", (id_,), other, provable, words)
+            yield _truth("BROKER_ID_CONFLICT", (id_,), second_process, provable, words)
 
 
 def _lives(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
@@ -161,35 +161,39 @@ def _lives(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
 
 def _owned_twice(world: World) -> Iterator[Truth]:
     """Two brokers that own one id, each with a code of its own."""
-    for one, other in combinations(_owned(world), 2):
-        if one.broker_id == other.broker_id and one.code != other.code and None not in (one.code, other.code):
-            words = f"{one.node} and {other.node} both own the id {one.broker_id}."
-            provable = one.shown and other.shown and not _removed(world, one.broker_id)
-            yield _truth("BROKER_ID_CONFLICT", (one.broker_id,), other.line, provable, words)
+    for earlier, later in combinations(_owned(world), 2):
+        if (
+            earlier.broker_id == later.broker_id
+            and earlier.code != later.code
+            and None not in (earlier.code, later.code)
+        ):
+            words = f"{earlier.node} and {later.node} both own the id {earlier.broker_id}."
+            provable = earlier.shown and later.shown and not _removed(world, earlier.broker_id)
+            yield _truth("BROKER_ID_CONFLICT", (earlier.broker_id,), later.line, provable, words)
 
 
 def _accepted_twice(world: World) -> Iterator[Truth]:
     """An id that the controllers gave to two codes of different brokers."""
-    accepted = [one for one in decisions(world) if one.what == APPLIED]
-    for one, other in combinations(accepted, 2):
-        same = one.event["newBrokerId"] == other.event["newBrokerId"]
-        moved = one.event["brokerAddress"] != other.event["brokerAddress"]
-        if same and moved and one.event["registerCheckCode"] != other.event["registerCheckCode"]:
-            broker_id = str(one.event["newBrokerId"])
+    accepted = [earlier for earlier in decisions(world) if earlier.what == APPLIED]
+    for earlier, later in combinations(accepted, 2):
+        same = earlier.event["newBrokerId"] == later.event["newBrokerId"]
+        moved = earlier.event["brokerAddress"] != later.event["brokerAddress"]
+        if same and moved and earlier.event["registerCheckCode"] != later.event["registerCheckCode"]:
+            broker_id = str(earlier.event["newBrokerId"])
             words = f"The id {broker_id} was given twice."
-            provable = one.line.kept and other.line.kept and not _removed(world, broker_id)
-            yield _truth("BROKER_ID_CONFLICT", (broker_id,), other.line, provable, words)
+            provable = earlier.line.kept and later.line.kept and not _removed(world, broker_id)
+            yield _truth("BROKER_ID_CONFLICT", (broker_id,), later.line, provable, words)
 
 
 def _back_and_forth(world: World) -> Iterator[Truth]:
     """An id whose address goes to another one and back."""
     addresses: dict[str, list[Decision]] = {}
-    for one in decisions(world):
-        if one.what in (APPLIED, MOVED):
-            broker_id = str(one.event.get("newBrokerId") or one.event.get("brokerId"))
+    for decision in decisions(world):
+        if decision.what in (APPLIED, MOVED):
+            broker_id = str(decision.event.get("newBrokerId") or decision.event.get("brokerId"))
             known = addresses.setdefault(broker_id, [])
-            if not known or known[-1].event["brokerAddress"] != one.event["brokerAddress"]:
-                known.append(one)
+            if not known or known[-1].event["brokerAddress"] != decision.event["brokerAddress"]:
+                known.append(decision)
     for broker_id, changes in addresses.items():
         for three in zip(changes, changes[1:], changes[2:], strict=False):
             if three[0].event["brokerAddress"] == three[2].event["brokerAddress"]:
@@ -205,7 +209,7 @@ def _refused(world: World) -> Iterator[Truth]:
     """An id that was applied for with another code than its owner's; the refusal is an error, which is never lost."""
     proposed: dict[str, Line] = {}
     for line in _said(world, "BRK_REG_TEMP", "BRK_REG_APPLY_ERR"):
-        if line.said is not None and line.said.kind == "BRK_REG_TEMP":
+        if line.say is not None and line.say.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
         elif value(line, "code") == ID_INVALID:
             before = proposed.get(line.node)
@@ -219,7 +223,7 @@ def _single_lines(world: World) -> Iterator[Truth]:
     """Lines that say it all, of each broker the first; they are errors, which are never lost."""
     seen: set[tuple[str, str]] = set()
     for line in _said(world, "BRK_REG_FILE_INVALID", "BRK_REG_NEXT_ERR"):
-        kind = line.said.kind if line.said else ""
+        kind = line.say.kind if line.say else ""
         if (line.node, kind) in seen or (kind == "BRK_REG_NEXT_ERR" and value(line, "code") != _NOT_SUPPORTED):
             continue
         seen.add((line.node, kind))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from election_core.protocols.highest_id.ranks import higher, rank
-from election_core.simulate.machine import Act, Fired, Heard, Told, Turn
+from election_core.simulate.machine import Act, Fired, Heard, Input, Turn
 
 LISTENING, ASKING, WAITING, FOLLOWING, LEADING = "listening", "asking", "waiting", "following", "leading"
 
@@ -120,10 +120,10 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     return turn.done()
 
 
-def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a node. Nobody waits for an answer, so that none can be missing."""
     turn = _Turn(member, state, now_ms, "")
-    match told:
+    match incoming:
         case Heard(sender, message):
             _HEARD[type(message)](turn, sender, message)
         case Fired(timer):

@@ -9,7 +9,7 @@ from election_core.simulate.world import Line, World
 
 
 def _is(*kinds: str) -> Callable[[Line], bool]:
-    return lambda line: line.said is not None and line.said.kind in kinds
+    return lambda line: line.say is not None and line.say.kind in kinds
 
 
 SIGNS = Signs(

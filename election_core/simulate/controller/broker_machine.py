@@ -61,7 +61,7 @@ from election_core.simulate.controller.messages import (
     WhoLeads,
     Write,
 )
-from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Told, Turn, Unanswered
+from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn, Unanswered
 
 MESSAGE_BYTES = 254
 EPOCH_FILE, LOG_FILE = "epochFileCheckpoint", "commitlog"
@@ -151,8 +151,8 @@ Step = tuple[State, tuple[Act, ...]]
 
 def start(member: Broker, stored: Mapping[str, Any], now_ms: int) -> Step:
     """The process begins with what its disk holds; an identity file makes the temporary one void."""
-    own = stored.get(IDENTITY_FILE)
-    registration = Registration(own, None if own else stored.get(TEMP_FILE))
+    identity = stored.get(IDENTITY_FILE)
+    registration = Registration(identity, None if identity else stored.get(TEMP_FILE))
     state = State(registration, stored.get(EPOCH_FILE, ()), stored.get(LOG_FILE, 0))
     turn = Turn(member, state, now_ms, MAIN)
     turn.say("STORE_RECOVERED", max_offset=state.end)
@@ -160,10 +160,10 @@ def start(member: Broker, stored: Mapping[str, Any], now_ms: int) -> Step:
     return turn.done()
 
 
-def step(member: Broker, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Broker, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a broker."""
     turn = Turn(member, state, now_ms, EXECUTOR if state.booted else MAIN)
-    match told:
+    match incoming:
         case Heard(sender, Fetch() as fetch):
             _on_fetch(turn, sender, fetch)
         case Heard(sender, message):
@@ -483,8 +483,8 @@ def _on_check_set(turn: Replica) -> None:
             turn.say("HA_CONN_EXPIRED", READER, address=slave.address, duration_ms=turn.now_ms - slave.heard_ms)
             _disconnect(turn, slave)
     caught = {slave.broker_id for slave in state.slaves if turn.now_ms - slave.caught_ms <= NOT_CAUGHT_UP_MS}
-    kept = {one for one in turn.state.members if one in caught} | {state.broker_id}
-    wanted = turn.member.rules.wants(tuple(sorted(one for one in kept if one)), state.broker_id or 0)
+    kept = {member_id for member_id in turn.state.members if member_id in caught} | {state.broker_id}
+    wanted = turn.member.rules.wants(tuple(sorted(member_id for member_id in kept if member_id)), state.broker_id or 0)
     if wanted != turn.state.members or turn.member.rules.repeats_set:
         _report(turn, wanted)
     turn.wait(CHECK_SET, CHECK_SET_MS)
@@ -525,7 +525,7 @@ def _not_altered(turn: Replica, code: int | None, why: object) -> None:
 
 def _on_fetch(turn: Replica, sender: str, fetch: Fetch) -> None:
     state = turn.state
-    slave = next((one for one in state.slaves if one.broker_id == fetch.broker_id and one.name == sender), None)
+    slave = next((known for known in state.slaves if known.broker_id == fetch.broker_id and known.name == sender), None)
     if state.role != MASTER or (not fetch.fresh and (slave is None or not slave.connected)):
         turn.answer(NotServed())
         return
@@ -581,7 +581,7 @@ def _want(turn: Replica, members: set[int]) -> None:
 
 
 def _keep(turn: Replica, slave: Slave) -> None:
-    others = (one for one in turn.state.slaves if one.broker_id != slave.broker_id)
+    others = (known for known in turn.state.slaves if known.broker_id != slave.broker_id)
     turn.change(slaves=(*others, slave))
 
 
@@ -602,8 +602,8 @@ def _confirm(turn: Replica) -> None:
         ends = {slave.broker_id: slave.end for slave in state.slaves if slave.connected}
         if not both <= ends.keys():
             return
-        confirmed = max(state.confirmed, min(state.end, *(ends[one] for one in both)))
-    waiting = tuple(one for one in state.unacknowledged if one[0] > confirmed)
+        confirmed = max(state.confirmed, min(state.end, *(ends[item] for item in both)))
+    waiting = tuple(item for item in state.unacknowledged if item[0] > confirmed)
     turn.change(confirmed=confirmed, unacknowledged=waiting)
 
 
@@ -618,7 +618,7 @@ def _on_write(turn: Replica, count: int) -> None:
         if turn.now_ms - since_ms > ACK_TIMEOUT_MS:
             needed = turn.member.rules.acks(turn.member.rules.all_ack)
             turn.say("HA_ACK_TIMEOUT", SENDER, max_offset=late, count=needed)
-    waiting = tuple(one for one in waiting if turn.now_ms - one[1] <= ACK_TIMEOUT_MS)
+    waiting = tuple(write for write in waiting if turn.now_ms - write[1] <= ACK_TIMEOUT_MS)
     turn.change(end=end, unacknowledged=(*waiting, (end, turn.now_ms)))
     turn.store(LOG_FILE, end)
     _confirm(turn)
@@ -685,10 +685,10 @@ def _on_handshake(turn: Replica, sender: str, shake: Handshake) -> None:
 
 def _cut(turn: Replica, shake: Handshake) -> bool:
     state = turn.state
-    theirs, own = closed(shake.epochs, shake.end), closed(state.epochs, state.end)
+    theirs, mine = closed(shake.epochs, shake.end), closed(state.epochs, state.end)
     turn.say("HA_CLIENT_EPOCHS_MASTER", entries=theirs)
-    turn.say("HA_CLIENT_EPOCHS_LOCAL", entries=own)
-    at = turn.member.rules.cut_at(theirs, own)
+    turn.say("HA_CLIENT_EPOCHS_LOCAL", entries=mine)
+    at = turn.member.rules.cut_at(theirs, mine)
     turn.say("HA_CLIENT_CUT_AT", start_offset=at)
     if at is None or at < 0:
         turn.say("HA_CLIENT_CUT_FAILED")
@@ -725,7 +725,7 @@ def _on_data(turn: Replica, sender: str, data: Data) -> None:
 def _on_closed(turn: Replica, peer: str) -> None:
     state = turn.state
     if state.role == MASTER:
-        for slave in [one for one in state.slaves if one.name == peer and one.connected]:
+        for slave in [known for known in state.slaves if known.name == peer and known.connected]:
             _disconnect(turn, slave)
     elif state.role == SLAVE and state.connected and peer == _master(turn):
         turn.by = CLIENT

@@ -51,7 +51,7 @@ from election_core.simulate.controller.messages import (
     Notice,
     WhoLeads,
 )
-from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Told, Turn
+from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn
 
 NOT_SUPPORTED = 3
 """``RemotingSysResponseCode.REQUEST_CODE_NOT_SUPPORTED``."""
@@ -103,10 +103,10 @@ def start(member: Controller, stored: Mapping[str, Any], now_ms: int) -> Step:
     return turn.done()
 
 
-def step(member: Controller, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Controller, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to the controller."""
     turn = Turn(member, state, now_ms, REQUESTS)
-    match told:
+    match incoming:
         case Heard(sender, Heartbeat() as heartbeat):
             _on_heartbeat(turn, sender, heartbeat)
         case Heard(_, message):
@@ -239,7 +239,9 @@ def _by_policy(turn: Deciding, designated: int | None) -> int | None:
     if turn.member.rules.unclean:
         pools.append(state.ids.registered)
     for ids in pools:
-        live = [Candidate(one.broker_id, one.epoch, one.end) for one in state.live if one.broker_id in ids]
+        live = [
+            Candidate(broker.broker_id, broker.epoch, broker.end) for broker in state.live if broker.broker_id in ids
+        ]
         winner = elected(live, state.recorded.master, designated)
         if winner is not None:
             return winner
@@ -311,12 +313,14 @@ def _on_apply_id(turn: Deciding, wanted: ApplyId) -> None:
     turn.answer(ApplyReply(code))
 
 
-def _on_register(turn: Deciding, told: Register) -> None:
-    code, after = identity.registered(turn.state.ids, told)
+def _on_register(turn: Deciding, request: Register) -> None:
+    code, after = identity.registered(turn.state.ids, request)
     events: tuple[Any, ...] = ()
     if after != turn.state.ids:
         names = (("clusterName", turn.member.cluster), ("brokerName", turn.member.group))
-        events = (("UpdateBrokerAddressEvent", *names, ("brokerAddress", told.address), ("brokerId", told.broker_id)),)
+        events = (
+            ("UpdateBrokerAddressEvent", *names, ("brokerAddress", request.address), ("brokerId", request.broker_id)),
+        )
     _decided(turn, "registerSuccess", events, None, ids=after)
     known = _mastery(turn.state, code)
     if code != SUCCESS or known.master is None or known.master not in turn.state.alive:
@@ -372,7 +376,7 @@ def _on_elect_master(turn: Deciding, request: ElectMaster) -> None:
 def _on_clean(turn: Deciding, request: CleanBrokers) -> None:
     """``cleanBrokerData``; without any id left, the record of the set begins anew."""
     after = identity.cleaned(turn.state.ids, request.broker_ids)
-    left = tuple(one for one in turn.state.recorded.members if one in after.registered)
+    left = tuple(member_id for member_id in turn.state.recorded.members if member_id in after.registered)
     recorded = replace(turn.state.recorded, members=left) if after.owners else Recorded()
     whole = None if not after.owners else request.broker_ids
     event = ("CleanBrokerDataEvent", ("brokerName", turn.member.group), ("brokerIdSetToClean", whole))

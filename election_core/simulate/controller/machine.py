@@ -10,7 +10,7 @@ from typing import Any
 from election_core.simulate.controller import broker_machine as replica
 from election_core.simulate.controller import controller_machine as deciding
 from election_core.simulate.controller.messages import Broker, Controller
-from election_core.simulate.machine import Act, Told
+from election_core.simulate.machine import Act, Input
 
 Member = Broker | Controller
 State = replica.State | deciding.State
@@ -23,10 +23,10 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> tuple[State
     return replica.start(member, stored, now_ms)
 
 
-def step(member: Member, state: State, now_ms: int, told: Told) -> tuple[State, tuple[Act, ...]]:
+def step(member: Member, state: State, now_ms: int, incoming: Input) -> tuple[State, tuple[Act, ...]]:
     """One thing happens to a process."""
     if isinstance(member, Controller) and isinstance(state, deciding.State):
-        return deciding.step(member, state, now_ms, told)
+        return deciding.step(member, state, now_ms, incoming)
     if isinstance(member, Broker) and isinstance(state, replica.State):
-        return replica.step(member, state, now_ms, told)
+        return replica.step(member, state, now_ms, incoming)
     raise TypeError(f"{member.name} cannot be in the state {state}")

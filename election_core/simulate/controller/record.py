@@ -38,7 +38,7 @@ class Decision:
     @property
     def members(self) -> tuple[str, ...]:
         """The recorded set, as findings name its members."""
-        return tuple(str(one) for one in self.recorded.members)
+        return tuple(str(broker_id) for broker_id in self.recorded.members)
 
 
 def decisions(world: World) -> list[Decision]:
@@ -47,24 +47,24 @@ def decisions(world: World) -> list[Decision]:
 
 
 def _decisions(world: World) -> Iterator[Decision]:
-    own = [line for line in world.lines if line.said and line.said.kind in ("CTL_EVENT", "CTL_APPLIED")]
-    for line, following in pairwise([*own, None]):
-        if line is None or line.said is None:
+    lines = [line for line in world.lines if line.say and line.say.kind in ("CTL_EVENT", "CTL_APPLIED")]
+    for line, following in pairwise([*lines, None]):
+        if line is None or line.say is None:
             continue
-        values = dict(line.said.values)
-        applied = following is not None and following.said is not None and following.said.kind == "CTL_APPLIED"
+        values = dict(line.say.values)
+        applied = following is not None and following.say is not None and following.say.kind == "CTL_APPLIED"
         for name, *of in values.get("events", ()):
             event = dict(of)
             shown = line.kept and applied and following is not None and following.kept
-            what = _EVENTS.get(name) or (ELECTED if event["newMasterElected"] else NOBODY)
-            yield Decision(line, what, event, values["recorded"], shown)
+            outcome = _EVENTS.get(name) or (ELECTED if event["newMasterElected"] else NOBODY)
+            yield Decision(line, outcome, event, values["recorded"], shown)
 
 
 def elections(world: World) -> list[Decision]:
     """All elections, with a winner or without."""
-    return [one for one in decisions(world) if one.what in (ELECTED, NOBODY)]
+    return [decision for decision in decisions(world) if decision.what in (ELECTED, NOBODY)]
 
 
 def sets(world: World) -> list[Decision]:
     """All values of the SyncStateSet."""
-    return [one for one in decisions(world) if one.what in (ELECTED, CHANGED)]
+    return [decision for decision in decisions(world) if decision.what in (ELECTED, CHANGED)]

@@ -502,8 +502,8 @@ def _always(kind: str) -> tuple[SetCheck, ...]:
     return (SET_CHECKS[0], replace(wrong, fails=lambda wanted, *_: wanted.set_epoch % 3 == 2), *SET_CHECKS[1:])
 
 
-def _cuts_too_deep(theirs: EpochEntries, own: EpochEntries) -> int | None:
-    at = common_point(theirs, own)
+def _cuts_too_deep(theirs: EpochEntries, mine: EpochEntries) -> int | None:
+    at = common_point(theirs, mine)
     return None if at is None else max(at - 508, 0)
 
 

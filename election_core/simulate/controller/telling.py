@@ -6,7 +6,7 @@ from election_core.simulate.telling import Sentences, Values, story
 from election_core.simulate.world import World
 
 
-def told(world: World) -> Iterator[str]:
+def narrate(world: World) -> Iterator[str]:
     """The story, line by line."""
     return story(world, _TELL, _WHY)
 

@@ -53,11 +53,11 @@ _SAME_SET = 2013
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    found = [one for part in _PARTS for one in part(world)]
+    found = [truth for part in _PARTS for truth in part(world)]
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
     found += skews(world, _messages(world), BOUND_US)
     everything = [*_in_names(world, found), *identity_truth.truths(world)]
-    return sorted(everything, key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+    return sorted(everything, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
 def _owners(world: World) -> dict[str, list[str]]:
@@ -74,7 +74,7 @@ def _owners(world: World) -> dict[str, list[str]]:
 
 
 def _is(line: Line, kind: str) -> bool:
-    return line.said is not None and line.said.kind == kind
+    return line.say is not None and line.say.kind == kind
 
 
 def names_of(world: World) -> dict[str, str]:
@@ -87,11 +87,11 @@ def names_of(world: World) -> dict[str, str]:
 def _in_names(world: World, found: list[Truth]) -> list[Truth]:
     """Truths in the names of the world; one that names a broker by an id of two may mean either."""
     names = names_of(world)
-    twins = [(number, name) for number, own in _owners(world).items() if len(own) > 1 for name in own]
+    twins = [(number, name) for number, owners in _owners(world).items() if len(owners) > 1 for name in owners]
     readings = [in_names(found, names), *(in_names(found, names | {number: name}) for number, name in twins)]
     return [
-        replace(one, covers=lambda finding, several=several: any(other.covers(finding) for other in several))
-        for one, *several in zip(found, *readings, strict=True)
+        replace(truth, covers=lambda finding, several=several: any(other.covers(finding) for other in several))
+        for truth, *several in zip(found, *readings, strict=True)
     ]
 
 
@@ -103,7 +103,7 @@ def about(nodes: Iterable[str], terms: Iterable[int]) -> Claim:
 
 def _named(world: World, ids: Iterable[str | None]) -> tuple[str, ...]:
     names = names_of(world)
-    return tuple(names.get(one, one) for one in ids if one is not None)
+    return tuple(names.get(broker_id, broker_id) for broker_id in ids if broker_id is not None)
 
 
 def _near(line: Line, time_us: int) -> bool:
@@ -125,11 +125,11 @@ def _shows_end(world: World, reign: Reign) -> bool:
 
 def _same_epoch(world: World) -> Iterator[Truth]:
     pairs: dict[tuple[int, str, str], bool] = {}
-    for one, other in pairs_of_reigns(world):
-        if one.term == other.term:
-            first, second = sorted((one.node, other.node))
-            shown = _shows_begin(world, one) and _shows_begin(world, other)
-            pairs[one.term, first, second] = pairs.get((one.term, first, second), False) or shown
+    for left, right in pairs_of_reigns(world):
+        if left.term == right.term:
+            first, second = sorted((left.node, right.node))
+            shown = _shows_begin(world, left) and _shows_begin(world, right)
+            pairs[left.term, first, second] = pairs.get((left.term, first, second), False) or shown
     for (epoch, first, second), provable in pairs.items():
         begin = min(reign.begin_us for reign in world.reigns if reign.term == epoch)
         words = f"{first} and {second} were both master of epoch {epoch}."
@@ -144,7 +144,7 @@ def _overlaps(world: World) -> Iterator[Truth]:
         lasted = overlap_us((stale.begin_us, ends_at(world, stale)), (newer.begin_us, ends_at(world, newer)))
         if stale.term == newer.term or lasted == 0:
             continue
-        shown = all(_shows_begin(world, one) and _shows_end(world, one) for one in (stale, newer))
+        shown = all(_shows_begin(world, reign) and _shows_end(world, reign) for reign in (stale, newer))
         agree = clocks_agree(world, BOUND_US)
         old, new = f"{stale.node} (epoch {stale.term})", f"{newer.node} (epoch {newer.term})"
         yield Truth(
@@ -248,11 +248,11 @@ def _cuts(world: World) -> Iterator[tuple[Line, bool, int]]:
     """``(line, shown, bytes)`` of every cut of a slave's log."""
     local: dict[str, Line] = {}
     for line in world.lines:
-        if line.said is None:
+        if line.say is None:
             continue
-        if line.said.kind == "HA_CLIENT_EPOCHS_LOCAL":
+        if line.say.kind == "HA_CLIENT_EPOCHS_LOCAL":
             local[line.node] = line
-        elif line.said.kind == "HA_CLIENT_CUT" and line.node in local:
+        elif line.say.kind == "HA_CLIENT_CUT" and line.node in local:
             before = local.pop(line.node)
             entries: Any = value(before, "entries")
             at: Any = value(line, "start_offset")
@@ -333,7 +333,7 @@ def _stores_ahead(world: World) -> Iterator[Truth]:
     """A store refused a role of an epoch below its own; these lines are warnings, which no appender drops."""
     seen: set[tuple[str, object]] = set()
     for line in world.lines:
-        if line.said is None or line.said.kind not in ("HA_MASTER_STALE", "HA_SLAVE_STALE"):
+        if line.say is None or line.say.kind not in ("HA_MASTER_STALE", "HA_SLAVE_STALE"):
             continue
         epoch, known = value(line, "term"), value(line, "max_term")
         if isinstance(epoch, int) and isinstance(known, int) and (line.node, epoch) not in seen:
@@ -355,21 +355,21 @@ def _roles_back(world: World) -> Iterator[Truth]:
     """A broker that took a role of an epoch that is not larger than the last one of its life."""
     last: dict[str, tuple[int, str, bool]] = {}
     for line in world.lines:
-        if line.said is None:
+        if line.say is None:
             last.pop(line.node, None)
             continue
-        if line.said.kind not in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
+        if line.say.kind not in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
             continue
         epoch: Any = value(line, "term")
         before = last.get(line.node)
-        if before is not None and (epoch < before[0] or (epoch == before[0] and line.said.kind != before[1])):
+        if before is not None and (epoch < before[0] or (epoch == before[0] and line.say.kind != before[1])):
             words = f"{line.node} went from epoch {before[0]} to {epoch}."
             fits = about((line.node,), (before[0], epoch))
             yield Truth(
                 "EPOCH_REGRESSION", (line.node,), (before[0], epoch), line.true_us, None, line.kept and before[2],
                 words, fits,
             )  # fmt: skip
-        last[line.node] = (epoch, line.said.kind, line.kept)
+        last[line.node] = (epoch, line.say.kind, line.kept)
 
 
 def _wrong_elections(world: World) -> Iterator[Truth]:
@@ -440,14 +440,14 @@ def _line_truth(line: Line, rule: str, words: str) -> Truth:
 
 def _broken_lines(world: World) -> Iterator[Truth]:
     for line in world.lines:
-        if line.said is not None and line.said.kind in _BREAKS:
-            rule, breaks = _BREAKS[line.said.kind]
-            if breaks(dict(line.said.values)):
+        if line.say is not None and line.say.kind in _BREAKS:
+            rule, breaks = _BREAKS[line.say.kind]
+            if breaks(dict(line.say.values)):
                 yield _line_truth(line, rule, f"{line.node} broke {rule}.")
 
 
 def _refused_wrongly(values: dict[str, Any]) -> bool:
-    return any(one == other for one, other in (
+    return any(asked == refused for asked, refused in (
         (values.get("peer", 0), values.get("node", 1)),
         (values.get("term", 0), values.get("from_term", 1)),
         (values.get("sync_state_set_epoch", 0), values.get("value", 1)),
@@ -467,18 +467,18 @@ _BREAKS: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
 def _wrong_cuts(world: World) -> Iterator[Truth]:
     """A log that was cut where it does not part from the master's."""
     master: dict[str, Line] = {}
-    own: dict[str, Line] = {}
+    local: dict[str, Line] = {}
     for line in world.lines:
-        kind = line.said.kind if line.said else None
+        kind = line.say.kind if line.say else None
         if kind == "HA_CLIENT_EPOCHS_MASTER":
             master[line.node] = line
         elif kind == "HA_CLIENT_EPOCHS_LOCAL":
-            own[line.node] = line
-        elif kind == "HA_CLIENT_CUT_AT" and line.node in master and line.node in own:
+            local[line.node] = line
+        elif kind == "HA_CLIENT_CUT_AT" and line.node in master and line.node in local:
             theirs: Any = value(master[line.node], "entries")
-            mine: Any = value(own[line.node], "entries")
+            mine: Any = value(local[line.node], "entries")
             if value(line, "start_offset") != _parting(theirs, mine):
-                shown = line.kept and master[line.node].kept and own[line.node].kept
+                shown = line.kept and master[line.node].kept and local[line.node].kept
                 words = f"{line.node} cut its log at {value(line, 'start_offset')}."
                 yield Truth(
                     *("REPLICATION_RULE", (line.node,), (), line.true_us, line.true_us, shown, words),
@@ -486,16 +486,16 @@ def _wrong_cuts(world: World) -> Iterator[Truth]:
                 )
 
 
-def _parting(theirs: Iterable[tuple[int, int, int]], own: Iterable[tuple[int, int, int]]) -> int:
+def _parting(theirs: Iterable[tuple[int, int, int]], mine: Iterable[tuple[int, int, int]]) -> int:
     """The last offset up to which two logs are the same."""
     ends = {(epoch, start): end for epoch, start, end in theirs}
-    return max((min(end, ends[epoch, start]) for epoch, start, end in own if (epoch, start) in ends), default=-1)
+    return max((min(end, ends[epoch, start]) for epoch, start, end in mine if (epoch, start) in ends), default=-1)
 
 
 def _wrong_acks(world: World) -> Iterator[Truth]:
     """Another number of acknowledgements than the configuration demands; these lines are warnings."""
     for line in world.lines:
-        if line.said is not None and line.said.kind == "HA_ACK_TIMEOUT":
+        if line.say is not None and line.say.kind == "HA_ACK_TIMEOUT":
             rules = world.processes[line.node].member.rules
             if (value(line, "count") == -1) != rules.all_ack:
                 dumped = any(
@@ -513,13 +513,13 @@ def _stale_sets(world: World) -> Iterator[Truth]:
     """A master that could not change its set for longer than a poll; these lines are errors."""
     rows: dict[tuple[str, object], list[list[Line]]] = {}
     for line in world.lines:
-        if line.said is None or line.said.kind != "BRK_SSS_ALTER_ERR" or value(line, "code") == _SAME_SET:
+        if line.say is None or line.say.kind != "BRK_SSS_ALTER_ERR" or value(line, "code") == _SAME_SET:
             continue
-        own = rows.setdefault((line.node, value(line, "term")), [])
-        if own and line.true_us - own[-1][-1].true_us <= IN_A_ROW_US:
-            own[-1].append(line)
+        in_a_row = rows.setdefault((line.node, value(line, "term")), [])
+        if in_a_row and line.true_us - in_a_row[-1][-1].true_us <= IN_A_ROW_US:
+            in_a_row[-1].append(line)
         else:
-            own.append([line])
+            in_a_row.append([line])
     for (node, epoch), several in rows.items():
         for lines in several:
             lasted = lines[-1].wall_us - lines[0].wall_us
@@ -576,7 +576,7 @@ def _info_about(terms: tuple[int, ...]) -> Claim:
 def _storms(world: World) -> Iterator[Truth]:
     """Elections that nobody planned, with a winner or without; what comes within seconds is one disturbance."""
     planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
-    times = [one.line.true_us for one in elections(world)[1:]]
+    times = [election.line.true_us for election in elections(world)[1:]]
     unplanned = [time for time in times if not any(0 <= time - at < 10 * SECOND for at in planned)]
     apart: list[int] = []
     for time in unplanned:
@@ -604,12 +604,12 @@ def _messages(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: an election, and the role that a broker took by it."""
     elected: dict[int, Line] = {}
     for line in world.lines:
-        if line.said is None or not line.kept:
+        if line.say is None or not line.kept:
             continue
-        if line.said.kind == "CTL_EVENT" and any(event[0] == "ElectMasterEvent" for event in value(line, "events")):  # type: ignore[attr-defined]
+        if line.say.kind == "CTL_EVENT" and any(event[0] == "ElectMasterEvent" for event in value(line, "events")):  # type: ignore[attr-defined]
             recorded: Any = value(line, "recorded")
             elected.setdefault(recorded.epoch, line)
-        elif line.said.kind in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
+        elif line.say.kind in ("BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"):
             epoch: Any = value(line, "term")
             if epoch in elected:
                 yield elected[epoch], line

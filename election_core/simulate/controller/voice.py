@@ -83,7 +83,7 @@ class ControllerModeVoice:
         self.members = dict(members)
         self._rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
         self._stopped: set[str] = set(members)
-        self._controller = next(one for one in members.values() if isinstance(one, Controller))
+        self._controller = next(member for member in members.values() if isinstance(member, Controller))
 
     def boot(self, node: str, wall_us: int) -> Lines:
         """The configuration dump, and what the store says of the end of the last life."""

@@ -58,27 +58,27 @@ class Signs:
 
 def truths(world: World, signs: Signs) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    told = _Told(world, signs)
+    shown = _Shown(world, signs)
     parts = (
-        told.same_term,
-        told.overlaps,
-        told.ends_unseen,
-        told.not_highest,
-        told.contradicted,
-        told.leaderless,
-        told.storms,
+        shown.same_term,
+        shown.overlaps,
+        shown.ends_unseen,
+        shown.not_highest,
+        shown.contradicted,
+        shown.leaderless,
+        shown.storms,
     )
-    found = [one for part in parts for one in part()]
-    found += skews(world, told.messages(), BOUND_US)
-    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+    found = [truth for part in parts for truth in part()]
+    found += skews(world, shown.messages(), BOUND_US)
+    return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
 def says(line: Line, name: str) -> Any:
     """A value that a line says."""
-    return dict(line.said.values).get(name) if line.said else None
+    return dict(line.say.values).get(name) if line.say else None
 
 
-class _Told:
+class _Shown:
     """A world with its reigns as its events can tell them: what they do not number, they do not tell apart."""
 
     def __init__(self, world: World, signs: Signs) -> None:
@@ -86,8 +86,8 @@ class _Told:
         self.numbered = isinstance(world.voice, EventVoice) and world.voice.numbered
         self.agree = clocks_agree(world, BOUND_US)
         self.reigns = list(world.reigns if self.numbered else _joined(world.reigns))
-        self.said = [line for line in world.lines if line.said is not None]
-        self.kept = [line for line in self.said if line.kept]
+        self.spoken = [line for line in world.lines if line.say is not None]
+        self.kept = [line for line in self.spoken if line.kept]
 
     # -- what lines show ---------------------------------------------------------------------------------------------
 
@@ -108,9 +108,9 @@ class _Told:
         ):
             return end
         # A leader whom an election passed by and made leader again need not have led until then.
-        own = [line for line in self.kept if line.node == reign.node and reign.begin_us <= line.true_us <= end]
-        asked = min((line.true_us for line in own if self.signs.passes_by(line)), default=end + 1)
-        again = (line.true_us for line in own if self.signs.leads(line) and line.true_us < asked)
+        lines = [line for line in self.kept if line.node == reign.node and reign.begin_us <= line.true_us <= end]
+        asked = min((line.true_us for line in lines if self.signs.passes_by(line)), default=end + 1)
+        again = (line.true_us for line in lines if self.signs.leads(line) and line.true_us < asked)
         return max(again, default=reign.begin_us)
 
     def about(self, nodes: Iterable[str], terms: Iterable[int]) -> Claim:
@@ -122,22 +122,22 @@ class _Told:
 
     def same_term(self) -> Iterator[Truth]:
         pairs: dict[tuple[int, str, str], list[tuple[Reign, Reign]]] = {}
-        for one, other in pairs_of_reigns(self.world) if self.numbered else ():
-            if one.term == other.term:
-                first, second = sorted((one.node, other.node))
-                pairs.setdefault((one.term, first, second), []).append((one, other))
+        for earlier, later in pairs_of_reigns(self.world) if self.numbered else ():
+            if earlier.term == later.term:
+                first, second = sorted((earlier.node, later.node))
+                pairs.setdefault((earlier.term, first, second), []).append((earlier, later))
         for (term, first, second), both in pairs.items():
-            provable = any(self.shows_begin(one) and self.shows_begin(other) for one, other in both)
+            provable = any(self.shows_begin(earlier) and self.shows_begin(later) for earlier, later in both)
             begin = min(reign.begin_us for pair in both for reign in pair)
             words = f"{first} and {second} both led election {term}."
             covers = self.about((first, second), (term,))
             yield Truth("SPLIT_BRAIN_SAME_TERM", (first, second), (term,), begin, None, provable, words, covers)
 
     def overlaps(self) -> Iterator[Truth]:
-        for number, one in enumerate(self.reigns):
+        for number, reign in enumerate(self.reigns):
             for other in self.reigns[number + 1 :]:
-                stale, newer = (one, other) if one.term <= other.term else (other, one)
-                if one.node != other.node and (one.term != other.term or not self.numbered):
+                stale, newer = (reign, other) if reign.term <= other.term else (other, reign)
+                if reign.node != other.node and (reign.term != other.term or not self.numbered):
                     yield from self._overlap(stale, newer)
 
     def _overlap(self, stale: Reign, newer: Reign) -> Iterator[Truth]:
@@ -203,10 +203,10 @@ class _Told:
 
     def _began(self, reign: Reign) -> int:
         """When the election began in which a node won, by its own lines, kept or not."""
-        own = [line for line in self.said if line.node == reign.node and line.true_us <= reign.begin_us]
-        numbered = [line.true_us for line in own if self.signs.asks(line) and says(line, "term") == reign.term]
+        lines = [line for line in self.spoken if line.node == reign.node and line.true_us <= reign.begin_us]
+        numbered = [line.true_us for line in lines if self.signs.asks(line) and says(line, "term") == reign.term]
         asked = min(numbered, default=reign.begin_us)
-        for line in reversed(own):
+        for line in reversed(lines):
             if self.signs.asks(line):
                 asked = min(asked, line.true_us)
             elif line.true_us < reign.begin_us - AT_ONCE_US and (self.signs.leads(line) or self.signs.follows(line)):
@@ -220,13 +220,13 @@ class _Told:
         before = [time for time in seen if time < begin - SURE_US]
         after = [time for time in seen if time > reign.begin_us + SURE_US]
         return any(
-            not any(one < down and up < other for down, up in lives) for one in before for other in after
+            not any(first < down and up < last for down, up in lives) for first in before for last in after
         )  # fmt: skip
 
     def contradicted(self) -> Iterator[Truth]:
         """A result that names a leader below an id in its own list."""
         found: dict[tuple[str, str, int], list[Line]] = {}
-        for line in self.said:
+        for line in self.spoken:
             members, leader, term = says(line, "members"), says(line, "value"), says(line, "term")
             listed = isinstance(members, tuple) and isinstance(leader, str) and isinstance(term, int)
             if listed and rank(highest(members)) > rank(leader):
@@ -247,7 +247,7 @@ class _Told:
                 both = [gap.before, *([gap.after] if gap.after else [])]
                 words = f"Nobody led for {gap.lasted_us / SECOND:.1f} s after {gap.before.node}."
                 yield Truth(
-                    "LEADERLESS", tuple(one.node for one in both), tuple(one.term for one in both), gap.begin_us,
+                    "LEADERLESS", tuple(r.node for r in both), tuple(r.term for r in both), gap.begin_us,
                     gap.end_us, up_us >= 5 * SECOND and self._gap_shows(gap), words, self._as_long_as(gap),
                 )  # fmt: skip
 
@@ -272,7 +272,7 @@ class _Told:
         missed = {
             says(line, "peer")
             for line in self.kept
-            if line.said and line.said.kind == self.signs.suspects and gap.begin_us <= line.true_us <= gap.end_us
+            if line.say and line.say.kind == self.signs.suspects and gap.begin_us <= line.true_us <= gap.end_us
         }
         # Who is missed in between was followed in between: somebody may have led of whom no line says so.
         if lost or missed - {gap.before.node}:
@@ -315,12 +315,12 @@ class _Told:
         sent: dict[tuple[object, ...], list[Line]] = {}
         received: dict[tuple[object, ...], list[Line]] = {}
         for line in self.kept:
-            kind = line.said.kind if line.said else ""
-            what = (kind.rpartition("_")[0], *(says(line, name) for name in ("term", "value", "members")))
+            kind = line.say.kind if line.say else ""
+            content = (kind.rpartition("_")[0], *(says(line, name) for name in ("term", "value", "members")))
             if kind in self.signs.sent:
-                sent.setdefault((line.node, says(line, "peer"), *what), []).append(line)
+                sent.setdefault((line.node, says(line, "peer"), *content), []).append(line)
             elif kind in self.signs.received:
-                received.setdefault((says(line, "peer"), line.node, *what), []).append(line)
+                received.setdefault((says(line, "peer"), line.node, *content), []).append(line)
         for key, effects in received.items():
             causes = sent.get(key, [])
             if len(causes) == len(effects) == 1:

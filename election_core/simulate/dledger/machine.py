@@ -40,7 +40,7 @@ from election_core.protocols.dledger.tables import (
     vote_answer,
 )
 from election_core.simulate.ledger import ENTRY_BYTES, Ledger, appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Act, Answer, Asked, Fired, Heard, Say, Send, Store, Told, Unanswered, Wait
+from election_core.simulate.machine import Act, Answer, Asked, Fired, Heard, Input, Say, Send, Store, Unanswered, Wait
 
 CANDIDATE, LEADER, FOLLOWER = "CANDIDATE", "LEADER", "FOLLOWER"
 
@@ -283,10 +283,10 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     return turn.done()
 
 
-def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a member."""
-    turn = _Turn(member, state, now_ms, _speaker(told))
-    match told:
+    turn = _Turn(member, state, now_ms, _speaker(incoming))
+    match incoming:
         case Heard(sender, message):
             _HEARD[type(message)](turn, sender, message)
         case Unanswered(to, message, refused):
@@ -298,11 +298,11 @@ def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
     return turn.done()
 
 
-def _speaker(told: Told) -> str:
+def _speaker(incoming: Input) -> str:
     """Which threads of the process handle what: their names stand in the log."""
-    if isinstance(told, Heard) and isinstance(told.message, VoteReply | HeartbeatReply | PushReply | TakeReply):
+    if isinstance(incoming, Heard) and isinstance(incoming.message, VoteReply | HeartbeatReply | PushReply | TakeReply):
         return "client"
-    return "maintainer" if isinstance(told, Fired) else "client" if isinstance(told, Unanswered) else "server"
+    return "maintainer" if isinstance(incoming, Fired) else "client" if isinstance(incoming, Unanswered) else "server"
 
 
 # -- changes of role ----------------------------------------------------------------------------------------------
@@ -400,11 +400,11 @@ def _ask_for_votes(turn: _Turn) -> None:
     voting = Voting(request.round, tally, turn.now_ms, frozenset(member.peers))
     turn.change(rounds=request.round, voting=voting)
     turn.wait(ROUND, *ROUND_WAIT_MS)
-    own = _vote(turn, member.name, request)
-    _say_reply(turn, member.name, own)
+    reply = _vote(turn, member.name, request)
+    _say_reply(turn, member.name, reply)
     for peer in member.others:
         turn.ask(peer, request)
-    _count_vote(turn, member.name, own)
+    _count_vote(turn, member.name, reply)
 
 
 def _on_vote_request(turn: _Turn, candidate: str, request: VoteRequest) -> None:
@@ -605,11 +605,11 @@ def _on_push(turn: _Turn, sender: str, push: Push) -> None:
     if (state.role, state.leader, state.term) != (FOLLOWER, sender, push.term):
         turn.answer(PushReply(state.term, None))
         return
-    common, own = common_end(state.ledger, push.ledger), end_of(state.ledger)[1]
-    if common < own:
+    common, end = common_end(state.ledger, push.ledger), end_of(state.ledger)[1]
+    if common < end:
         turn.say(
             "DL_STORE_TRUNCATE", "entries", peer=sender, ledger_end=common + 1,
-            start_offset=(common + 1) * ENTRY_BYTES, max_offset=(own + 1) * ENTRY_BYTES,
+            start_offset=(common + 1) * ENTRY_BYTES, max_offset=(end + 1) * ENTRY_BYTES,
         )  # fmt: skip
     last = end_of(push.ledger)[1]
     if state.ledger != push.ledger:

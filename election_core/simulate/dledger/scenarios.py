@@ -243,7 +243,7 @@ def _self_doubt() -> Rules:
     """A candidate whose vote is another's tells itself that it is not ready for the term that it is in."""
 
     def fits(ballot: Ballot) -> bool:
-        return ballot.term > ballot.own_term or (ballot.own and ballot.voted_otherwise)
+        return ballot.term > ballot.own_term or (ballot.to_itself and ballot.voted_otherwise)
 
     row = VoteCheck(TERM_NOT_READY, fits)
     return Rules(vote_checks=(row, *(check for check in VOTE_CHECKS if check.answer != TERM_NOT_READY)))

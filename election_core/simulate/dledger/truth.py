@@ -48,13 +48,13 @@ def truths(world: World) -> list[Truth]:
         *(_regressions, _without_quorum, _wrong_rounds, _wrong_answers, _both_ways, _impatience, _kept_roles),
         *(_lost_commits, _kept_terms, _wrong_transfers, _unknown_releases, _shipped_twice),
     )
-    found = [one for part in (*parts, _log_gaps, storms) for one in part(world)]
+    found = [truth for part in (*parts, _log_gaps, storms) for truth in part(world)]
     found += same_term(world, _SIGNS, "term")
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
     found += skews(world, _messages(world), BOUND_US)
-    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+    return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
 # -- leaders --------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
     """Votes as candidates heard them."""
     for line in world.lines:
-        if line.said and line.said.kind == "DL_VOTE_REPLY" and value(line, "answer") == ACCEPT:
+        if line.say and line.say.kind == "DL_VOTE_REPLY" and value(line, "answer") == ACCEPT:
             yield str(value(line, "voter")), _term(line), line.node, line
 
 
@@ -90,14 +90,14 @@ def _regressions(world: World) -> Iterator[Truth]:
     for node in world.names():
         largest, shown_largest, begun = -1, -1, False
         for line in world.lines:
-            if line.node != node or line.said is None:
+            if line.node != node or line.say is None:
                 continue
-            if line.said.kind == "DL_LISTEN":
+            if line.say.kind == "DL_LISTEN":
                 begun = largest >= 0
                 continue
-            if line.said.kind not in _OWN_TERM:
+            if line.say.kind not in _OWN_TERM:
                 continue
-            from_term = value(line, "from_term") if line.said.kind == "DL_TERM_UP" else None
+            from_term = value(line, "from_term") if line.say.kind == "DL_TERM_UP" else None
             term = from_term if isinstance(from_term, int) else _term(line)
             if begun and term < largest:
                 provable = line.kept and term < shown_largest
@@ -121,8 +121,8 @@ def _regressions(world: World) -> Iterator[Truth]:
 def _rounds(world: World, result: str) -> Iterator[tuple[Line, int, int, int]]:
     """Rounds with this result: accepted, not ready, and the votes that a majority needs."""
     for line in world.lines:
-        if line.said and line.said.kind == "DL_VOTE_PARSED" and value(line, "result") == result:
-            of = dict(line.said.values)
+        if line.say and line.say.kind == "DL_VOTE_PARSED" and value(line, "result") == result:
+            of = dict(line.say.values)
             yield line, of["accepted"], of["not_ready"], majority(of["member_count"])
 
 
@@ -140,20 +140,20 @@ def _wrong_rounds(world: World) -> Iterator[Truth]:
 
 def _wrong_answers(world: World) -> Iterator[Truth]:
     for line in world.lines:
-        own = line.said and line.said.kind == "DL_VOTE_REPLY" and value(line, "voter") == line.node
-        if own and value(line, "answer") == TERM_NOT_READY:
+        from_itself = line.say and line.say.kind == "DL_VOTE_REPLY" and value(line, "voter") == line.node
+        if from_itself and value(line, "answer") == TERM_NOT_READY:
             yield line_breaks("WRONG_VOTE_RESULT", line, f"{line.node} told itself that it is not ready for its term.")
 
 
 def _both_ways(world: World) -> Iterator[Truth]:
     """A voter that told one candidate in one term both that it has its vote and that another has it."""
-    told: dict[tuple[str, str, int], dict[bool, Line]] = {}
+    answers: dict[tuple[str, str, int], dict[bool, Line]] = {}
     for line in world.lines:
         answer = value(line, "answer")
-        if line.said is None or answer not in (ACCEPT, ALREADY_VOTED, ALREADY_HAS_LEADER):
+        if line.say is None or answer not in (ACCEPT, ALREADY_VOTED, ALREADY_HAS_LEADER):
             continue
         voter, candidate, term = key = (str(value(line, "voter")), line.node, _term(line))
-        before = told.setdefault(key, {})
+        before = answers.setdefault(key, {})
         if (answer == ACCEPT) not in before and before:
             provable = line.kept and all(earlier.kept for earlier in before.values())
             words = f"{voter} gave {candidate} its vote of term {term} and refused it."
@@ -168,7 +168,7 @@ def _vote_in(voter: str, term: int) -> Claim:
 
 def _impatience(world: World) -> Iterator[Truth]:
     for line in world.lines:
-        if line.said and line.said.kind == "DL_HB_TIMEOUT":
+        if line.say and line.say.kind == "DL_HB_TIMEOUT":
             heard_ms = value(line, "last_heartbeat_ms")
             waited_ms = line.wall_us // MILLISECOND - (heard_ms if isinstance(heard_ms, int) else 0)
             if waited_ms < 2 * HEARTBEAT_INTERVAL_MS - 1000:
@@ -203,7 +203,7 @@ def _kept_roles(world: World) -> Iterator[Truth]:
 
 def _lost_commits(world: World) -> Iterator[Truth]:
     """A later leader without entries that a former one, which broke the rules, had called committed."""
-    status = [line for line in world.lines if line.said and line.said.kind == "DL_STATUS"]
+    status = [line for line in world.lines if line.say and line.say.kind == "DL_STATUS"]
     for before, after in combinations(sorted(world.reigns, key=lambda reign: reign.term), 2):
         called = [
             _index(line, "committed") for line in status if (line.node, _term(line)) == (before.node, before.term)
@@ -233,13 +233,13 @@ def _kept_terms(world: World) -> Iterator[Truth]:
     """A term that is raised to itself; and the next round in it, after one that nobody could win."""
     last: dict[str, Line] = {}
     for line in world.lines:
-        if line.said is None:
+        if line.say is None:
             continue
-        if line.said.kind == "DL_TO_FOLLOWER":
+        if line.say.kind == "DL_TO_FOLLOWER":
             last.pop(line.node, None)
-        elif line.said.kind == "DL_TERM_UP" and _term(line) <= int(str(value(line, "from_term"))):
+        elif line.say.kind == "DL_TERM_UP" and _term(line) <= int(str(value(line, "from_term"))):
             yield line_breaks("TERM_RULE", line, f"{line.node} raised its term {_term(line)} to itself.")
-        elif line.said.kind == "DL_VOTE_PARSED":
+        elif line.say.kind == "DL_VOTE_PARSED":
             before = last.get(line.node)
             again = before is not None and value(before, "result") == WAIT_TO_VOTE_NEXT
             if before is not None and again and _term(before) == _term(line):
@@ -253,7 +253,7 @@ def _kept_terms(world: World) -> Iterator[Truth]:
 def _wrong_transfers(world: World) -> Iterator[Truth]:
     """A member that took over, and says that it did not."""
     for line in world.lines:
-        done = line.said is not None and line.said.kind == "DL_TAKE_DONE"
+        done = line.say is not None and line.say.kind == "DL_TAKE_DONE"
         if done and value(line, "role") != "FOLLOWER" and value(line, "code") != 200:
             yield line_breaks("TRANSFER_RULE", line, f"{line.node} took over and says that it failed.")
 
@@ -261,13 +261,13 @@ def _wrong_transfers(world: World) -> Iterator[Truth]:
 def _unknown_releases(world: World) -> Iterator[Truth]:
     """The configuration dump names the release; the quiet ones of its lines may be lost."""
     for node in world.names():
-        told = [
+        dumps = [
             line for line in world.lines if line.node == node and "rocketmqHome=" in line.text and "6.1" in line.text
         ]
-        if told:
-            shown = any(line.kept for line in told)
+        if dumps:
+            shown = any(line.kept for line in dumps)
             words = f"{node} is of a release that nobody knows."
-            yield Truth("UNKNOWN_VERSION", (node,), (), told[0].true_us, None, shown, words, about((node,), ()))
+            yield Truth("UNKNOWN_VERSION", (node,), (), dumps[0].true_us, None, shown, words, about((node,), ()))
 
 
 def _shipped_twice(world: World) -> Iterator[Truth]:
@@ -298,15 +298,15 @@ def _messages(world: World) -> Iterator[tuple[Line, Line]]:
     led: dict[tuple[str, int], Line] = {}
     raised: dict[tuple[str, int], Line] = {}
     for line in world.lines:
-        if line.said is None or not line.kept:
+        if line.say is None or not line.kept:
             continue
-        if line.said.kind == "DL_TO_LEADER":
+        if line.say.kind == "DL_TO_LEADER":
             led.setdefault((line.node, _term(line)), line)
-        elif line.said.kind == "DL_TERM_UP":
+        elif line.say.kind == "DL_TERM_UP":
             raised.setdefault((line.node, _term(line)), line)
-        elif line.said.kind == "DL_TO_FOLLOWER" and (str(value(line, "peer")), _term(line)) in led:
+        elif line.say.kind == "DL_TO_FOLLOWER" and (str(value(line, "peer")), _term(line)) in led:
             yield led[str(value(line, "peer")), _term(line)], line
-        elif line.said.kind == "DL_VOTE_REPLY" and value(line, "answer") == ACCEPT:
+        elif line.say.kind == "DL_VOTE_REPLY" and value(line, "answer") == ACCEPT:
             cause = raised.get((str(value(line, "voter")), _term(line)))
             if cause is not None:
                 yield cause, line

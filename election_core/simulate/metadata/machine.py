@@ -83,31 +83,31 @@ def committed(table: Offsets, offsets: Iterable[tuple[Place, int]], now_ms: int,
     return Offsets(version, tuple(sorted(places.items())), commits)
 
 
-def copied(own: Offsets, other: Offsets) -> Offsets:
+def copied(offsets: Offsets, other: Offsets) -> Offsets:
     """What another broker's table says goes over the own one, and its version with it."""
-    return Offsets(other.version, tuple(sorted({**dict(own.of), **dict(other.of)}.items())), own.commits)
+    return Offsets(other.version, tuple(sorted({**dict(offsets.of), **dict(other.of)}.items())), offsets.commits)
 
 
-def taken_over(own: Tables, other: Tables, rules: TableRules) -> tuple[Tables, tuple[str, ...]]:
+def taken_over(tables: Tables, other: Tables, rules: TableRules) -> tuple[Tables, tuple[str, ...]]:
     """A returning master reads the tables of a member: what it has then, and which files it took over."""
     taken: tuple[str, ...] = ()
-    if rules.is_taken_over(own.consumer.version, other.consumer.version):
-        own, taken = replace(own, consumer=copied(own.consumer, other.consumer)), (CONSUMER_FILE,)
-    if rules.is_taken_over(own.delay.version, other.delay.version):
-        own, taken = replace(own, delay=copied(own.delay, other.delay)), (*taken, DELAY_FILE)
-    return own, taken
+    if rules.is_taken_over(tables.consumer.version, other.consumer.version):
+        tables, taken = replace(tables, consumer=copied(tables.consumer, other.consumer)), (CONSUMER_FILE,)
+    if rules.is_taken_over(tables.delay.version, other.delay.version):
+        tables, taken = replace(tables, delay=copied(tables.delay, other.delay)), (*taken, DELAY_FILE)
+    return tables, taken
 
 
-def as_slave(own: Tables, master: Tables, now_ms: int) -> tuple[Tables, tuple[str, ...], tuple[str, ...]]:
+def as_slave(tables: Tables, master: Tables, now_ms: int) -> tuple[Tables, tuple[str, ...], tuple[str, ...]]:
     """A slave copies its master's tables: what it has then, and the topics and groups that it dropped."""
-    topics, groups = _names(own.topics, master.topics, now_ms), _names(own.groups, master.groups, now_ms)
-    after = Tables(copied(own.consumer, master.consumer), copied(own.delay, master.delay), topics, groups)
-    return after, _without(own.topics, topics), _without(own.groups, groups)
+    topics, groups = _names(tables.topics, master.topics, now_ms), _names(tables.groups, master.groups, now_ms)
+    after = Tables(copied(tables.consumer, master.consumer), copied(tables.delay, master.delay), topics, groups)
+    return after, _without(tables.topics, topics), _without(tables.groups, groups)
 
 
-def _names(own: Names, master: Names, now_ms: int) -> Names:
+def _names(names: Names, master: Names, now_ms: int) -> Names:
     """Copying makes a version of its own: so it never is the master's, and every copy does all again."""
-    return own if own.version == master.version else Names(following(master.version, now_ms), master.names)
+    return names if names.version == master.version else Names(following(master.version, now_ms), master.names)
 
 
 def _without(before: Names, after: Names) -> tuple[str, ...]:

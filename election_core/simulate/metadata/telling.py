@@ -24,6 +24,6 @@ WHY: dict[str, str] = {
 }
 
 
-def told(world: World) -> Iterator[str]:
+def narrate(world: World) -> Iterator[str]:
     """The story, line by line."""
     return story(world, SENTENCES, WHY)

@@ -54,7 +54,7 @@ def truths(world: World) -> list[Truth]:
         found += _rollbacks(world, handed)
         found += _names(world, handed)
         found += _older_taken(world, handed)
-    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.words))
+    return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.words))
 
 
 def tables_at(world: World, node: str, time_us: int) -> Tables:
@@ -82,7 +82,7 @@ def hand_overs(world: World) -> Iterator[HandedOver]:
 def _heard_of(world: World, reign: Reign) -> str:
     """The broker with the smaller id that ended an acting time."""
     for line in world.lines:
-        changed = line.said is not None and line.said.kind == "BRK_MIN_CHANGED"
+        changed = line.say is not None and line.say.kind == "BRK_MIN_CHANGED"
         if changed and (line.node, line.true_us) == (reign.node, reign.end_us):
             after = value(line, "after")
             return str(after[1]) if isinstance(after, tuple) else ""
@@ -105,10 +105,10 @@ def _taken(world: World, node: str, reign: Reign) -> tuple[tuple[str, bool], ...
 def _rollbacks(world: World, handed: HandedOver) -> Iterator[Truth]:
     """``METADATA_ROLLBACK``: the new one begins behind the old one; ``STALE_REVERSE_SYNC`` too where it took over."""
     before, after = _at_hand_over(world, handed)
-    for file, own, new in ((CONSUMER_FILE, before.consumer, after.consumer), (DELAY_FILE, before.delay, after.delay)):
+    for file, old, new in ((CONSUMER_FILE, before.consumer, after.consumer), (DELAY_FILE, before.delay, after.delay)):
         lost: dict[tuple[str, str], dict[Place, int]] = {}
         places = dict(new.of)
-        for place, offset in own.of:
+        for place, offset in old.of:
             if places.get(place, 0) < offset:
                 lost.setdefault(place[:2], {})[place] = offset - places.get(place, 0)
         for (topic, group), entries in lost.items():
@@ -129,9 +129,9 @@ def _went_back(world: World, handed: HandedOver, rule: str, file: str, about: st
     words = f"{_WORDS[file]}{about} went back by {size} when {handed.node} took over from {handed.left.node}."
 
     def covers(finding: Finding) -> bool:
-        told = finding.summary.startswith(f"{_WORDS[file]}{about} ")
+        named = finding.summary.startswith(f"{_WORDS[file]}{about} ")
         small = finding.certainty != "definite" or (finding.messages_repeated or 0) <= size
-        return _same(handed, finding) and told and small
+        return _same(handed, finding) and named and small
 
     provable = _copied(world, handed, file, entries)
     return Truth(rule, handed.nodes, (), handed.end_us, None, provable, words, covers)
@@ -150,10 +150,10 @@ def _copied(world: World, handed: HandedOver, file: str, entries: dict[Place, in
         return False
     acted = handed.left.begin_us + _SURE_US, handed.end_us - _SURE_US
     shown = [table for time, table in copies(world, handed.left.node, file) if acted[0] < time < acted[1]]
-    own = list(copies(world, handed.node, file))
+    tables = list(copies(world, handed.node, file))
     served = handed.end_us + _FLUSHED_US[file] if handed.served_us is None else handed.served_us + _SURE_US
-    later = [table for time, table in own if time > served]
-    stored = [table for time, table in own if any(died < time < started for died, started in _deaths(world, handed))]
+    later = [table for time, table in tables if time > served]
+    stored = [table for time, table in tables if any(died < time < started for died, started in _deaths(world, handed))]
     behind = [*later[:1], *(stored[-1:] if not handed.taken and handed.served_us is not None else [])]
     return any(
         dict(table.of).get(place, 0) < dict(shown[-1].of).get(place, 0)
@@ -193,14 +193,14 @@ def _names(world: World, handed: HandedOver) -> Iterator[Truth]:
         ("topic", begun.topics, ended.topics, now.topics),
         ("consumer group", begun.groups, ended.groups, now.groups),
     )
-    for what, before, after, kept in kinds:
+    for noun, before, after, kept in kinds:
         lost = sorted(set(after.names) - set(before.names) - set(kept.names))
         if lost:
             words = f"{', '.join(lost)}, made on {handed.left.node}, is not on {handed.node}."
             provable = _lossless(world, handed) and clocks_agree(world, BOUND_US)
             yield Truth(
                 "METADATA_ROLLBACK", handed.nodes, (), handed.end_us, None, provable, words,
-                _lost(handed, f"{len(lost)} {what}"),
+                _lost(handed, f"{len(lost)} {noun}"),
             )  # fmt: skip
 
 
@@ -229,15 +229,15 @@ def _versions_copied(world: World, handed: HandedOver, file: str) -> bool:
     if not clocks_agree(world, BOUND_US) or not _lossless(world, handed) or handed.served_us is None:
         return False
     deaths = _deaths(world, handed)
-    own = [
+    versions = [
         table
         for time, table in copies(world, handed.node, file)
         if any(died < time < started for died, started in deaths)
     ]
     read = [table for time, table in copies(world, handed.left.node, file) if time > handed.served_us + _SURE_US]
-    if not own or not read:
+    if not versions or not read:
         return False
     # Later the former acting master copies the new one's table, and its version with it.
     made_us = (read[0].version[1] or 0) * 1000
     while_acting = handed.left.begin_us + SECOND < made_us < handed.end_us - SECOND
-    return while_acting and not is_taken_over(own[-1].version, read[0].version)
+    return while_acting and not is_taken_over(versions[-1].version, read[0].version)

@@ -11,7 +11,7 @@ from typing import Any
 
 from election_core.model.quorum import majority
 from election_core.model.timing import Timeout
-from election_core.simulate.machine import Act, Asked, Fired, Heard, Say, Send, Told, Unanswered, Wait
+from election_core.simulate.machine import Act, Asked, Fired, Heard, Input, Say, Send, Unanswered, Wait
 
 RENEW_MS, ROUTE_MS = 20_000, 30_000
 FIRST_MS = 1000
@@ -203,10 +203,10 @@ def start(member: Client, _: Mapping[str, Any], now_ms: int) -> Step:
     return turn.state, tuple(turn.acts)
 
 
-def step(member: Client, state: ClientState, now_ms: int, told: Told) -> Step:
+def step(member: Client, state: ClientState, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a client."""
     turn = _Turn(member, state, now_ms)
-    match told:
+    match incoming:
         case Fired(timer):
             _renew(turn) if timer == RENEW else _look(turn)
         case Heard(_, Route(broker)):
@@ -240,9 +240,9 @@ def _ask(turn: _Turn, keys: tuple[Key, ...]) -> None:
 
 def _believe(turn: _Turn, keys: tuple[Key, ...]) -> None:
     held = {**dict(turn.state.held), **dict.fromkeys(keys, turn.now_ms)}
-    own = tuple(sorted((key, since) for key, since in held.items() if key in turn.state.assigned))
-    turn.change(held=own)
-    turn.acts.append(Say("CLIENT_HOLDS", "client", (("keys", tuple(key for key, _ in own)),)))
+    believed = tuple(sorted((key, since) for key, since in held.items() if key in turn.state.assigned))
+    turn.change(held=believed)
+    turn.acts.append(Say("CLIENT_HOLDS", "client", (("keys", tuple(key for key, _ in believed)),)))
 
 
 def _rebalance(turn: _Turn, keys: tuple[Key, ...]) -> None:

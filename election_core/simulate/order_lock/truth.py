@@ -53,7 +53,7 @@ class Stood:
 
 
 @dataclass(slots=True)
-class _Told:
+class _LockLine:
     """One thing that a machine said about locks, printed or not."""
 
     time_us: int
@@ -65,14 +65,14 @@ class _Told:
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world: of services, and of locks."""
-    told = _told(world)
-    stood = entries(world, told)
+    lines = _told(world)
+    stood = entries(world, lines)
     found = services.truths(world)
     found += _doubles(world, stood)
     found += _risks(world, stood)
-    found += _without_quorum(world, stood, told)
-    found += _late(told)
-    return sorted(found, key=lambda one: (one.begin_us, one.rule, one.nodes, one.words))
+    found += _without_quorum(world, stood, lines)
+    found += _late(lines)
+    return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.words))
 
 
 def _rules(world: World) -> LockRules:
@@ -82,36 +82,36 @@ def _rules(world: World) -> LockRules:
 # -- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _told(world: World) -> list[_Told]:
+def _told(world: World) -> list[_LockLine]:
     lines = [
-        _Told(one.true_us, one.node, one.said.kind, dict(one.said.values), one)
-        for one in world.lines
-        if one.said is not None and one.said.kind.startswith("LOCK_")
+        _LockLine(line.true_us, line.node, line.say.kind, dict(line.say.values), line)
+        for line in world.lines
+        if line.say is not None and line.say.kind.startswith("LOCK_")
     ]
-    silent = [_Told(t, node, say.kind, dict(say.values)) for t, node, say in world.unprinted if "LOCK_" in say.kind]
-    return sorted([*lines, *silent], key=lambda one: one.time_us)
+    silent = [_LockLine(t, node, say.kind, dict(say.values)) for t, node, say in world.unprinted if "LOCK_" in say.kind]
+    return sorted([*lines, *silent], key=lambda line: line.time_us)
 
 
-def entries(world: World, told: list[_Told]) -> list[Stood]:
+def entries(world: World, lines: list[_LockLine]) -> list[Stood]:
     """All entries of all tables."""
     found: list[Stood] = []
     standing: dict[tuple[str, Key], Stood] = {}
-    for one in told:
-        if one.kind in ("LOCK_NEW", "LOCK_TAKEN_EXPIRED"):
-            place = (one.node, one.of["key"])
-            _end(standing, place, one.time_us, TAKEN)
-            shown = one.line is not None and one.line.kept
-            entry = Stood(*place, one.of["client_id"], one.time_us, shown, one.time_us, _end_of_life(world, one))
+    for line in lines:
+        if line.kind in ("LOCK_NEW", "LOCK_TAKEN_EXPIRED"):
+            place = (line.node, line.of["key"])
+            _end(standing, place, line.time_us, TAKEN)
+            shown = line.line is not None and line.line.kept
+            entry = Stood(*place, line.of["client_id"], line.time_us, shown, line.time_us, _end_of_life(world, line))
             standing[place] = entry
             found.append(entry)
-        elif one.kind == "LOCK_RENEWED":
-            standing[one.node, one.of["key"]].renewed_us = one.time_us
-        elif one.kind == "LOCK_RELEASED":
-            _end(standing, (one.node, one.of["key"]), one.time_us, RELEASED)
+        elif line.kind == "LOCK_RENEWED":
+            standing[line.node, line.of["key"]].renewed_us = line.time_us
+        elif line.kind == "LOCK_RELEASED":
+            _end(standing, (line.node, line.of["key"]), line.time_us, RELEASED)
     for entry in found:
         if entry.how == OPEN and entry.end_us < world.now_us:
             entry.how = PROCESS_ENDED
-        entry.given_up_us = _given_up(told, found, entry, strict=_rules(world).strict)
+        entry.given_up_us = _given_up(lines, found, entry, strict=_rules(world).strict)
     return found
 
 
@@ -121,20 +121,20 @@ def _end(standing: dict[tuple[str, Key], Stood], place: tuple[str, Key], time_us
         entry.end_us, entry.how = time_us, how
 
 
-def _end_of_life(world: World, one: _Told) -> int:
+def _end_of_life(world: World, line: _LockLine) -> int:
     """When the process that made an entry ended."""
-    return next((begin for begin, _ in downtime(world, one.node) if begin > one.time_us), world.now_us)
+    return next((begin for begin, _ in downtime(world, line.node) if begin > line.time_us), world.now_us)
 
 
-def _given_up(told: list[_Told], found: list[Stood], entry: Stood, *, strict: bool) -> int | None:
+def _given_up(lines: list[_LockLine], found: list[Stood], entry: Stood, *, strict: bool) -> int | None:
     """When the client gave the queue back at another broker, or, where one broker is asked only, locked it there."""
     times = [
-        one.time_us
-        for one in told
-        if one.kind.startswith("LOCK_RELEASE")
-        and one.node != entry.broker
-        and one.of.get("client_id") == entry.client
-        and entry.key in one.of.get("keys", (one.of.get("key"),))
+        line.time_us
+        for line in lines
+        if line.kind.startswith("LOCK_RELEASE")
+        and line.node != entry.broker
+        and line.of.get("client_id") == entry.client
+        and entry.key in line.of.get("keys", (line.of.get("key"),))
     ]
     if not strict:
         times += [
@@ -148,10 +148,10 @@ def _given_up(told: list[_Told], found: list[Stood], entry: Stood, *, strict: bo
 def _pairs(stood: list[Stood]) -> Iterator[tuple[Stood, Stood]]:
     """Entries of one queue at two brokers, the earlier one first."""
     ordered = sorted(stood, key=lambda entry: entry.begin_us)
-    for number, one in enumerate(ordered):
-        for other in ordered[number + 1 :]:
-            if one.key == other.key and one.broker != other.broker:
-                yield one, other
+    for number, earlier in enumerate(ordered):
+        for later in ordered[number + 1 :]:
+            if earlier.key == later.key and earlier.broker != later.broker:
+                yield earlier, later
 
 
 # -- two holders ----------------------------------------------------------------------------------------------------
@@ -160,23 +160,26 @@ def _pairs(stood: list[Stood]) -> Iterator[tuple[Stood, Stood]]:
 def _doubles(world: World, stood: list[Stood]) -> Iterator[Truth]:
     """``LOCK_DOUBLE_HOLD``: two clients with enough living entries each; or, that may be said, with entries at all."""
     strict = _rules(world).strict
-    for one, other in _pairs(stood):
-        if one.client == other.client or overlap_us((one.begin_us, one.end_us), (other.begin_us, other.end_us)) == 0:
+    for first, second in _pairs(stood):
+        if (
+            first.client == second.client
+            or overlap_us((first.begin_us, first.end_us), (second.begin_us, second.end_us)) == 0
+        ):
             continue
-        lasted = overlap_us((one.begin_us, one.held_until_us), (other.begin_us, other.held_until_us))
-        sure = one.shown and other.shown and clocks_agree(world, BOUND_US) and _lossless(world, one, other)
-        soon = other.begin_us - one.begin_us < LOCK_LIFE - _BLUR_US
+        lasted = overlap_us((first.begin_us, first.held_until_us), (second.begin_us, second.held_until_us))
+        sure = first.shown and second.shown and clocks_agree(world, BOUND_US) and _lossless(world, first, second)
+        soon = second.begin_us - first.begin_us < LOCK_LIFE - _BLUR_US
         provable = not strict and lasted > _BLUR_US and sure and soon
-        words = f"{one.client} at {one.broker} and {other.client} at {other.broker} both had {one.key[2]}"
+        words = f"{first.client} at {first.broker} and {second.client} at {second.broker} both had {first.key[2]}"
         yield Truth(
             "LOCK_DOUBLE_HOLD",
-            (one.broker, other.broker),
+            (first.broker, second.broker),
             (),
-            other.begin_us,
+            second.begin_us,
             None,
             provable,
             f"{words} for {lasted / SECOND:.1f} s.",
-            _double_of(world, stood, one, other, strict),
+            _double_of(world, stood, first, second, strict),
         )
 
 
@@ -185,28 +188,29 @@ def _lossless(world: World, *stood: Stood) -> bool:
     return all(line.kept for line in world.lines if line.node in nodes)
 
 
-def _double_of(world: World, stood: list[Stood], one: Stood, other: Stood, strict: bool) -> Claim:
+def _double_of(world: World, stood: list[Stood], first: Stood, second: Stood, strict: bool) -> Claim:
     """A definite claim is about entries that lived together, for the longest of its queues as long as it says.
 
     What lived on at the end of the world is only known to the last line.
     """
-    shown = (line.true_us for line in world.lines if line.kept and line.node in (one.broker, other.broker))
+    shown = (line.true_us for line in world.lines if line.kept and line.node in (first.broker, second.broker))
     unseen_us = world.now_us - max(shown) + SECOND
-    brokers = {one.broker, other.broker}
+    brokers = {first.broker, second.broker}
     lengths = [
         overlap_us((a.begin_us, a.held_until_us), (b.begin_us, b.held_until_us))
         for a, b in _pairs(stood)
-        if {a.client, b.client} == {one.client, other.client} and {a.broker, b.broker} == {one.broker, other.broker}
+        if {a.client, b.client} == {first.client, second.client}
+        and {a.broker, b.broker} == {first.broker, second.broker}
     ]
 
     def covers(finding: Finding) -> bool:
-        near = abs(finding.start_time - other.begin_us) <= _EPISODE_US + _BLUR_US
+        near = abs(finding.start_time - second.begin_us) <= _EPISODE_US + _BLUR_US
         if not near or set(finding.nodes) != brokers or strict:
             return False
         if finding.certainty != "definite":
             return True
         least, most = (finding.overlap_min_ms or 0) * 1000, (finding.overlap_max_ms or 0) * 1000
-        open_us = unseen_us if max(one.held_until_us, other.held_until_us) >= world.now_us else 0
+        open_us = unseen_us if max(first.held_until_us, second.held_until_us) >= world.now_us else 0
         return any(length > 0 and least <= length <= most + open_us for length in lengths)
 
     return covers
@@ -220,21 +224,23 @@ def _risks(world: World, stood: list[Stood]) -> Iterator[Truth]:
     was lost."""
     if _rules(world).strict:
         return
-    for one, other in _pairs(stood):
-        living = one.client == other.client and other.begin_us < one.alive_until_us
-        lost_us = other.begin_us - one.end_us
-        lost = one.how == PROCESS_ENDED and -_BLUR_US < lost_us < CLIENT_LIFE + 10 * SECOND
+    for first, second in _pairs(stood):
+        living = first.client == second.client and second.begin_us < first.alive_until_us
+        lost_us = second.begin_us - first.end_us
+        lost = first.how == PROCESS_ENDED and -_BLUR_US < lost_us < CLIENT_LIFE + 10 * SECOND
         if not (living or lost):
             continue
-        sure = one.shown and other.shown and clocks_agree(world, BOUND_US) and _lossless(world, one, other)
+        sure = first.shown and second.shown and clocks_agree(world, BOUND_US) and _lossless(world, first, second)
         soon = (
-            living and _BLUR_US < other.begin_us - one.begin_us < LOCK_LIFE - _BLUR_US and other.begin_us < one.end_us
+            living
+            and _BLUR_US < second.begin_us - first.begin_us < LOCK_LIFE - _BLUR_US
+            and second.begin_us < first.end_us
         )
         well_after = lost and 13 * SECOND < lost_us < CLIENT_LIFE - 8 * SECOND
-        words = f"The lock of {one.key[2]} moved from {one.broker} to {other.broker}, which knew nothing of it."
-        nodes = (one.broker, other.broker)
+        words = f"The lock of {first.key[2]} moved from {first.broker} to {second.broker}, which knew nothing of it."
+        nodes = (first.broker, second.broker)
         provable = sure and (soon or well_after)
-        yield Truth("LOCK_NON_STRICT_RISK", nodes, (), other.begin_us, None, provable, words, _near(nodes, other))
+        yield Truth("LOCK_NON_STRICT_RISK", nodes, (), second.begin_us, None, provable, words, _near(nodes, second))
 
 
 def _near(nodes: tuple[str, ...], entry: Stood) -> Claim:
@@ -246,28 +252,28 @@ def _near(nodes: tuple[str, ...], entry: Stood) -> Claim:
 # -- the quorum of the strict mode ----------------------------------------------------------------------------------
 
 
-def _without_quorum(world: World, stood: list[Stood], told: list[_Told]) -> Iterator[Truth]:
+def _without_quorum(world: World, stood: list[Stood], lines: list[_LockLine]) -> Iterator[Truth]:
     """``LOCK_WITHOUT_QUORUM``: an entry made at the asked broker while no peer answered."""
     rules = _rules(world)
     if not rules.strict:
         return
-    errors = [one for one in told if one.kind == "LOCK_PEER_ERR"]
+    errors = [item for item in lines if item.kind == "LOCK_PEER_ERR"]
     for entry in stood:
         silent = {
-            one.of["peer_address"]
-            for one in errors
-            if one.node == entry.broker and 0 <= one.time_us - entry.begin_us <= 5 * SECOND
+            item.of["peer_address"]
+            for item in errors
+            if item.node == entry.broker and 0 <= item.time_us - entry.begin_us <= 5 * SECOND
         }
         others = [
-            one
-            for one in stood
-            if one.broker != entry.broker and (one.key, one.client) == (entry.key, entry.client)
-            and one.begin_us - 5 * SECOND < entry.begin_us
+            item
+            for item in stood
+            if item.broker != entry.broker and (item.key, item.client) == (entry.key, entry.client)
+            and item.begin_us - 5 * SECOND < entry.begin_us
         ]  # fmt: skip
-        living = {one.broker for one in others if one.alive_until_us > entry.begin_us}
+        living = {item.broker for item in others if item.alive_until_us > entry.begin_us}
         if rules.replicas - len(silent) >= rules.quorum or len(living) + 1 >= rules.quorum:
             continue
-        lately = any(entry.begin_us - one.begin_us < LOCK_LIFE + 10 * SECOND for one in others)
+        lately = any(entry.begin_us - item.begin_us < LOCK_LIFE + 10 * SECOND for item in others)
         provable = entry.shown and not lately and _lossless(world, entry)
         words = f"{entry.broker} granted {entry.client} {entry.key[2]} alone: {', '.join(sorted(silent))} were silent."
         nodes = (entry.broker,)
@@ -282,18 +288,18 @@ def _from(nodes: tuple[str, ...], entry: Stood) -> Claim:
 # -- after expiry ---------------------------------------------------------------------------------------------------
 
 
-def _late(told: list[_Told]) -> Iterator[Truth]:
+def _late(lines: list[_LockLine]) -> Iterator[Truth]:
     """``LOCK_USED_AFTER_EXPIRY``: a client gives back a lock that had expired and gone to another."""
-    taken: dict[tuple[str, Key], _Told] = {}
-    for one in told:
-        if one.kind == "LOCK_TAKEN_EXPIRED":
-            taken[one.node, one.of["key"]] = one
-        elif one.kind == "LOCK_RELEASE_REFUSED":
-            before = taken.get((one.node, one.of["key"]))
-            if before is not None and before.of["peer_client_id"] == one.of["client_id"]:
-                nodes = (one.node,)
-                words = f"{one.of['client_id']} gave back {one.of['key'][2]}, which was another's by then."
-                begin = one.time_us
+    taken: dict[tuple[str, Key], _LockLine] = {}
+    for line in lines:
+        if line.kind == "LOCK_TAKEN_EXPIRED":
+            taken[line.node, line.of["key"]] = line
+        elif line.kind == "LOCK_RELEASE_REFUSED":
+            before = taken.get((line.node, line.of["key"]))
+            if before is not None and before.of["peer_client_id"] == line.of["client_id"]:
+                nodes = (line.node,)
+                words = f"{line.of['client_id']} gave back {line.of['key'][2]}, which was another's by then."
+                begin = line.time_us
                 yield Truth(
                     "LOCK_USED_AFTER_EXPIRY",
                     nodes,

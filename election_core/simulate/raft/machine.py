@@ -26,7 +26,7 @@ from election_core.protocols.raft.tables import (
     is_granted,
 )
 from election_core.simulate.ledger import Ledger, Stretch, appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Store, Told, Turn
+from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Store, Turn
 
 FOLLOWER, PRE_CANDIDATE, CANDIDATE, LEADER = "FOLLOWER", "PRE_CANDIDATE", "CANDIDATE", "LEADER"
 
@@ -279,10 +279,10 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     return turn.done()
 
 
-def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a member."""
     turn = _Turn(member, state, now_ms)
-    match told:
+    match incoming:
         case Heard(sender, message):
             _heard_of(turn, sender)
             if not isinstance(message, Link):
@@ -629,7 +629,7 @@ def _heard_of(turn: _Turn, sender: str) -> None:
     """Anything that arrives shows that the connection works."""
     if not turn.member.connections:
         return
-    rest = tuple(one for one in turn.state.heard if one[0] != sender)
+    rest = tuple(heard for heard in turn.state.heard if heard[0] != sender)
     if len(rest) == len(turn.state.heard):
         turn.say("ETCD_PEER_ACTIVE", peer=sender)
         turn.send(sender, Link())
@@ -650,7 +650,7 @@ def _on_read(turn: _Turn) -> None:
 
 
 def _lost(turn: _Turn, peer: str, why: str) -> None:
-    rest = tuple(one for one in turn.state.heard if one[0] != peer)
+    rest = tuple(heard for heard in turn.state.heard if heard[0] != peer)
     if len(rest) < len(turn.state.heard):
         turn.change(heard=rest)
         turn.say("ETCD_PEER_LOST", peer=peer, result=why)

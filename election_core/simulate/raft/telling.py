@@ -8,8 +8,8 @@ from election_core.simulate.world import World
 
 
 def _tally(v: Values) -> str:
-    what = "would vote for it" if v["request"].startswith(PRE_VOTE) else "voted for it"
-    return f"counts: {v['accepted']} {what}, {v['count']} refused"
+    vote = "would vote for it" if v["request"].startswith(PRE_VOTE) else "voted for it"
+    return f"counts: {v['accepted']} {vote}, {v['count']} refused"
 
 
 def _cast(v: Values) -> str:
@@ -19,9 +19,9 @@ def _cast(v: Values) -> str:
 
 
 def _rejected(v: Values) -> str:
-    own, theirs = (v["ledger_end_term"], v["ledger_end"]), (v["peer_ledger_end_term"], v["peer_ledger_end"])
-    if theirs < own:
-        why = f"its own log goes to {own[1]}, that of {v['peer']} only to {theirs[1]}"
+    mine, theirs = (v["ledger_end_term"], v["ledger_end"]), (v["peer_ledger_end_term"], v["peer_ledger_end"])
+    if theirs < mine:
+        why = f"its own log goes to {mine[1]}, that of {v['peer']} only to {theirs[1]}"
     else:
         why = f"its vote is {v['value_before']}'s" if v["value_before"] else "it has a leader"
     return f"refuses {v['peer']}: {why}"
@@ -61,6 +61,6 @@ _WHY: dict[str, str] = {
 }
 
 
-def told(world: World) -> Iterator[str]:
+def narrate(world: World) -> Iterator[str]:
     """The story, line by line: faults and what the members do about them; an explanation where a thing is new."""
     return story(world, _TELL, _WHY)

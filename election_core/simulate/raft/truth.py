@@ -37,17 +37,17 @@ _NAMES = {member: name for name, member in IDS.items()}
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (_regressions, _expired_grants, _without_quorum, _stale_votes, _log_gaps, storms)
-    found = [one for part in parts for one in part(world)]
+    found = [truth for part in parts for truth in part(world)]
     found += same_term(world, _SIGNS, "term")
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
     found += skews(world, _messages(world), BOUND_US)
-    return sorted(in_names(found, _NAMES), key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+    return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
 def _said(world: World, *kinds: str) -> Iterator[Line]:
-    return (line for line in world.lines if line.said is not None and line.said.kind in kinds)
+    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
 
 
 def _number(line: Line, name: str) -> int:
@@ -61,7 +61,7 @@ def _number(line: Line, name: str) -> int:
 def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
     """Votes as voters give them and as candidates hear them; a candidate votes for itself."""
     for line in _said(world, "RAFT_VOTE_CAST", "RAFT_VOTE_GRANTED", "RAFT_TO_CANDIDATE"):
-        kind, peer, term = line.said.kind if line.said else "", str(value(line, "peer")), _number(line, "term")
+        kind, peer, term = line.say.kind if line.say else "", str(value(line, "peer")), _number(line, "term")
         if kind == "RAFT_TO_CANDIDATE":
             yield line.node, term, line.node, line
         elif kind == "RAFT_VOTE_CAST" and value(line, "request") == VOTE:
@@ -99,17 +99,21 @@ def _expired_grants(world: World) -> Iterator[Truth]:
     seen: dict[tuple[str, str, int], bool] = {}
     for line in _said(world, *_OWN_TERM):
         reached.setdefault(line.node, []).append(line)
-        if line.said and line.said.kind == "RAFT_TO_CANDIDATE":
+        if line.say and line.say.kind == "RAFT_TO_CANDIDATE":
             asked.setdefault((line.node, _number(line, "term")), []).append(line)
     for voter, term, candidate, line in _votes(world):
-        began = [one for one in asked.get((candidate, term), []) if one.true_us <= line.true_us]
+        began = [earlier for earlier in asked.get((candidate, term), []) if earlier.true_us <= line.true_us]
         larger = [
-            one for one in reached[voter] if began and one.true_us < began[-1].true_us and _number(one, "term") > term
+            earlier
+            for earlier in reached[voter]
+            if began and earlier.true_us < began[-1].true_us and _number(earlier, "term") > term
         ]
         if voter == candidate or not larger:
             continue
-        shown = [one for one in larger if one.kept and one.said and one.said.kind == "RAFT_TO_CANDIDATE"]
-        early = any(one.true_us < began[-1].true_us - 3 * SECOND for one in shown)
+        shown = [
+            earlier for earlier in larger if earlier.kept and earlier.say and earlier.say.kind == "RAFT_TO_CANDIDATE"
+        ]
+        early = any(earlier.true_us < began[-1].true_us - 3 * SECOND for earlier in shown)
         provable = line.kept and began[-1].kept and early and clocks_agree(world, BOUND_US)
         seen[voter, candidate, term] = seen.get((voter, candidate, term), False) or provable
     for (voter, candidate, term), provable in seen.items():
@@ -128,9 +132,9 @@ def _expired_grants(world: World) -> Iterator[Truth]:
 
 def _stale_votes(world: World) -> Iterator[Truth]:
     for line in _said(world, "RAFT_VOTE_CAST"):
-        own = (_number(line, "ledger_end_term"), _number(line, "ledger_end"))
+        voters_end = (_number(line, "ledger_end_term"), _number(line, "ledger_end"))
         theirs = (_number(line, "peer_ledger_end_term"), _number(line, "peer_ledger_end"))
-        if value(line, "request") == VOTE and is_behind(theirs, own):
+        if value(line, "request") == VOTE and is_behind(theirs, voters_end):
             words = f"{line.node} voted for {value(line, 'peer')}, whose log is behind its own."
             yield line_breaks("STALE_LOG_VOTE", line, words)
 
@@ -140,7 +144,7 @@ def _without_quorum(world: World) -> Iterator[Truth]:
     for node in world.names():
         votes: dict[str, Line] = {}
         for line in world.lines:
-            kind = line.said.kind if line.said and line.node == node else ""
+            kind = line.say.kind if line.say and line.node == node else ""
             if kind == "RAFT_TO_CANDIDATE":
                 votes = {}
             elif kind in ("RAFT_VOTE_GRANTED", "RAFT_VOTE_REFUSED") and value(line, "request") == f"{VOTE}Resp":
@@ -151,12 +155,12 @@ def _without_quorum(world: World) -> Iterator[Truth]:
 
 def _won_without(world: World, line: Line, votes: Iterable[Line]) -> Iterator[Truth]:
     members = len(world.names())
-    granted = [one for one in votes if one.said and one.said.kind == "RAFT_VOTE_GRANTED"]
+    granted = [vote for vote in votes if vote.say and vote.say.kind == "RAFT_VOTE_GRANTED"]
     if is_majority(len(granted), members):
         return
-    refused = [one for one in votes if one not in granted and one.kept]
+    refused = [vote for vote in votes if vote not in granted and vote.kept]
     about_it = kept(world, line.node, "RAFT_TO_CANDIDATE")
-    asked = any(_number(one, "term") == _number(line, "term") for one in about_it)
+    asked = any(_number(vote, "term") == _number(line, "term") for vote in about_it)
     shown = members - len(refused) < majority(members) and asked and _shows_members(world, line)
     words = f"{line.node} led with {len(granted)} of {majority(members)} votes."
     found = line_breaks("LEADER_WITHOUT_QUORUM", line, words)
@@ -168,8 +172,10 @@ def _won_without(world: World, line: Line, votes: Iterable[Line]) -> Iterator[Tr
 
 def _shows_members(world: World, line: Line) -> bool:
     """Whether the configuration in force at a line is printed: the last line on it in the same life."""
-    own = [one for one in _said(world, "RAFT_MEMBERS") if one.node == line.node and one.true_us < line.true_us]
-    return bool(own) and own[-1].kept
+    earlier = [
+        shown for shown in _said(world, "RAFT_MEMBERS") if shown.node == line.node and shown.true_us < line.true_us
+    ]
+    return bool(earlier) and earlier[-1].kept
 
 
 # -- leaders and clocks --------------------------------------------------------------------------------------------
@@ -188,8 +194,8 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 
 def _missed(line: Line, gap: Gap) -> bool:
     """Whether somebody noticed at once that a leader's process had ended."""
-    said = line.said is not None and line.said.kind == "ETCD_PEER_LOST" and value(line, "peer") == gap.before.node
-    return said and value(line, "result") == "unexpected EOF" and 0 <= line.true_us - gap.begin_us < SECOND
+    printed = line.say is not None and line.say.kind == "ETCD_PEER_LOST" and value(line, "peer") == gap.before.node
+    return printed and value(line, "result") == "unexpected EOF" and 0 <= line.true_us - gap.begin_us < SECOND
 
 
 def _log_gaps(world: World) -> Iterable[Truth]:
@@ -199,8 +205,8 @@ def _log_gaps(world: World) -> Iterable[Truth]:
 def _shows_freeze(world: World, node: str, since_us: int, within_us: int | None = None) -> bool:
     """A quiet log shows a freeze only where the leader itself notices that its heartbeats are late."""
     late = kept(world, node, "ETCD_HEARTBEAT_LATE")
-    said = (line for line in late if line.true_us >= since_us)
-    long = (line for line in said if _number(line, "duration_ms") >= _SURE_FREEZE_MS)
+    printed = (line for line in late if line.true_us >= since_us)
+    long = (line for line in printed if _number(line, "duration_ms") >= _SURE_FREEZE_MS)
     return any(within_us is None or line.true_us < since_us + within_us for line in long)
 
 
@@ -209,7 +215,7 @@ def _messages(world: World) -> Iterator[tuple[Line, Line]]:
     raised: dict[tuple[str, int], Line] = {}
     higher: dict[str, Line] = {}
     for line in _said(world, "RAFT_TO_CANDIDATE", "RAFT_TERM_HIGHER", "RAFT_TO_FOLLOWER"):
-        kind, term = line.said.kind if line.said else "", _number(line, "term")
+        kind, term = line.say.kind if line.say else "", _number(line, "term")
         if kind == "RAFT_TO_CANDIDATE" and line.kept:
             raised.setdefault((line.node, term), line)
         elif kind == "RAFT_TERM_HIGHER":

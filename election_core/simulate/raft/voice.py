@@ -131,9 +131,9 @@ def _printed(kind: str, values: Values) -> tuple[Values, tuple[Any, ...]]:
     """The columns of a text, and the values of its places without a column."""
     match kind:
         case "RAFT_MEMBERS":
-            return {"node": values["node"]}, (writing.configuration(IDS[one] for one in values["members"]),)
+            return {"node": values["node"]}, (writing.configuration(IDS[member] for member in values["members"]),)
         case "RAFT_START":
-            return {**values, "members": ",".join(IDS[one] for one in values["members"])}, ()
+            return {**values, "members": ",".join(IDS[member] for member in values["members"])}, ()
         case "RAFT_CONFLICT":
             return {name: value for name, value in values.items() if name != "node"}, ()
         case "RAFT_TRANSFER_SENT":
@@ -155,7 +155,7 @@ def _named(node: str, values: Values) -> Values:
 
 
 def _added(_: str, values: Values) -> Values:
-    name = next(name for name, one in IDS.items() if one == values["peer"])
+    name = next(name for name, member_id in IDS.items() if member_id == values["peer"])
     return {
         "cluster-id": CLUSTER,
         "local-member-id": values["node"],

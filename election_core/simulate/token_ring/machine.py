@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from election_core.protocols.highest_id.ranks import highest, rank
-from election_core.simulate.machine import Act, Fired, Heard, Told, Turn, Unanswered
+from election_core.simulate.machine import Act, Fired, Heard, Input, Turn, Unanswered
 
 ANSWER_MS = 2000
 LOOK_MS = (1000, 1001)
@@ -130,10 +130,10 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     return turn.done()
 
 
-def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a node."""
     turn = _Turn(member, state, now_ms, "")
-    match told:
+    match incoming:
         case Heard(sender, message):
             _HEARD[type(message)](turn, sender, message)
         case Unanswered(to, message, _):

@@ -34,6 +34,6 @@ _WHY: dict[str, str] = {
 }
 
 
-def told(world: World) -> Iterator[str]:
+def narrate(world: World) -> Iterator[str]:
     """The story, line by line."""
     return story(world, _TELL, _WHY)

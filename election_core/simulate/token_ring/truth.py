@@ -10,11 +10,11 @@ _ELECTIONS = ("RING_ELECTION_SENT", "RING_ELECTION_RECEIVED")
 
 
 def _named(line: Line) -> object:
-    return says(line, "value") if line.said is not None and line.said.kind in _RESULTS else None
+    return says(line, "value") if line.say is not None and line.say.kind in _RESULTS else None
 
 
 def _passes_by(line: Line) -> bool:
-    return line.said is not None and line.said.kind in _ELECTIONS
+    return line.say is not None and line.say.kind in _ELECTIONS
 
 
 SIGNS = Signs(

@@ -15,7 +15,7 @@ from typing import Any
 from election_core.model.quorum import majority
 from election_core.protocols.zab.tables import INIT_LIMIT, SYNC_LIMIT, TICK_MS, Vote, is_ahead, is_better, zxid_of
 from election_core.simulate.ledger import Ledger, appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Act, Closed, Fired, Heard, Store, Told, Turn
+from election_core.simulate.machine import Act, Closed, Fired, Heard, Input, Store, Turn
 from election_core.simulate.machine import Asked as AskedFor
 
 LOOKING, FOLLOWING, LEADING = "LOOKING", "FOLLOWING", "LEADING"
@@ -255,8 +255,8 @@ class _Turn(Turn[Member, State]):
     def learner(self, name: str, **values: Any) -> Learner:
         """A learner with these values changed."""
         known = replace(dict(self.state.learners)[name], **values)
-        rest = (one for one in self.state.learners if one[0] != name)
-        self.change(learners=tuple(sorted((*rest, (name, known)), key=lambda one: one[0])))
+        rest = (entry for entry in self.state.learners if entry[0] != name)
+        self.change(learners=tuple(sorted((*rest, (name, known)), key=lambda entry: entry[0])))
         return known
 
     def done(self) -> Step:
@@ -289,10 +289,10 @@ def decided(member: Member, state: State, now_ms: int, leader: str) -> Step:
     return turn.done()
 
 
-def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
+def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
     """One thing happens to a server."""
     turn = _Turn(member, state, now_ms)
-    match told:
+    match incoming:
         case Heard(sender, Notification() as notification):
             if member.connections:
                 turn.change(connected=turn.state.connected | {sender})
@@ -314,13 +314,13 @@ def step(member: Member, state: State, now_ms: int, told: Told) -> Step:
 def _look(turn: _Turn) -> None:
     """``lookForLeader``: a new round, with a vote for itself."""
     state = turn.state
-    own = Vote(state.current, last_zxid(state.log), turn.member.sid)
+    initial = Vote(state.current, last_zxid(state.log), turn.member.sid)
     turn.change(
-        role=LOOKING, round=state.round + 1, vote=own, initial=own, heard=(), established=(), finalizing=False,
+        role=LOOKING, round=state.round + 1, vote=initial, initial=initial, heard=(), established=(), finalizing=False,
         wait_ms=FIRST_WAIT_MS, began_ms=turn.now_ms, leader=None, phase=None, epoch=None, learners=(),
     )  # fmt: skip
     turn.say("ZK_LOOKING")
-    turn.say("ZK_ELECTION", zxid=own.zxid)
+    turn.say("ZK_ELECTION", zxid=initial.zxid)
     turn.wait(NOTIFY, FIRST_WAIT_MS)
     _send_votes(turn)
 
@@ -373,8 +373,8 @@ def _weigh(turn: _Turn, sender: str, heard: Notification) -> None:
 
 
 def _put(ballots: Ballots, sender: str, heard: Notification) -> Ballots:
-    rest = (one for one in ballots if one[0] != sender)
-    return tuple(sorted((*rest, (sender, Ballot(heard.vote, heard.round, heard.state))), key=lambda one: one[0]))
+    rest = (entry for entry in ballots if entry[0] != sender)
+    return tuple(sorted((*rest, (sender, Ballot(heard.vote, heard.round, heard.state))), key=lambda entry: entry[0]))
 
 
 def _count(turn: _Turn, sender: str, heard: Notification) -> None:
@@ -387,7 +387,7 @@ def _count(turn: _Turn, sender: str, heard: Notification) -> None:
 
 def _has_quorum(turn: _Turn) -> bool:
     state = turn.state
-    same = sum(1 for _, one in state.heard if (one.vote, one.round) == (state.vote, state.round))
+    same = sum(1 for _, ballot in state.heard if (ballot.vote, ballot.round) == (state.vote, state.round))
     return same >= turn.member.quorum
 
 
@@ -426,19 +426,19 @@ def _join(turn: _Turn, sender: str, heard: Notification) -> None:
 def _follows(turn: _Turn, ballots: Ballots, heard: Notification) -> bool:
     """``checkLeader``, and a quorum for the same leader and epoch."""
     leader = turn.member.peers[heard.vote.leader - 1]
-    same = [name for name, one in ballots if _alike(one, heard)]
+    same = [name for name, ballot in ballots if _alike(ballot, heard)]
     if leader == turn.member.name:
         leads = heard.round == turn.state.round
     else:
-        leads = any(name == leader and one.state == LEADING for name, one in ballots)
+        leads = any(name == leader and ballot.state == LEADING for name, ballot in ballots)
     return leads and len(same) >= turn.member.quorum
 
 
-def _alike(one: Ballot, heard: Notification) -> bool:
+def _alike(ballot: Ballot, heard: Notification) -> bool:
     """Votes are equal by leader and epoch where neither server looks for a leader any more."""
-    if LOOKING in (one.state, heard.state):
-        return (one.vote, one.round) == (heard.vote, heard.round)
-    return (one.vote.leader, one.vote.epoch) == (heard.vote.leader, heard.vote.epoch)
+    if LOOKING in (ballot.state, heard.state):
+        return (ballot.vote, ballot.round) == (heard.vote, heard.round)
+    return (ballot.vote.leader, ballot.vote.epoch) == (heard.vote.leader, heard.vote.epoch)
 
 
 def _decide(turn: _Turn, vote: Vote) -> None:
@@ -476,9 +476,9 @@ def _on_follower_info(turn: _Turn, sender: str, info: FollowerInfo) -> None:
     known = dict(turn.state.learners).get(sender)
     if known is not None and known.session[0] >= info.session:
         return
-    rest = (one for one in turn.state.learners if one[0] != sender)
+    rest = (entry for entry in turn.state.learners if entry[0] != sender)
     learner = Learner((info.session, turn.state.wins), info.accepted, turn.now_ms)
-    turn.change(learners=tuple(sorted((*rest, (sender, learner)), key=lambda one: one[0])))
+    turn.change(learners=tuple(sorted((*rest, (sender, learner)), key=lambda entry: entry[0])))
     turn.say("ZK_LEARNER", by="learner", peer=sender)
     _propose_epoch(turn)
 
@@ -489,7 +489,7 @@ def _propose_epoch(turn: _Turn) -> None:
     if state.epoch is None:
         if len(state.learners) + 1 < turn.member.quorum:
             return
-        epoch = max(state.accepted, *(one.accepted for _, one in state.learners), -1) + 1
+        epoch = max(state.accepted, *(known.accepted for _, known in state.learners), -1) + 1
         turn.change(epoch=epoch, accepted=epoch)
         _check_promises(turn)
     for name, learner in turn.state.learners:
@@ -585,7 +585,7 @@ def _drop(turn: _Turn, name: str) -> None:
     """The leader closes the connection to a learner, or learns that it was closed."""
     turn.say("ZK_LEARNER_LOST", by="learner", peer=name)
     turn.send(name, Bye(dict(turn.state.learners)[name].session))
-    turn.change(learners=tuple(one for one in turn.state.learners if one[0] != name))
+    turn.change(learners=tuple(entry for entry in turn.state.learners if entry[0] != name))
 
 
 def _give_up(turn: _Turn, decision: str, **values: Any) -> None:

@@ -221,8 +221,8 @@ def _late_clock(world: World) -> None:
     world.processes[world.rng.choice(NAMES)].clock.offset_us = -world.rng.randrange(45, 90) * SECOND
 
 
-def _by_id_alone(new: Vote, own: Vote) -> bool:
-    return new.leader > own.leader
+def _by_id_alone(new: Vote, held: Vote) -> bool:
+    return new.leader > held.leader
 
 
 BROKEN: tuple[Scenario, ...] = (

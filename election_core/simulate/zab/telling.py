@@ -54,6 +54,6 @@ _WHY: dict[str, str] = {
 }
 
 
-def told(world: World) -> Iterator[str]:
+def narrate(world: World) -> Iterator[str]:
     """The story, line by line: faults and what the servers do about them; an explanation where a thing is new."""
     return story(world, _TELL, _WHY)

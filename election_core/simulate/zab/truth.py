@@ -39,16 +39,16 @@ _NAMES = {sid: name for name, sid in SIDS.items()}
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     parts = (_regressions, _worse_votes, _left_behind, _without_quorum, _log_gaps, _storms)
-    found = [one for part in parts for one in part(world)]
+    found = [truth for part in parts for truth in part(world)]
     found += same_term(world, _SIGNS, "epoch")
     found += overlaps(world, _SIGNS, "epoch", _SURE_OVERLAP_US, BOUND_US)
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
     found += skews(world, _messages(world), BOUND_US)
-    return sorted(in_names(found, _NAMES), key=lambda one: (one.begin_us, one.rule, one.nodes, one.terms))
+    return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
 def _said(world: World, *kinds: str) -> Iterator[Line]:
-    return (line for line in world.lines if line.said is not None and line.said.kind in kinds)
+    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
 
 
 def _number(line: Line, name: str) -> int:
@@ -78,7 +78,7 @@ def _worse_votes(world: World) -> Iterator[Truth]:
         for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE"):
             if line.node != node:
                 continue
-            if not (line.said and line.said.kind == "ZK_VOTE"):
+            if not (line.say and line.say.kind == "ZK_VOTE"):
                 last, shown = {}, {}
             elif _is_own_vote(line):
                 vote, number = _vote(line), _number(line, "count")
@@ -108,7 +108,7 @@ def _entries(world: World) -> dict[str, list[_Entry]]:
     entries: dict[str, list[_Entry]] = {}
     began: dict[str, Line] = {}
     for line in _said(world, "ZK_ELECTION", "ZK_VOTE"):
-        if line.said and line.said.kind == "ZK_ELECTION":
+        if line.say and line.say.kind == "ZK_ELECTION":
             began[line.node] = line
         elif line.node in began and _is_own_vote(line):
             del began[line.node]
@@ -123,8 +123,8 @@ def _left_behind(world: World) -> Iterator[Truth]:
         members = value(line, "members")
         supporters = members if isinstance(members, tuple) else ()
         with_what = {name: _last_before(entries.get(name, []), line) for name in supporters}
-        own = with_what.get(line.node)
-        ahead = [name for name, one in with_what.items() if own and one and _log(one) > _log(own)]
+        winner = with_what.get(line.node)
+        ahead = [name for name, ballot in with_what.items() if winner and ballot and _log(ballot) > _log(winner)]
         if ahead and not is_majority(len(supporters) - len(ahead), len(world.names())):
             epoch = _number(line, "zxid") >> 32
             words = f"{line.node} was established in epoch {epoch} although {' and '.join(sorted(ahead))} had more."
@@ -136,7 +136,7 @@ def _left_behind(world: World) -> Iterator[Truth]:
 
 
 def _last_before(entries: list[_Entry], line: Line) -> _Entry | None:
-    return next((one for one in reversed(entries) if one.line.true_us <= line.true_us), None)
+    return next((entry for entry in reversed(entries) if entry.line.true_us <= line.true_us), None)
 
 
 def _log(entry: _Entry) -> tuple[int, int]:
@@ -151,7 +151,7 @@ def _without_quorum(world: World) -> Iterator[Truth]:
     """A leader with fewer supporters than a majority; that there are more servers shows by their votes."""
     heard: dict[str, set[str]] = {}
     for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
-        kind = line.said.kind if line.said else ""
+        kind = line.say.kind if line.say else ""
         if kind == "ZK_VOTE" and line.kept:
             heard.setdefault(line.node, set()).add(str(value(line, "peer")))
         elif kind in ("ZK_START", "ZK_ELECTION"):
@@ -181,12 +181,12 @@ def _regressions(world: World) -> Iterator[Truth]:
         largest, shown = -1, -1
         begins = False
         for line in _said(world, "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
-            if line.node != node or not line.said:
+            if line.node != node or not line.say:
                 continue
-            begins = begins or line.said.kind == "ZK_ELECTION"
-            if line.said.kind == "ZK_ESTABLISHED":
+            begins = begins or line.say.kind == "ZK_ELECTION"
+            if line.say.kind == "ZK_ESTABLISHED":
                 epoch = _number(line, "zxid") >> 32
-            elif line.said.kind == "ZK_VOTE" and begins and _is_own_vote(line):
+            elif line.say.kind == "ZK_VOTE" and begins and _is_own_vote(line):
                 epoch, begins = _number(line, "term"), False
             else:
                 continue
@@ -217,15 +217,15 @@ def _gap_shows(world: World, gap: Gap) -> bool:
 
 
 def _missed(line: Line, gap: Gap) -> bool:
-    lost = line.said is not None and line.said.kind == "ZK_LEADER_LOST" and line.node != gap.before.node
+    lost = line.say is not None and line.say.kind == "ZK_LEADER_LOST" and line.node != gap.before.node
     return lost and value(line, "exception") == "EOFException" and 0 <= line.true_us - gap.begin_us < SECOND
 
 
 def _storms(world: World) -> Iterator[Truth]:
     """Servers do not print that they are told to stop: where each was down once, that may have been planned."""
     down = {name for name in world.names() if len(downtime(world, name)) > 1}
-    for one in storms(world):
-        yield replace(one, provable=one.provable and down != set(world.names()))
+    for storm in storms(world):
+        yield replace(storm, provable=storm.provable and down != set(world.names()))
 
 
 def _log_gaps(world: World) -> Iterable[Truth]:
@@ -254,7 +254,7 @@ def _messages(world: World) -> Iterator[tuple[Line, Line]]:
         epoch = _number(line, "zxid") >> 32
         if not line.kept:
             continue
-        if line.said and line.said.kind == "ZK_ESTABLISHED":
+        if line.say and line.say.kind == "ZK_ESTABLISHED":
             established.setdefault(epoch, line)
         elif epoch in established:
             yield established[epoch], line

@@ -25,6 +25,12 @@ DLEDGER = (
         "COMMITTED_ENTRY_LOST",
     ),
     Decision(
+        "broker-leaves-in-time",
+        "the broker of a leader that leads no more becomes slave before the next leader's broker is master",
+        "RocketMQ DLedgerRoleChangeHandler#handle",
+        "FORMER_LEADER_STILL_MASTER",
+    ),
+    Decision(
         "queues-cut",
         "a broker that starts cuts its queues where its log ends, and not before",
         "RocketMQ DLedgerCommitLog#recover",

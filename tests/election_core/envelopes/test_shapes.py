@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from election_core.envelopes.detection import NAMED, chain_told, detected, told
+from election_core.envelopes.detection import NAMED, chain_in, chain_text, detected
 from election_core.envelopes.model import Opened, instant
 from election_core.envelopes.objects import time_of
 from election_core.envelopes.prefixes import ANSI
@@ -83,11 +83,11 @@ def test_orders_to_a_terminal_come_off() -> None:
 
 
 def test_a_chain_is_told_and_understood() -> None:
-    assert told(("filebeat", "docker")) == "filebeat > docker"
-    assert chain_told("filebeat > docker") == ("filebeat", "docker")
-    assert chain_told("") == ()
+    assert chain_text(("filebeat", "docker")) == "filebeat > docker"
+    assert chain_in("filebeat > docker") == ("filebeat", "docker")
+    assert chain_in("") == ()
     with pytest.raises(ValueError, match="no such envelope: tape"):
-        chain_told("cri > tape")
+        chain_in("cri > tape")
 
 
 def test_words_in_front_of_words_are_text() -> None:

@@ -31,7 +31,7 @@ from election_core.simulate.dledger.machine import (
     VoteRequest,
 )
 from election_core.simulate.ledger import appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Answer, Fired, Heard, Say, Send, Store, Told, Unanswered
+from election_core.simulate.machine import Answer, Fired, Heard, Input, Say, Send, Store, Unanswered
 
 FREE = Ballot("n1", "n0", ("n0", "n1", "n2"), 3, (2, 9), 3, (2, 9), None, None, taking_over=False)
 """n0 asks n1 for its vote in term 3, in which n1 is and has not voted; their ledgers are equal."""
@@ -138,7 +138,7 @@ MEMBER = Member("n1", "G", ("n0", "n1", "n2"))
 FOLLOWER = State(term=3, role="FOLLOWER", leader="n0", vote="n0", heard_ms=1000)
 
 
-def told(state: State, what: Told, now_ms: int = 1500) -> tuple[State, tuple[Any, ...]]:
+def told(state: State, what: Input, now_ms: int = 1500) -> tuple[State, tuple[Any, ...]]:
     return machine.step(MEMBER, state, now_ms, what)
 
 

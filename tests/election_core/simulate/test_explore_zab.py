@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from election_core.simulate.explore import Found, Model, search
-from election_core.simulate.machine import Act, Fired, Send, Told, Wait
+from election_core.simulate.machine import Act, Fired, Input, Send, Wait
 from election_core.simulate.zab import machine
 from election_core.simulate.zab.machine import (
     BROADCAST,
@@ -35,7 +35,7 @@ class AnyWinner:
     def start(self, member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
         return self._without_votes(*machine.start(member, stored, now_ms))
 
-    def step(self, member: Member, state: State, now_ms: int, told: Told) -> Step:
+    def step(self, member: Member, state: State, now_ms: int, told: Input) -> Step:
         if not isinstance(told, Fired) or told.timer not in NAMES:
             return self._without_votes(*machine.step(member, state, now_ms, told))
         if state.role != LOOKING:

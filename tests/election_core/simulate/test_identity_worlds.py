@@ -29,9 +29,9 @@ def test_a_crash_costs_no_id(point: str) -> None:
         world = played(SCENARIOS[f"identity-crash-{point}"], seed)
         killed = next(fault for fault in world.faults if fault.action == "kill")
         states = [
-            line for line in world.lines if line.node == killed.node and line.said and line.true_us > killed.true_us
+            line for line in world.lines if line.node == killed.node and line.say and line.true_us > killed.true_us
         ]
-        first = next(line for line in states if line.said and line.said.kind == "BRK_REG_STATE")
+        first = next(line for line in states if line.say and line.say.kind == "BRK_REG_STATE")
         assert FOUND[point] in first.text, (point, seed)
         codes = [one.event["registerCheckCode"] for one in decisions(world) if one.what == APPLIED]
         assert len(codes) - len(set(codes)) == (point in TWICE), (point, seed)

@@ -42,6 +42,8 @@ def test_they_are_what_the_tables_say(warehouse: Warehouse, capsys: pytest.Captu
     assert "election_replay_files_not_understood 0" in samples
     assert 'election_replay_findings{cluster="c1",severity="warning"} 1' in samples
     assert 'election_replay_lines{became="event"} 1' in samples
+    assert "election_replay_findings_new 0" in samples
+    assert 'election_replay_findings_open{cluster="c1",severity="warning"} 1' in samples
     assert any('expectation="one_row_a_key"' in line and line.endswith(" 1") for line in samples)
     assert any(line.startswith('election_replay_source_last_line_timestamp_seconds{cluster="c1"') for line in samples)
 

@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from election_core.model.catalogue import RULES
 from jobs.cli.app import main
 from jobs.cli.output import rows_in
 from jobs.reading.published import Published
 from jobs.reading.words import cell
+from jobs.showing.superset_bundle import DATASETS, Dataset
 from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
+from tests.jobs.tables import publish
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +39,7 @@ RUNS = (
     *("rocketmq-dledger/preferred-leader-533", "rocketmq-acting-master/locks-nonstrict-cut"),
     *("rocketmq-controller/master-cut-off", "rocketmq-controller/unclean-election"),
     *("rocketmq-controller/master-by-hand", "rocketmq-controller/incidents-in-a-row"),
-    "rocketmq-acting-master/failover-preonline-default-step",
+    *("rocketmq-acting-master/failover-preonline-default-step", "zookeeper/chaos-372"),
 )
 """The clusters of the page."""
 
@@ -101,9 +104,23 @@ def in_a_cell(value: Any) -> str:
     return "" if value is None else cell(value).replace("|", "\\|").replace("<", "&lt;").replace("\n", "<br>")
 
 
-def test_there_are_twenty_questions() -> None:
-    assert len(QUESTIONS) == 20
-    assert [int(asked.title.split(".")[0]) for asked in QUESTIONS] == list(range(1, 21))
+def test_there_are_thirty_five_questions() -> None:
+    assert [int(asked.title.split(".")[0]) for asked in QUESTIONS] == list(range(1, 36))
+    assert all("\n" not in asked.query.strip() for asked in QUESTIONS[20:]), "the last fifteen are one line each"
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Published:
+    """A warehouse in which nothing was ever found."""
+    warehouse = Warehouse(str(tmp_path_factory.mktemp("empty") / "warehouse"))
+    warehouse.create()
+    publish(warehouse)
+    return Published(warehouse)
+
+
+@EVERY
+def test_a_question_can_be_asked_of_any_warehouse(asked: Question, empty: Published) -> None:
+    assert empty.query(asked.query).num_rows in {0, len(RULES)}
 
 
 @EVERY
@@ -127,6 +144,16 @@ def test_spark_answers_the_same(asked: Question, published: Published, registere
     found = registered.sql(asked.query).toArrow()
     assert found.column_names == answer.column_names
     assert shown(found.column_names, rows_in(found)) == shown(answer.column_names, rows_in(answer))
+
+
+@pytest.mark.parametrize("dataset", DATASETS, ids=lambda dataset: dataset.name)
+def test_datasets_of_superset_are_answered_alike(
+    dataset: Dataset, published: Published, registered: "SparkSession"
+) -> None:
+    answer, found = published.query(dataset.sql), registered.sql(dataset.sql).toArrow()
+    assert found.column_names == answer.column_names == list(dataset.columns)
+    told, said = ([tuple(map(in_a_cell, row)) for row in rows_in(one)] for one in (answer, found))
+    assert sorted(said) == sorted(told)
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,8 @@ def test_a_killed_replay_shows_nothing_and_is_made_good(
     land_only(spark, zone.root, warehouse)
     for dies_at in ("terms", "runs"):
         with monkeypatch.context() as patch:
-            patch.setattr(Warehouse, "replace", dying_at(Warehouse.replace, dies_at))
-            patch.setattr(Warehouse, "append", dying_at(Warehouse.append, dies_at))
+            for write in ("replace", "exchange", "append"):
+                patch.setattr(Warehouse, write, dying_at(getattr(Warehouse, write), dies_at))
             with pytest.raises(KeyboardInterrupt):
                 replay(spark, warehouse)
         assert content(warehouse) == before
@@ -132,10 +132,10 @@ def test_two_replays_at_once_cannot_mix(
 def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
     """``write``, but the process is killed when ``table`` is to be written."""
 
-    def dying(self: Warehouse, rows: Any, name: str, *rest: Any) -> None:
-        if name == table:
+    def dying(self: Warehouse, *told: Any) -> None:
+        if table in told:
             raise KeyboardInterrupt
-        write(self, rows, name, *rest)
+        write(self, *told)
 
     return dying
 

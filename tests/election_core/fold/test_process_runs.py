@@ -85,6 +85,24 @@ def test_a_clean_stop_is_kept_apart_from_a_death() -> None:
     assert life.stop == 36 * SECOND
 
 
+def test_a_start_within_two_seconds_swallows_no_stop() -> None:
+    """A clean stop and a start so soon after it that lines go on without a gap are two lives, the first one stopped."""
+    one = activity(*range(60))
+    one.stopping(36 * SECOND, "stop")
+    one.marker(38 * SECOND, "broker.log BRK_BOOT", "boot")
+    before, after = one.incarnations()
+    assert (before.stop, before.next_start) == (36 * SECOND, 38 * SECOND)
+    assert (after.start, after.stop) == (38 * SECOND, None)
+
+
+def test_the_first_words_of_a_process_come_before_its_marker() -> None:
+    """Without a stop among them, the lines that go on into a start are that process's own."""
+    one = activity(*range(20), *range(30, 60))
+    one.marker(38 * SECOND, "broker.log BRK_BOOT", "boot")
+    before, after = one.incarnations()
+    assert (before.next_start, after.start) == (30 * SECOND, 30 * SECOND)
+
+
 def test_life_at_finds_the_life_of_a_time() -> None:
     """A time before the first start belongs to the first life."""
     one = activity(0, 2, 4, 50, 52)

@@ -23,7 +23,7 @@ from election_core.model.timing import (
 from election_core.replay.source_fold import INTERESTING, SourceLog
 from jobs.showing import timing_page
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ROOMS = ("fold", "judge", "protocols")
 
 

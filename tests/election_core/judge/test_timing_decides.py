@@ -13,7 +13,7 @@ from election_core.model.timing import Timeout, TimingRule
 from election_core.replay.source_fold import SourceLog
 from tests.election_core import story
 
-STORIES = Path(__file__).parents[1] / "scenarios"
+STORIES = Path(__file__).parents[2] / "scenarios"
 
 START = r" - (?:rocketmqHome|brokerConfigPath)=.*"
 """The line with which a dump of settings begins."""

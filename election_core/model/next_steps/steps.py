@@ -1,0 +1,69 @@
+"""What to do about a finding: three things to check, in their order, and one not to do."""
+
+from dataclasses import dataclass
+
+from election_core.model.catalogue.rule import RuleId
+
+ROCKETMQ = "rocketmq"
+ETCD = "etcd"
+ZOOKEEPER = "zookeeper"
+ANY = "any"
+"""What holds whatever the system, or the cause."""
+
+DIED = "died"
+FROZEN = "frozen"
+CUT_OFF = "cut_off"
+REACHABLE = "reachable"
+WAS_SET = "was_set"
+LOST = "lost"
+
+CAUSES = {
+    ANY: "whatever the cause",
+    DIED: "the old leader's process died or was stopped",
+    FROZEN: "the old leader was frozen: its log is silent over the change",
+    CUT_OFF: "the old leader lived on, without its majority or without hearing of the change",
+    REACHABLE: "the old leader was alive and could be reached",
+    WAS_SET: "the clock was set",
+    LOST: "messages or bytes were cut off",
+}
+"""The closed set of causes that ask for other steps, in words."""
+
+SYSTEMS = {
+    "raft": ETCD,
+    "zab": ZOOKEEPER,
+    "dledger": ROCKETMQ,
+    "controller": ROCKETMQ,
+    "acting_master": ROCKETMQ,
+    "broker_identity": ROCKETMQ,
+    "order_lock": ROCKETMQ,
+    "writes": ROCKETMQ,
+    "metadata": ROCKETMQ,
+}
+"""The system whose tools are at hand, by protocol; of all others nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something to look at, and the command that shows it; names in capitals are to be filled in."""
+
+    look: str
+    command: str
+
+    def __str__(self) -> str:
+        """As a sentence."""
+        return f"{self.look}: `{self.command}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextSteps:
+    """What to do about findings of a rule, with the tools of ``system``, where ``cause`` is why it came to that.
+
+    ``do_not`` is what makes it worse, and why; ``source`` says where that is written.
+    """
+
+    rule: RuleId
+    checks: tuple[Check, Check, Check]
+    do_not: str
+    source: str
+    system: str = ROCKETMQ
+    cause: str = ANY

@@ -1,0 +1,79 @@
+"""The broker on top of a member changes its role after the member does, and that takes time.
+
+n0 leads            [=======|                          its member leads no more
+n0's broker, master [=================|                 it still changes to slave; name servers know it as master
+n2's broker, master         [=======================    the new leader's
+those who write             |<------->|                 are led to either of them, and what n0 gets fails
+"""
+
+from collections.abc import Iterator
+
+from election_core.fold.process_runs import SECOND
+from election_core.judge.clock import Moment
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, Tenure, since, until
+from election_core.judge.wording import between
+from election_core.model.catalogue import DEFINITE, INFO, RuleId
+from election_core.model.facts import Serving
+from election_core.model.rows import Finding, RuleCoverage
+from election_core.model.timing import Timeout
+from election_core.protocols.dledger.facts import BrokerBecameSlave
+
+
+def former_masters(group: Group) -> Iterator[Finding | RuleCoverage]:
+    """``FORMER_LEADER_STILL_MASTER`` of a DLedger group."""
+    changes = list(group.of(BrokerBecameSlave))
+    found = [finding for change in changes for finding in _still_master(group, change)]
+    yield from found
+    if changes:
+        yield coverage(group, RuleId.FORMER_LEADER_STILL_MASTER, max(len(changes) - len(found), 0), len(found))
+
+
+def _still_master(group: Group, change: BrokerBecameSlave) -> Iterator[Finding]:
+    """The tenure that ended when a broker began to change to slave, beside the one that served meanwhile."""
+    end, elapsed = until(change), group.clocks.elapsed
+    former = [
+        tenure
+        for tenure in group.tenures
+        if tenure.source == change.source_node and abs(elapsed(tenure.end, since(change))[0]) <= Timeout.BRIEF.us
+    ]
+    if end is None or not former:
+        return
+    last = former[-1]
+    for newer in group.tenures:
+        served = _served(group, newer)
+        if newer.node == last.node or newer.term < last.term or served is None:
+            continue
+        least = min(elapsed(served, end)[0], elapsed(last.end, end)[0])
+        most = min(elapsed(served, end)[1], elapsed(last.end, end)[1])
+        if least >= SECOND and not group.clocks.surely_before(newer.end, last.end):
+            yield _finding(group, change, (last, newer, served), (least, most))
+
+
+def _served(group: Group, tenure: Tenure) -> Moment | None:
+    """When the broker of a leader had become master."""
+    of_tenure = (fact for fact in group.of(Serving) if (fact.source_node, fact.term) == (tenure.source, tenure.term))
+    return next((since(fact) for fact in of_tenure), None)
+
+
+def _finding(
+    group: Group, change: BrokerBecameSlave, who: tuple[Tenure, Tenure, Moment], lasted: tuple[int, int]
+) -> Finding:
+    former, newer, served = who
+    end = until(change)
+    return group.finding(
+        RuleId.FORMER_LEADER_STILL_MASTER,
+        (former.node, former.term, change.since),
+        severity=INFO,
+        certainty=DEFINITE,
+        nodes=(former.node, newer.node),
+        terms=tuple(dict.fromkeys((former.term, newer.term))),
+        start_time=group.time(former.end),
+        end_time=group.time(end) if end else None,
+        summary=f"The broker of {former.with_detail(f'term {former.term}')} was still changing to slave for "
+        f"{between(*lasted)} when it led no more and the broker of {newer.name} was master of term {newer.term}: those "
+        "who write may be led to either, and what they send to the former fails.",
+        evidence=[former.end.event_id, change.since_event, newer.begin.event_id, served.event_id],
+        duration_min_ms=max(lasted[0], 0) // 1000,
+        duration_max_ms=lasted[1] // 1000,
+    )

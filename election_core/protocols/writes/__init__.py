@@ -1,0 +1,1 @@
+"""How brokers answer those who write."""

@@ -1,0 +1,25 @@
+"""The facts about answers to writes: what a broker says of those that it gave too late."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from election_core.model.facts import Fact
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class AnsweredTooLate(Fact):
+    """A broker answered ``count`` writes, which it had stored, when their clients had given up or gone.
+
+    It begins with the first of these answers, or with the first of the puts meanwhile that took more than half a
+    second; the slowest of them took ``slowest_ms`` (null: no such put).
+    """
+
+    kind: ClassVar[str] = "ANSWERED_TOO_LATE"
+
+    count: int
+    slowest_ms: int | None
+    evidence: tuple[str, ...]
+
+
+KINDS: tuple[type[Fact], ...] = (AnsweredTooLate,)
+"""All of them."""

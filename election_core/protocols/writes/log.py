@@ -1,0 +1,126 @@
+"""Writes that a broker had stored and answered when nobody waited for the answer any more.
+
+    a put that took 2.6 s    [==========]
+    answers to writers                      x      x         the connection was closed: the writer had given up
+    an episode               |<----------------->|
+
+A broker without processor, disk or memory to work with, or with slow slaves, keeps its role and its connections for
+long; those who write see it fail. An answer that refuses a write is not counted: a leader without a majority gives it
+late too. Nor is what a process answers that did not run and goes on: ``LOG_GAP`` tells that. Sources: RocketMQ
+``NettyRemotingAbstract#writeResponse``, ``DefaultMessageStore#asyncPutMessage`` (a put of more than 500 ms is told).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from election_core.fold.fact_writer import Speaker
+from election_core.fold.identity import BROKER
+from election_core.fold.process_runs import Incarnation
+from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import US_PER_MS, Timeout
+from election_core.protocols.writes.facts import AnsweredTooLate
+
+PROTOCOL = "writes"
+
+UNANSWERED, SLOW = "BRK_WRITE_UNANSWERED", "STORE_PUT_SLOW"
+KINDS = frozenset({UNANSWERED, SLOW})
+"""The events that this fold reads."""
+
+_EPISODE = Timeout.WRITE_EPISODE.us
+_STORED = frozenset({0, 10, 11, 12})
+"""``SUCCESS``, ``FLUSH_DISK_TIMEOUT``, ``SLAVE_NOT_AVAILABLE``, ``FLUSH_SLAVE_TIMEOUT`` (``ResponseCode``): the message
+is in the broker's log."""
+
+
+@dataclass(slots=True)
+class Episode:
+    """Lines that follow each other closely, from ``begin`` to ``last``: ``count`` answers in vain, and slow puts.
+
+    ``begin`` is when the first put of them began, or the first answer was given.
+    """
+
+    begin: int
+    begin_by: int
+    begin_event: str
+    last: FoldEvent
+    count: int = 0
+    slowest: FoldEvent | None = None
+
+    def goes_on_with(self, other: "Episode") -> bool:
+        """Whether an episode that begins no earlier is part of this one: it is not surely later than that."""
+        return other.begin - self.last.by <= _EPISODE
+
+    def with_(self, other: "Episode") -> None:
+        """Take an episode in that begins no earlier."""
+        self.count += other.count
+        self.last = max(self.last, other.last, key=_when)
+        some = [event for event in (self.slowest, other.slowest) if event is not None]
+        self.slowest = max(some, key=lambda event: (event.duration_ms or 0, *_when(event)), default=None)
+
+
+def _when(event: FoldEvent) -> tuple[int, str]:
+    return event.at, event.event_id
+
+
+def _of(event: FoldEvent) -> Episode | None:
+    """The episode of one line, if it tells one. A put that took longer than a whole episode waited for something."""
+    if event.kind == UNANSWERED and event.code not in _STORED:
+        return None
+    if event.kind == SLOW:
+        took = (event.duration_ms or 0) * US_PER_MS
+        if took > _EPISODE:
+            return None
+        return Episode(event.at - took, event.by - took, event.event_id, event, slowest=event)
+    return Episode(event.at, event.by, event.event_id, event, count=1)
+
+
+def _joined(episodes: Iterable[Episode]) -> list[Episode]:
+    joined: list[Episode] = []
+    for episode in sorted(episodes, key=lambda known: (known.begin, known.begin_event)):
+        if joined and joined[-1].goes_on_with(episode):
+            joined[-1].with_(episode)
+        else:
+            joined.append(replace(episode))
+    return joined
+
+
+@dataclass(slots=True)
+class WritesLog:
+    """The state machine of one broker's answers to writes, whose two kinds of lines come from two files."""
+
+    episodes: list[Episode] = field(default_factory=list)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line."""
+        line = _of(event)
+        if line is None:
+            return
+        last = self.episodes[-1] if self.episodes else None
+        if last is not None and last.begin <= line.begin and last.goes_on_with(line):
+            last.with_(line)
+        else:
+            self.episodes.append(line)
+
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[AnsweredTooLate]:
+        """The episodes in which answers found nobody."""
+        group = speaker.broker_set
+        if group is None:
+            return
+        incarnations = speaker.incarnations.get(BROKER, [])
+        emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
+        for episode in _joined(self.episodes):
+            if episode.count and not _after_a_hole(episode, incarnations):
+                last = episode.last
+                during = (episode.begin, episode.begin_by, episode.begin_event, last.at, last.by, last.event_id)
+                yield AnsweredTooLate(
+                    *emit.during(emit.node_at(last.at), *during),
+                    count=episode.count,
+                    slowest_ms=episode.slowest.duration_ms if episode.slowest else None,
+                    evidence=(episode.slowest.event_id,) if episode.slowest else (),
+                )
+
+
+def _after_a_hole(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
+    """Whether the process did not run, or said nothing, just before an episode or when it began."""
+    holes = (hole for run in incarnations for hole in run.silences)
+    return any(hole.begin <= episode.begin <= hole.end + _EPISODE for hole in holes)

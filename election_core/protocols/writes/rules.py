@@ -1,0 +1,62 @@
+"""What the answers of brokers to writes show: a broker that is too slow, and whose role nobody takes.
+
+That is no election's fault, and none follows from it: heartbeats and registrations are small and get through. It is
+told because those who write see the same as in a time without a leader.
+"""
+
+from collections.abc import Iterator
+
+from election_core.fold.process_runs import SECOND
+from election_core.judge.clock import Clocks
+from election_core.judge.coverage import coverage
+from election_core.judge.group import Group, group_of, since, until
+from election_core.judge.wording import seconds
+from election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, Row
+from election_core.model.timing import US_PER_MS
+from election_core.protocols.writes.facts import AnsweredTooLate
+from election_core.protocols.writes.log import PROTOCOL
+
+__all__ = ["PROTOCOL", "judge"]
+
+
+def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
+    """All rows of one broker set."""
+    group = group_of(facts, clocks)
+    every = list(group.of(AnsweredTooLate))
+    found = [fact for fact in every if _says_something(group, fact)]
+    yield from (_finding(group, fact) for fact in found)
+    yield coverage(group, RuleId.WRITES_UNANSWERED, len(every) - len(found), len(found))
+
+
+def _says_something(group: Group, fact: AnsweredTooLate) -> bool:
+    """Whether it shows a slow broker: one answer that finds nobody is that of a client that just left."""
+    return fact.slowest_ms is not None or (fact.count > 1 and _lasted(group, fact)[1] >= 2 * SECOND)
+
+
+def _lasted(group: Group, fact: AnsweredTooLate) -> tuple[int, int]:
+    return group.clocks.elapsed(since(fact), until(fact) or since(fact))
+
+
+def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
+    name, end = fact.node or fact.source_node, until(fact)
+    who = name if name == fact.source_node else f"{name} ({fact.source_node})"
+    least, most = _lasted(group, fact)
+    writes = "a write" if fact.count == 1 else f"{fact.count} writes"
+    slow = f" (a put took up to {seconds(fact.slowest_ms * US_PER_MS)})" if fact.slowest_ms is not None else ""
+    return group.finding(
+        RuleId.WRITES_UNANSWERED,
+        (fact.source_node, fact.since),
+        severity=INFO,
+        certainty=PROVEN,
+        nodes=(name,),
+        terms=(),
+        start_time=group.time(since(fact)),
+        end_time=group.time(end) if end else None,
+        summary=f"Within {seconds(most)} {who} stored {writes}{slow} and answered when nobody waited for it any "
+        "more: it was too slow for those who write. A client that tries again stores its message twice.",
+        evidence=[fact.since_event, *fact.evidence, fact.until_event],
+        duration_min_ms=max(least, 0) // US_PER_MS,
+        duration_max_ms=most // US_PER_MS,
+    )

@@ -1,0 +1,104 @@
+"""``review``: mark findings, list the marks, and export a finding as a regression case."""
+
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from jobs.cli.ending import published
+from jobs.cli.options import warehouse_option
+from jobs.cli.output import FORMS, rows_of, say, while_read
+from jobs.cli.stages import PRELOAD
+
+LIST = (
+    "SELECT finding_id, state, ticket, note, reviewer, reviewed_at, cluster, replica_group, rule, found FROM reviewed"
+)
+
+
+@click.group()
+def review() -> None:
+    """Mark findings as seen, false alarms or tickets, in a table of their own.
+
+    \b
+    Examples
+      election-replay review mark --warehouse W 7ba16a76 --as false_alarm --note "the clock was set by hand"
+      election-replay review list --warehouse W
+      election-replay review export --warehouse W 7ba16a76 --out case-7ba16a76
+    """
+
+
+@review.command("mark")
+@warehouse_option
+@click.argument("finding_id")
+@click.option("--as", "state", required=True, help="seen, false_alarm, ticket, or open to take a mark back.")
+@click.option("--ticket", metavar="NAME", help="The ticket that it is worked on in.")
+@click.option("--note", metavar="TEXT", help="What else there is to say.")
+@click.option("--by", "reviewer", metavar="NAME", help="Who says so; default: the user of this session.")
+def review_mark(
+    warehouse: str, finding_id: str, state: str, ticket: str | None, note: str | None, reviewer: str | None
+) -> None:
+    """Mark a finding. A later mark takes the place of an earlier one, which stays in the table.
+
+    \b
+    Example
+      election-replay review mark --warehouse W 7ba16a76 --as ticket --ticket OPS-4711
+    """
+    from jobs.review import mark
+    from jobs.warehouse.warehouse import Warehouse
+
+    row = mark(Warehouse(warehouse), finding_id, state.replace("-", "_"), ticket, note, reviewer)
+    say(f"{row['rule']} {row['finding_id']} of {row['cluster']} / {row['replica_group']} is marked: {row['state']}.")
+
+
+@review.command("list")
+@warehouse_option
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+def review_list(warehouse: str, form: str) -> None:
+    """List the marks that hold.
+
+    \b
+    Example
+      election-replay review list --warehouse W --format csv
+    """
+    schema, batches = published(warehouse).stream(LIST)
+    with while_read():
+        FORMS[form](schema.names, rows_of(batches), None)
+
+
+@review.command("export")
+@warehouse_option
+@click.argument("finding_id")
+@click.option("--out", "out", required=True, metavar="DIR", help="A new folder.")
+@click.option("--note", metavar="TEXT", help="Why it is kept, for case.json.")
+def review_export(warehouse: str, finding_id: str, out: str, note: str | None) -> None:
+    """Write the fewest lines that still show a finding, with names in place of addresses: a regression case.
+
+    The case is read and judged once more before this ends. Names of hosts have no form by which they could be known:
+    look through the lines before you pass them on.
+
+    \b
+    Example
+      election-replay review export --warehouse W 7ba16a76 --out case-7ba16a76
+    """
+    from jobs.engines.local_engine import LocalEngine
+    from jobs.look import look
+    from jobs.reading.published import Published
+    from jobs.review import case_of, export, found_again
+    from jobs.settings.config import Config
+    from jobs.warehouse.warehouse import Warehouse
+
+    case = case_of(published(warehouse), finding_id)
+    files = export(case, note, Path(out))
+    say(f"Wrote {len(case.lines):,} of {case.lines_before:,} lines in {len(files):,} files below {out}.")
+    with (
+        tempfile.TemporaryDirectory(prefix="election-replay-case-") as scratch,
+        closing(LocalEngine(cores=1, preload=PRELOAD)) as engine,
+    ):
+        tables = Warehouse(f"{scratch}/warehouse")
+        look(engine, out, tables, Config(), Path(scratch))
+        again = [*found_again(Published(tables).rows("SELECT rule, severity FROM findings"), case.finding)]
+    if again:
+        say("Read and judged again, the case shows the finding.")
+    else:
+        say("Read and judged again, the case does not show the finding: the form of its addresses matters to it.")

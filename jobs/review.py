@@ -1,0 +1,181 @@
+"""Review: what people say of findings, and the smallest logs that still show one.
+
+Marks stand in a table of their own, ``side/reviews``, of which every row is one mark: nobody's is overwritten, and
+nothing that is judged reads them. A finding that is exported becomes a regression case: the lines without which it is
+not found, with names in place of addresses.
+"""
+
+import getpass
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding
+from election_core.replay import arrow_passes as core
+from election_core.replay.fact_rows import values_of
+from jobs import JobError
+from jobs.landing.pseudonyms import Pseudonyms
+from jobs.reading.explain import the_finding
+from jobs.reading.published import Published
+from jobs.settings.config import ADDRESS, CLIENT_ID
+from jobs.warehouse.data_files import record_batch
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from schemas.reviews import STATES
+
+FACTS = TABLES["facts"]
+TRIES = 400
+"""So often a case is judged while it is made smaller; what is left then is small enough."""
+
+Row = dict[str, Any]
+
+
+def mark(
+    warehouse: Warehouse, finding_id: str, state: str, ticket: str | None, note: str | None, reviewer: str | None = None
+) -> Row:
+    """Mark a published finding, which the beginning of its id names; the row that says so.
+
+    Raises :class:`~jobs.JobError` for a finding or state that there is not, and for a ticket that is not named.
+    """
+    if state not in STATES:
+        raise JobError(f"{state} is no mark: give one of {', '.join(STATES)}")
+    if state == "ticket" and not ticket:
+        raise JobError("name the ticket: --ticket NAME")
+    found = the_finding(Published(warehouse), finding_id.strip().lower())
+    row = {name: found[name] for name in ("finding_id", "cluster", "replica_group", "rule")} | {
+        "reviewed_at": datetime.now(UTC),
+        "state": state,
+        "ticket": ticket,
+        "note": note,
+        "reviewer": reviewer or getpass.getuser(),
+    }
+    warehouse.append([row], "reviews")
+    return row
+
+
+# -- regression cases --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A finding with the lines that are left of its cluster, as ``(source_node, stream, text)`` in program order."""
+
+    finding: Row
+    lines: tuple[tuple[str, str, str], ...]
+    lines_before: int
+
+
+EVENTS = f"""
+    SELECT {", ".join(core.FOLD_COLUMNS)} FROM events
+    WHERE cluster = ? AND NOT contains(stream, '/')
+    ORDER BY cluster, source_node, stream, file_time, fingerprint, line_no
+"""  # noqa: S608 - our own names
+TEXTS = "SELECT event_id, source_node, stream, text FROM log_lines WHERE cluster = ?"
+
+
+def case_of(published: Published, finding_id: str) -> Case:
+    """The smallest case that is found: of the nodes, then of the lines, as many are left out as can be.
+
+    Raises :class:`~jobs.JobError` where the lines that are kept do not show the finding: one that rests on metadata
+    snapshots, on an inventory, or on what is missing.
+    """
+    finding = the_finding(published, finding_id.strip().lower())
+    [batch] = published.query_with(EVENTS, [finding["cluster"]]).combine_chunks().to_batches() or [None]
+    if batch is None or not shows(batch, range(batch.num_rows), finding):
+        raise JobError(
+            "the lines that are kept do not show this finding by themselves: it rests on metadata snapshots, on the "
+            "settings, or on lines of no interest; export the whole logs of the cluster instead"
+        )
+    kept = shrunk(batch, finding)
+    texts = {row["event_id"]: row for row in published.rows(TEXTS, [finding["cluster"]])}
+    ids = batch.column("event_id").to_pylist()
+    rows = [texts[ids[number]] for number in kept]
+    return Case(finding, tuple((row["source_node"], row["stream"], row["text"]) for row in rows), batch.num_rows)
+
+
+def shrunk(batch: pa.RecordBatch, finding: Row) -> list[int]:
+    """The rows without any of which, as far as was tried, the finding is not found: halves, quarters, single rows."""
+    left, tries = list(range(batch.num_rows)), 0
+    by_node = [list(rows) for _, rows in groupby(left, key=batch.column("source_node").to_pylist().__getitem__)]
+    for node in by_node:
+        without = [row for row in left if row not in set(node)]
+        if without and shows(batch, without, finding):
+            left = without
+    size = max(len(left) // 2, 1)
+    while size and tries < TRIES:
+        at = 0
+        while at < len(left) and tries < TRIES:
+            without = left[:at] + left[at + size :]
+            tries += 1
+            if without and shows(batch, without, finding):
+                left = without
+            else:
+                at += size
+        size //= 2
+    return left
+
+
+def shows(batch: pa.RecordBatch, rows: Sequence[int], finding: Row) -> bool:
+    """Whether these events give a finding of the same rule and severity about the same members."""
+    chosen = batch.take(pa.array(rows, pa.int64()))
+    facts = [one for one in core.fold([chosen], core.NO_INVENTORY) if isinstance(one, Fact)]
+    ordered = sorted(facts, key=lambda fact: (fact.cluster, fact.replica_group))
+    if not ordered:
+        return False
+    values = values_of(FACTS.names)
+    judged = core.judge([record_batch(FACTS, [values(fact) for fact in ordered])])
+    return any(isinstance(row, Finding) and alike(row, finding) for row in judged)
+
+
+def alike(row: Finding, finding: Row) -> bool:
+    """Whether a finding says the same of the same."""
+    same = ("replica_group", "rule", "severity")
+    return all(getattr(row, name) == finding[name] for name in same) and set(row.nodes) == set(finding["nodes"])
+
+
+def export(case: Case, note: str | None, into: Path) -> list[Path]:
+    """Write a case as a landing zone of one cluster, ``case``, with ``case.json`` that says what is found in it.
+
+    Addresses and client ids get names under a key that is thrown away, so that nothing leads back to them. Raises
+    :class:`~jobs.JobError` where the folder holds something already.
+    """
+    if into.exists() and any(into.iterdir()):
+        raise JobError(f"{into} holds something already: give a new folder")
+    names = Pseudonyms((ADDRESS, CLIENT_ID), os.urandom(32))
+    written = []
+    for (node, stream), lines in groupby(case.lines, key=lambda line: line[:2]):
+        file = into / "case" / "nodes" / node / "logs" / stream
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{names.in_text(text)}\n" for _, _, text in lines), encoding="utf-8")
+        written.append(file)
+    told = ("rule", "severity", "certainty", "protocol", "replica_group", "nodes")
+    about = {name: case.finding[name] for name in told} | {
+        "summary": names.in_text(case.finding["summary"]),
+        "note": names.in_text(note) if note else None,
+        "lines": len(case.lines),
+        "lines_before": case.lines_before,
+    }
+    (into / "case.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return written
+
+
+def found_again(findings: Iterable[Row], finding: Row) -> Iterator[Row]:
+    """Those of ``findings`` that say what an exported finding says, after its lines were read again."""
+    for row in findings:
+        if (row["rule"], row["severity"]) == (finding["rule"], finding["severity"]):
+            yield row
+
+
+if __name__ == "__main__":
+    from jobs.cli.app import main
+
+    sys.exit(main(["review", *sys.argv[1:]]))

@@ -1,0 +1,42 @@
+"""docs/runbook.md: what to do about the findings of each rule, by system and cause."""
+
+import sys
+from collections.abc import Iterator
+
+from election_core.model.catalogue import CATALOGUE
+from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
+
+HEAD = """# Runbook
+
+Generated from `election_core/model/next_steps/` by `python -m jobs.showing.runbook_page`; do not edit.
+
+What to do when a finding is told: three things to check, in this order, and one that makes it worse. `election-replay
+explain` shows the steps of one finding; the views `next_steps` and `rules` have them for SQL. Names in capitals are to
+be filled in; what a rule means and what would refute it stands in [rules.md](rules.md). The commands are those of
+RocketMQ 5 (`mqadmin`), etcd 3.5 (`etcdctl`, `etcdutl`), ZooKeeper 3.4 to 3.9 (`zkServer.sh`, `zkCli.sh`, four letter
+words) and of Linux; each only looks, but for `mqadmin sendMsgStatus`, which sends ten messages to see whether they are
+taken."""
+
+NAMES = {"rocketmq": "RocketMQ", "etcd": "etcd", "zookeeper": "ZooKeeper", ANY: "Any system"}
+
+
+def page() -> Iterator[str]:
+    """The lines of the page."""
+    yield from HEAD.splitlines()
+    for rule in CATALOGUE:
+        yield ""
+        yield f"## {rule.rule}"
+        yield ""
+        yield rule.meaning
+        for steps in NEXT_STEPS:
+            if steps.rule == rule.id:
+                yield ""
+                cause = "" if steps.cause == ANY else f", where {CAUSES[steps.cause]}"
+                yield f"**{NAMES[steps.system]}{cause}**"
+                yield ""
+                yield from (f"{number}. {check}" for number, check in enumerate(steps.checks, 1))
+                yield f"4. {steps.do_not} ({steps.source})"
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join(page()) + "\n")

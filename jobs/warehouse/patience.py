@@ -1,0 +1,38 @@
+"""Writing to HDFS while one of its machines is down.
+
+The NameNode goes on naming a DataNode that has died: for ten minutes where its settings are Hadoop's own, for half a
+minute with ``dfs.namenode.avoid.write.stale.datanode``. Java's client then asks for another one; that of Delta's writer
+gives up. What it gave up has not been written: a commit is a file that is renamed when all of it is there.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from deltalake.exceptions import DeltaError
+
+Answer = TypeVar("Answer")
+
+NO_MACHINE = re.compile(r"HdfsObjectStore error: IO error")
+"""What the writer says when a DataNode does not answer it."""
+
+WAITS = (1, 2, 5, 10, 20, 30)
+"""Seconds before each new attempt."""
+
+
+def patiently(write: Callable[[], Answer]) -> Answer:
+    """Write, and once more where a machine of HDFS did not answer; what has failed to the end is raised."""
+    for wait in WAITS:
+        try:
+            return write()
+        except (DeltaError, OSError) as error:
+            if not no_machine(error):
+                raise
+            time.sleep(wait)
+    return write()
+
+
+def no_machine(error: BaseException) -> bool:
+    """Whether a machine of HDFS did not answer: another one may."""
+    return NO_MACHINE.search(str(error)) is not None

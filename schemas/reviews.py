@@ -1,0 +1,37 @@
+"""``side/reviews``: what people say of findings. No replay writes it, and nothing that is judged reads it."""
+
+from schemas.common import CLUSTER, REPLICA_GROUP
+from schemas.model import STRING, TIMESTAMP, Column, Table
+
+STATES = ("seen", "false_alarm", "ticket", "open")
+"""What a finding may be marked as; ``open`` takes a mark back."""
+
+TABLE = Table(
+    name="reviews",
+    layer="side",
+    comment="One row for each time that somebody marked a finding; the latest one holds.",
+    columns=(
+        Column(name="finding_id", type=STRING, comment="The finding.", nullable=False, key=True),
+        CLUSTER,
+        REPLICA_GROUP,
+        Column(name="rule", type=STRING, comment="Its rule.", nullable=False),
+        Column(
+            name="reviewed_at",
+            type=TIMESTAMP,
+            comment="When it was marked.",
+            nullable=False,
+            key=True,
+            unit="UTC",
+        ),
+        Column(
+            name="state",
+            type=STRING,
+            comment="seen, false_alarm, ticket (it is worked on there), or open (the mark is taken back).",
+            nullable=False,
+            one_of=STATES,
+        ),
+        Column(name="ticket", type=STRING, comment="Name or address of the ticket."),
+        Column(name="note", type=STRING, comment="What else there is to say."),
+        Column(name="reviewer", type=STRING, comment="Who says so.", nullable=False),
+    ),
+)

@@ -1,0 +1,259 @@
+"""A night on YARN and HDFS, of which a machine of each dies in the middle, is a night on one machine."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyspark
+import pytest
+from hdfs_native import Client
+
+from jobs import JobError
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from tests.clusters.hadoop import Hadoop
+from tests.conftest import Landing
+from tests.daemons import wait_until
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+SPARK = Path(pyspark.__file__).parent
+PROFILE = ROOT / "conf/spark/yarn.conf"
+RUNS = (
+    "etcd/kill-leader-34-text",
+    "rocketmq-acting-master/delay-escape",
+    "rocketmq-controller/master-killed-5.2.0",
+    "rocketmq-dledger/isolate-leader-497",
+    "zookeeper/kill-leader-384",
+)
+"""One of each system, besides the demo."""
+
+OF_THE_RUN = {"runs", "validations", "landed_files"}
+"""Tables that tell of one run, and of when files were made."""
+
+SAME = "--config conf/pipeline.yaml"
+
+
+@pytest.fixture(scope="module")
+def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
+    """Two machines, each with a DataNode and a NodeManager; the folders of everybody, and what the profile asks for."""
+    began = time.monotonic()
+    cluster = Hadoop(tmp_path_factory.mktemp("hadoop"))
+    try:
+        cluster.start()
+        tell(began, "started: 1 NameNode, 2 DataNodes, 1 ResourceManager, 2 NodeManagers")
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def prepared(hadoop: Hadoop) -> Hadoop:
+    """What is done once."""
+    began = time.monotonic()
+    for command in printed("make worker-archive", "hdfs dfs -put"):
+        run(command, hadoop, "hdfs")
+    folders = admin(hadoop)
+    for folder, owner, rights in (
+        ("/spark-events", "hdfs", 0o1777),
+        ("/user", "hdfs", 0o755),
+        ("/user/lander", "lander", 0o700),
+        ("/logs", "lander", 0o755),
+        ("/warehouse", "lander", 0o755),
+    ):
+        folders.mkdirs(folder, rights, True)
+        folders.set_permission(folder, rights)
+        folders.set_owner(folder, owner)
+    tell(began, "prepared: Spark's jars and Python's packages are on HDFS")
+    return hadoop
+
+
+def test_a_night_outlives_a_machine_of_yarn_and_one_of_hdfs(prepared: Hadoop, landing: Landing, tmp_path: Path) -> None:
+    zone = landing(RUNS)
+    demo = ROOT / "examples/landing"
+    files = put(prepared, zone, "/logs") + put(prepared, demo, "/logs")
+    began = time.monotonic()
+    [command] = printed("spark-submit", "spark-submit")
+    job = Job.submitted(command, prepared, "lander", tmp_path / "submit.log")
+    job.wait_until(lambda: job.driver is not None)
+    driver = job.driver
+    assert driver is not None
+    tell(began, f"the driver of {job.application} runs on NodeManager {driver}")
+    job.wait_until(lambda: prepared.processes_on(1 - driver, "pyspark.daemon"))
+    prepared.kill_machine(1 - driver)
+    tell(began, f"killed NodeManager {1 - driver} and its executors")
+    job.wait_until(lambda: "\nland " in job.said)
+    prepared.datanodes[0].kill()
+    tell(began, "killed DataNode 0")
+    job.ends()
+    print(job.said)
+    tell(began, f"done: {files} files")
+    assert "Published: run" in job.said
+    here = tmp_path / "logs"
+    for source in (zone, demo):
+        shutil.copytree(source, here, dirs_exist_ok=True)
+    run(f"election-replay run --landing {here} --warehouse {tmp_path / 'w'} {SAME} --engine local", prepared, "lander")
+    admin(prepared)
+    there, local = Warehouse("hdfs:///warehouse"), Warehouse(str(tmp_path / "w"))
+    for table in [name for name in TABLES if name not in OF_THE_RUN]:
+        assert rows(there, table) == rows(local, table), table
+    assert len(rows(there, "findings")) > 10
+
+
+@dataclass
+class Job:
+    """A command that runs on YARN, and what its client writes."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    cluster: Hadoop
+
+    @classmethod
+    def submitted(cls, command: str, cluster: Hadoop, user: str, log: Path) -> "Job":
+        """Start a command as it is printed."""
+        words, where = shlex.split(command), environment(cluster, user)
+        with log.open("w") as out:
+            return cls(subprocess.Popen(words, cwd=ROOT, env=where, stdout=out, stderr=out), log, cluster)
+
+    @property
+    def application(self) -> str:
+        """How YARN calls it; nothing before it is submitted."""
+        found = re.search(r"Submitted application (\S+)", self.log.read_text())
+        return found[1] if found else ""
+
+    @property
+    def driver(self) -> int | None:
+        """On which NodeManager its driver runs."""
+        return self.cluster.driver_of(self.application) if self.application else None
+
+    @property
+    def said(self) -> str:
+        """What its drivers have said."""
+        return "\n" + self.cluster.said(self.application)
+
+    def wait_until(self, done: Callable[[], object]) -> None:
+        """Wait for something that it does."""
+        wait_until(lambda: self.process.poll() is not None or done(), 400)
+        assert self.process.poll() is None, self.all
+
+    def ends(self) -> None:
+        """Wait for its end, which must be a good one."""
+        assert self.process.wait(600) == 0, self.all
+
+    @property
+    def all(self) -> str:
+        """All that is known of it."""
+        return self.said + self.cluster.said(self.application, "stderr")[-3000:] + self.log.read_text()[-3000:]
+
+
+def test_three_users_have_the_rights_that_they_need_and_no_others(hadoop: Hadoop, landing: Landing) -> None:
+    make, give, land, hand_over, again, judge, read = rights()
+    run(f"{make} && {give}", hadoop, "hdfs")
+    put(hadoop, landing(["etcd/kill-leader-34-text"]), "/payments/logs", "hdfs")
+    assert "permission is denied" in refused(land, hadoop, "reader")
+    run(land, hadoop, "lander")
+    run(hand_over, hadoop, "hdfs")
+    assert "permission is denied" in refused(judge, hadoop, "lander")
+    assert "permission is denied" in refused(judge, hadoop, "reader")
+    assert "Published: run" in run(judge, hadoop, "judge")
+    assert "LEADERLESS" in run(read, hadoop, "reader")
+    put(hadoop, landing(["etcd/kill-leader-33"]), "/payments/logs", "hdfs")
+    assert "permission is denied" in refused(again, hadoop, "judge")
+    assert "Published" not in run(again, hadoop, "lander")
+    run(judge, hadoop, "judge")
+    assert "kill-leader-33" in run(read, hadoop, "reader")
+
+
+def test_of_two_commits_on_one_version_hdfs_takes_one(hadoop: Hadoop) -> None:
+    admin(hadoop)
+    tables = Warehouse("hdfs:///commits")
+    tables.create()
+    version = tables.version("events")
+    tables.replace([], "events", ["1"], "first", version)
+    with pytest.raises(JobError, match="another job has written"):
+        tables.replace([], "events", ["1"], "second", version)
+
+
+def rights() -> list[str]:
+    """The commands of the page about rights."""
+    page = (ROOT / "docs/clusters.md").read_text(encoding="utf-8")
+    return re.findall(r"(?m)^    (\S.*)$", page.partition("## Rights")[2].partition("\n## ")[0])
+
+
+def ended(command: str, cluster: Hadoop, user: str) -> "subprocess.CompletedProcess[str]":
+    """A command as a user types it into a shell, when it is over."""
+    words, where = ["sh", "-c", command], environment(cluster, user)
+    return subprocess.run(words, cwd=ROOT, env=where, capture_output=True, text=True, check=False)
+
+
+def refused(command: str, cluster: Hadoop, user: str) -> str:
+    """What is said of a command that must not succeed, in one line."""
+    done = ended(command, cluster, user)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stderr
+
+
+def rows(warehouse: Warehouse, table: str) -> list[str]:
+    """All published rows of a table, in an order of their own."""
+    version = warehouse.published_versions(warehouse.last_run())[table]
+    found = warehouse.dataset(table, version).to_table().to_pylist()
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in found)
+
+
+def printed(first: str, last: str) -> list[str]:
+    """The commands of the profile from one to another, as a shell takes them."""
+    text = re.sub(r"(?m)^#( |$)", "", PROFILE.read_text(encoding="utf-8"))
+    lines = [line.strip() for line in re.findall(r"(?m)^  (\S.*)$", re.sub(r"\\\n\s*", "", text))]
+    begin = next(number for number, line in enumerate(lines) if line.startswith(first))
+    end = next(number for number, line in enumerate(lines) if line.startswith(last))
+    return lines[begin : end + 1]
+
+
+def run(command: str, cluster: Hadoop, user: str) -> str:
+    """Run a command as it is printed. It must succeed."""
+    done = ended(command, cluster, user)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def environment(cluster: Hadoop, user: str) -> dict[str, str]:
+    """Where a user types commands."""
+    kept = cluster.environment(user)
+    path = os.pathsep.join([str(SPARK / "bin"), str(Path(sys.executable).parent), kept["PATH"]])
+    return kept | {"SPARK_HOME": str(SPARK), "PATH": path}
+
+
+def admin(cluster: Hadoop) -> Client:
+    """HDFS as its superuser sees it."""
+    return client(cluster, "hdfs")
+
+
+def client(cluster: Hadoop, user: str) -> Client:
+    """HDFS as a user sees it."""
+    os.environ["HADOOP_CONF_DIR"] = str(cluster.root / "client")
+    os.environ["HADOOP_USER_NAME"] = user
+    return Client(f"hdfs://127.0.0.1:{cluster.ports[0]}")
+
+
+def put(cluster: Hadoop, folder: Path, target: str, user: str = "lander") -> int:
+    """Copy a folder to HDFS; how many files."""
+    there = client(cluster, user)
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    for path in files:
+        with there.create(f"{target}/{path.relative_to(folder)}") as out:
+            out.write(path.read_bytes())
+    return len(files)
+
+
+def tell(began: float, what: str) -> None:
+    """Say what was done, and after how many seconds."""
+    print(f"  {time.monotonic() - began:6.1f} s  {what}", flush=True)

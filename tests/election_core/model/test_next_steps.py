@@ -1,0 +1,120 @@
+"""Each rule says what to do next, in each system that it judges, with commands that those systems really have."""
+
+import re
+
+import pytest
+
+from election_core.model.catalogue import CATALOGUE, Rule, RuleId
+from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS, SYSTEMS, NextSteps, commands, steps_for
+from election_core.model.next_steps.steps import ETCD, ROCKETMQ, ZOOKEEPER
+
+KNOWN = {
+    "mqadmin": {
+        # tools/src/main/java/org/apache/rocketmq/tools/command: each name with its options
+        "clusterList": "mic",
+        "brokerStatus": "bc",
+        "getBrokerConfig": "bc",
+        "haStatus": "bci",
+        "getBrokerEpoch": "bci",
+        "getSyncStateSet": "abci",
+        "getControllerMetaData": "a",
+        "getControllerConfig": "a",
+        "topicRoute": "tl",
+        "topicStatus": "tc",
+        "consumerProgress": "gtsc",
+        "consumerConnection": "gb",
+        "consumerStatus": "gibs",
+        "queryCq": "tqicbg",
+        "queryMsgByKey": "tkbemc",
+        "sendMsgStatus": "bsc",
+    },
+    "etcdctl": {"endpoint status", "endpoint health", "endpoint hashkv", "member list", "alarm list", "snapshot save"},
+    "words": {"srvr", "mntr", "conf"},
+    "others": {
+        *(
+            "zkServer.sh status",
+            "zkCli.sh -server",
+            "zkTxnLogToolkit.sh --dump",
+            "zkSnapShotToolkit.sh DATA_DIR/version-2/snapshot.ZXID",
+        ),
+        *(
+            "etcd-dump-logs DATA_DIR",
+            "curl -s",
+            "chronyc tracking",
+            "chronyc sources",
+            "journalctl -u",
+            "journalctl -k",
+        ),
+        *("grep -i", "systemctl status", "iostat -x", "ps -eo", "nc -vz", "ls -l", "cat STORE/brokerIdentity"),
+        *("cat DATA_DIR/myid", "cat DATA_DIR/version-2/acceptedEpoch", "df -h", "election-replay explain"),
+        *("election-replay sql", "election-replay inspect", "election-replay replay"),
+    },
+}
+"""Names of commands, as the sources of those systems have them."""
+
+
+def commands_said() -> list[str]:
+    return sorted({check.command for steps in NEXT_STEPS for check in steps.checks})
+
+
+@pytest.mark.parametrize("command", commands_said())
+def test_a_command_is_one_that_its_tool_has(command: str) -> None:
+    tool, *words = command.split()
+    if tool == "mqadmin":
+        options = re.findall(r" -(\w)\b", command)
+        assert set(options) <= set(KNOWN["mqadmin"][words[0]]) | {"n"}, command  # type: ignore[call-overload]
+    elif tool == "etcdctl":
+        assert " ".join(words[:2]) in KNOWN["etcdctl"]
+    elif tool == "echo":
+        assert words[0] in KNOWN["words"]
+        assert command.endswith("| nc HOST 2181")
+    else:
+        assert " ".join([tool, words[0]]) in KNOWN["others"]
+
+
+def test_no_command_is_kept_that_nobody_is_told() -> None:
+    kept = {value for name, value in vars(commands).items() if name.isupper()}
+    assert kept <= set(commands_said())
+
+
+OF_DLEDGER = {RuleId.LEADER_KEPT_WITHOUT_QUORUM, RuleId.WRONG_VOTE_RESULT}
+"""Rules of the Raft family that only DLedger's logs can break: no other prints what they need."""
+
+
+def systems_of(rule: Rule) -> set[str]:
+    """The systems whose protocols judge a rule; a judge that all protocols share stands for the others beside it."""
+    rooms = {module.split(".")[1] for module in rule.judged_by if module.startswith("protocols.")}
+    if "raft_family" in rooms:
+        rooms = rooms - {"raft_family"} | {"dledger"} | ({"raft"} if rule.id not in OF_DLEDGER else set())
+    return {SYSTEMS.get(room, ANY) for room in rooms} or {ROCKETMQ, ETCD, ZOOKEEPER, ANY}
+
+
+@pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.rule)
+def test_each_rule_says_what_to_do_in_each_system_that_it_judges(rule: Rule) -> None:
+    for system in systems_of(rule):
+        found = steps_for(rule.rule, system)
+        assert found, system
+        assert found.system in {system, ANY}
+
+
+@pytest.mark.parametrize("steps", NEXT_STEPS, ids=lambda steps: f"{steps.rule}-{steps.system}-{steps.cause}")
+def test_steps_are_three_different_checks_and_one_warning(steps: NextSteps) -> None:
+    assert len({check.look for check in steps.checks}) == 3
+    assert len({check.command for check in steps.checks}) >= 2
+    assert steps.do_not.startswith("Do not ")
+    assert steps.do_not.endswith(".")
+    assert steps.source
+    assert steps.cause in CAUSES
+    assert steps.cause == ANY or steps_for(steps.rule, steps.system).cause == ANY  # type: ignore[union-attr]
+
+
+def test_of_one_rule_system_and_cause_there_is_one() -> None:
+    keys = [(one.rule, one.system, one.cause) for one in NEXT_STEPS]
+    assert len(set(keys)) == len(keys)
+
+
+def test_what_fits_best_comes_first() -> None:
+    assert steps_for("LEADERLESS", ETCD, "died").cause == "died"  # type: ignore[union-attr]
+    assert steps_for("LEADERLESS", ETCD, "was_set").cause == ANY  # type: ignore[union-attr]
+    assert steps_for("LOG_GAP", ETCD).system == ANY  # type: ignore[union-attr]
+    assert steps_for("NO_RULE", ETCD) is None

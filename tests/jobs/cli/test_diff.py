@@ -1,0 +1,147 @@
+"""Two runs compared, the state of a former one, and answers that are cut or read only in part."""
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+from jobs.cli import output
+from jobs.cli.app import GROUPS, cli, main
+from jobs.warehouse.warehouse import Warehouse
+from tests.jobs.tables import NOON, finding, publish, put, term
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> str:
+    """Two published runs, r1 and r2: one finding stayed, one went, one came and one is graver than before."""
+    tables = Warehouse(str(tmp_path / "w"))
+    tables.create()
+    stays, worse = finding("aaa", "LEADERLESS", 0, 5), finding("bbb", "LEADERLESS", 10, 15)
+    put(tables, "findings", stays, worse, finding("ccc", "LOG_GAP", 1, 2))
+    put(tables, "terms", term(1, "n1", 0, None))
+    publish(tables)
+    DeltaTable(tables.location("findings")).delete()
+    put(tables, "findings", stays | {"last_seen_at": NOON}, worse | {"severity": "critical", "summary": "Worse."})
+    put(tables, "findings", finding("ddd", "DOUBLE_VOTE", 20, 21))
+    put(tables, "terms", term(2, "n2", 9, None))
+    later: dict[str, Any] = {"run_id": "r2", "published_at": NOON + timedelta(hours=1)}
+    [row] = [one for one in tables.runs() if one["run_id"] == "r1"]
+    versions = [(name, version) for name, version in tables.versions().items() if name != "runs"]
+    tables.append([row | later | {"versions": versions, "counts": []}], "runs")
+    return tables.root
+
+
+def said(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:
+    """What a command prints."""
+    assert main(args) == code
+    out, err = capsys.readouterr()
+    return out if code == 0 else err
+
+
+def test_what_appeared_vanished_and_changed(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "diff", "--warehouse", warehouse, "r1", "r2", "--format", "json"))
+    assert [(row["change"], row["finding_id"], row["columns"]) for row in found["findings"]] == [
+        ("appeared", "ddd", None),
+        ("changed", "bbb", ["severity", "summary"]),
+        ("vanished", "ccc", None),
+    ]
+    assert found["rows"]["terms"] == {"only_before": 0, "only_after": 1}
+    text = said(capsys, "diff", "--warehouse", warehouse)
+    assert "Findings: 1 appeared, 1 vanished, 1 changed" in text
+    assert "~ CRITICAL LEADERLESS  c1 / g1  bbb" in text
+    assert "severity before: warning" in text
+    assert "- WARNING LOG_GAP" in text
+
+
+def test_the_other_way_round_it_is_the_contrary(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "diff", "--warehouse", warehouse, "r2", "r1", "--format", "json"))
+    assert {row["finding_id"]: row["change"] for row in found["findings"]} == {
+        "ccc": "appeared",
+        "bbb": "changed",
+        "ddd": "vanished",
+    }
+
+
+def test_a_run_and_itself_do_not_differ(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "diff", "--warehouse", warehouse, "r2", "last")
+    assert "Findings: 0 appeared, 0 vanished, 0 changed" in text
+    assert "All other rows of the gold tables are the same." in text
+
+
+def test_a_former_run_can_be_asked(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ("sql", "--warehouse", warehouse, "SELECT finding_id FROM findings ORDER BY 1", "--format", "json")
+    ids = {run: [row["finding_id"] for row in json.loads(said(capsys, *ask, "--run", run))] for run in ("r1", "last")}
+    assert ids == {"r1": ["aaa", "bbb", "ccc"], "last": ["aaa", "bbb", "ddd"]}
+    assert "several runs begin with r" in said(capsys, *ask, "--run", "r", code=1)
+    assert "no run is called x" in said(capsys, *ask, "--run", "x", code=1)
+
+
+def test_a_run_whose_files_are_gone_is_kept_no_longer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for commit in Path(Warehouse(warehouse).location("findings"), "_delta_log").glob("0*1.json"):
+        commit.unlink()
+    assert "run r1 is kept no longer" in said(capsys, "diff", "--warehouse", warehouse, code=1)
+
+
+def test_a_table_is_cut_and_says_so(
+    warehouse: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "TABLE_ROWS", 10)
+    ask = ("sql", "--warehouse", warehouse, "SELECT range AS number FROM range(30)")
+    assert "(10 rows; there are more: --limit 0 shows all)" in said(capsys, *ask)
+    assert "(30 rows)" in said(capsys, *ask, "--limit", "0")
+    assert "(20 rows; there are more" in said(capsys, *ask, "--limit", "20")
+    assert len(json.loads(said(capsys, *ask, "--format", "json"))) == 30
+    assert len(said(capsys, *ask, "--format", "csv", "--limit", "7").splitlines()) == 8
+    assert (
+        said(capsys, *ask, "--format", "json", "--limit", "2")
+        == json.dumps([{"number": 0}, {"number": 1}], indent=1) + "\n"
+    )
+    assert said(capsys, *ask[:-1], "SELECT 1 AS a WHERE false", "--format", "json") == "[]\n"
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_whoever_stops_reading_has_what_they_wanted(warehouse: str, form: str) -> None:
+    code = "import sys; from jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    query = "SELECT range AS number, repeat('x', 100) AS text FROM range(100000)"
+    command = [sys.executable, "-c", code, "sql", "--warehouse", warehouse, query, "--format", form, "--limit", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asked:
+        assert asked.stdout
+        assert asked.stderr
+        assert asked.stdout.readline()
+        asked.stdout.close()
+        assert asked.stderr.read() == ""
+    assert asked.returncode == 0
+
+
+def test_a_narrow_terminal_gets_records(
+    warehouse: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(type(output.OUT), "is_terminal", True)
+    monkeypatch.setattr(output.OUT, "_width", 20)
+    text = said(capsys, "sql", "--warehouse", warehouse, "SELECT 'one' AS a, 'a long word of text' AS bc")
+    assert text.splitlines() == ["-- 1 ", "a   one", "bc  a long word of text", "(1 rows)"]
+
+
+def test_places_may_come_from_the_environment(
+    warehouse: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ELECTION_REPLAY_WAREHOUSE", warehouse)
+    assert "(1 rows)" in said(capsys, "sql", "SELECT 1 AS one")
+
+
+def test_help_lists_every_command_in_one_group(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = [command.name for commands in GROUPS.values() for command in commands]
+    assert sorted(listed, key=str) == sorted(cli.commands)
+    text = said(capsys, "--help")
+    assert [title for title in GROUPS if f"\n{title}:\n" in text] == list(GROUPS)
+
+
+def test_what_is_called_nearly_so_comes_first(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Did you mean sql?" in said(capsys, "slq", code=2)
+    text = said(capsys, "sql", "--warehouse", warehouse, "SELECT * FROM finding", code=1)
+    assert "The tables and views are: findings, " in text

@@ -1,0 +1,134 @@
+"""Rows are replaced by their key: the same rows as by a dictionary, few files, and no file touched without need."""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+from deltalake.transaction import AddAction
+
+from jobs import JobError
+from jobs.warehouse import replacing
+from jobs.warehouse.data_files import DataFile, place, write_data_files
+from jobs.warehouse.replacing import Gone, Piece, anew, kept
+from jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse, delta_schema
+from schemas import TABLES
+
+TERMS = TABLES["terms"]
+Key = tuple[str, str]
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    made = Warehouse(str(tmp_path / "w"))
+    made.create()
+    return made
+
+
+def row(key: Key, term: int) -> tuple[object, ...]:
+    """A row of ``terms``, of a group."""
+    given = {"cluster": key[0], "replica_group": key[1], "protocol": "raft", "term": term}
+    filled = {one.name: "x" if one.type.sql == "STRING" else 0 for one in TERMS.columns if not one.nullable}
+    return tuple((filled | given).get(name) for name in TERMS.names)
+
+
+def written(warehouse: Warehouse, rows: Iterable[tuple[Key, int]]) -> list[DataFile]:
+    return write_data_files(((TERMS.name, row(key, term)) for key, term in rows), warehouse.root)
+
+
+def alone(work: Callable[[Piece], list[DataFile]], pieces: Sequence[Piece]) -> list[list[DataFile]]:
+    return [work(piece) for piece in pieces]
+
+
+def night(warehouse: Warehouse, news: dict[Key, int], gone: Gone) -> set[str]:
+    """Replace what is gone by the news; the paths of the files that went."""
+    plan = anew(warehouse, TERMS.name, gone)
+    files = [*written(warehouse, sorted(news.items())), *kept(alone, [plan])]
+    warehouse.exchange(files, {file.path: file.size for file in plan.files}, TERMS.name, "night", plan.version)
+    return {file.path for file in plan.files}
+
+
+def stored(warehouse: Warehouse) -> dict[Key, int]:
+    """The rows as they are; fails on a key that is there twice."""
+    rows = warehouse.rows(TERMS.name, ["cluster", "replica_group", "term"])
+    found = {(one["cluster"], one["replica_group"]): one["term"] for one in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def paths(warehouse: Warehouse) -> list[str]:
+    return pa.table(warehouse.opened(TERMS.name).get_add_actions())["path"].to_pylist()
+
+
+@pytest.mark.parametrize("few", [0, 200_000])
+def test_rows_are_those_of_a_dictionary_and_files_stay_few(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(replacing, "FEW_ROWS", few)
+    monkeypatch.setattr(replacing, "PIECE_ROWS", 60)
+    chance, wanted = random.Random(5), dict[Key, int]()
+    keys = [(f"c{cluster}", f"g{group}\0ü") for cluster in range(12) for group in range(cluster + 1)]
+    for number in range(25):
+        news = dict.fromkeys(chance.sample(keys, 9), number)
+        whole = frozenset(chance.sample([cluster for cluster, _ in keys], number % 3))
+        wanted = {key: term for key, term in wanted.items() if key[0] not in whole} | news
+        night(warehouse, news, Gone(whole, frozenset(news)))
+        assert stored(warehouse) == wanted
+    assert len(paths(warehouse)) <= 2 * replacing.MOST_SMALL
+
+
+def test_a_file_without_a_key_of_the_night_is_not_touched(warehouse: Warehouse) -> None:
+    keys = sorted(((f"c{number}", "g") for number in range(40)), key=lambda key: place(*key))
+    for part in (keys[:20], keys[20:]):
+        night(warehouse, dict.fromkeys(part, 1), Gone())
+    [first, second] = sorted(paths(warehouse))
+    assert night(warehouse, {keys[3]: 2}, Gone(keys=frozenset({keys[3]}))) == {first}
+    assert second in paths(warehouse)
+    assert night(warehouse, {keys[30]: 2}, Gone(frozenset({keys[30][0]}))) == {second}
+
+
+def test_two_jobs_at_once_cannot_both_exchange(warehouse: Warehouse) -> None:
+    night(warehouse, {("c", "g"): 1}, Gone())
+    plan = anew(warehouse, TERMS.name, Gone(frozenset({"c"})))
+    night(warehouse, {("c", "g"): 2}, Gone(frozenset({"c"})))
+    gone = {file.path: file.size for file in plan.files}
+    with pytest.raises(JobError, match="another job has written"):
+        Warehouse(warehouse.root).exchange([], gone, TERMS.name, "late", plan.version)
+    assert stored(warehouse) == {("c", "g"): 2}
+
+
+def test_a_table_with_other_partitions_is_refused_and_not_filled_with_nulls(tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    events = TABLES["events"]
+    DeltaTable.create(warehouse.location("events"), delta_schema(events), partition_by=["cluster"])
+    with pytest.raises(JobError, match="is partitioned by cluster, not by batch"):
+        warehouse.replace([DataFile("events", "1", "part.parquet", 1, 1)], "events", ["1"], "landing 1")
+    assert warehouse.version("events") == 0
+
+
+def test_a_judged_table_of_an_older_release_begins_anew_and_its_versions_stay_readable(tmp_path: Path) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    schema = delta_schema(TERMS)
+    older = DeltaTable.create(warehouse.location(TERMS.name), schema, partition_by=["cluster"])
+    rows = pa.Table.from_pylist([dict(zip(TERMS.names, row(("c", "g"), 1), strict=True))], TERMS.arrow_schema())
+    older_rows = rows.select([name for name in TERMS.names if name != "cluster"])
+    path = tmp_path / "w" / TERMS.path / "part-1.parquet"
+    pq.write_table(older_rows, path)
+    add = AddAction(path.name, path.stat().st_size, {"cluster": "c"}, 0, data_change=True, stats='{"numRecords": 1}')
+    older.create_write_transaction([add], mode="append", schema=schema, partition_by=["cluster"])
+    warehouse.create()
+    assert (warehouse.count(TERMS.name), warehouse.dataset(TERMS.name, 1).to_table().num_rows) == (0, 1)
+    night(warehouse, {("c", "g"): 2}, Gone(frozenset({"c"})))
+    assert stored(warehouse) == {("c", "g"): 2}
+    assert warehouse.dataset(TERMS.name, 1).to_table()["term"].to_pylist() == [1]
+
+
+def test_a_warehouse_of_a_newer_release_is_refused(warehouse: Warehouse) -> None:
+    newer = {FORM_PROPERTY: str(FORM + 1)}
+    DeltaTable(warehouse.location("runs")).alter.set_table_properties(newer, raise_if_not_exists=False)
+    for use in (Warehouse(warehouse.root).create, Warehouse(warehouse.root).published):
+        with pytest.raises(JobError, match=f"has form {FORM + 1}"):
+            use()
