@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from jobs import JobError
 from jobs.reading.explain import Explanation, explain
 from jobs.reading.incident import Incident, incident
+from jobs.reading.next_steps import lines_of
 from jobs.reading.published import Published
 from jobs.reading.words import (
     Row,
@@ -67,6 +68,7 @@ def finding_page(published: Published, here: Here) -> Page:
             ),
             definitions(answers(explained)),
             *related(explained, here),
+            *([tag("h2", "What to do next"), definitions(lines_of(explained.steps))] if explained.steps else []),
             tag("h2", "Its moment"),
             tag("div", picture(found, links_of(group)), class_="picture", id="lanes"),
             legend(found),

@@ -44,6 +44,7 @@ PAGES = {
         "c1/nodes/n1/logs/broker.log:7",
         "onerror=alert(1)",
         "What would refute it",
+        "What to do next",
         "From it follows",
         "1,234 bytes of messages were cut off",
     ],
