@@ -70,36 +70,45 @@ def opened(browser: Browser, address: str, ready: str) -> Callable[[], Any]:
 
 
 WATCH = """(() => {
-    const plot = document.querySelector('#lanes .js-plotly-plot'), before = plot.data;
+    const before = document.querySelector('svg.plot');
     const letsGo = () => window.let_go = performance.now();
-    const drawn = () => requestAnimationFrame(() => setTimeout(() => {
-        if (plot.data === before || window.drawn_after) return;
-        window.drawn_after = (performance.now() - window.let_go) / 1000;
-        removeEventListener('mouseup', letsGo, true);
-        plot.removeListener('plotly_afterplot', drawn);
-    }));
+    const drawn = new MutationObserver(() => {
+        const now = document.querySelector('svg.plot');
+        if (!now || now === before || window.drawn_after) return;
+        drawn.disconnect();
+        requestAnimationFrame(() => setTimeout(() => {
+            window.drawn_after = (performance.now() - window.let_go) / 1000;
+            removeEventListener('mouseup', letsGo, true);
+        }));
+    });
     window.drawn_after = undefined;
     addEventListener('mouseup', letsGo, true);
-    plot.on('plotly_afterplot', drawn);
+    drawn.observe(document.body, { childList: true, subtree: true });
 })()"""
 """Takes the time from the moment in which the mouse lets go until what came from the server is on the screen."""
+
+BOX = """(() => {
+    const plot = document.querySelector('svg.plot');
+    plot.scrollIntoView({ block: 'center' });
+    const box = plot.getBoundingClientRect();
+    return [box.left, box.right, box.bottom - 16];
+})()"""
 
 
 def zoom(browser: Browser, part: float) -> float:
     """Zooms by mouse into ``part`` of what is shown; the seconds until that is drawn anew."""
-    box = "document.querySelector('#lanes .nsewdrag').getBoundingClientRect()"
-    left, right, middle = browser.value(f"(box => [box.left, box.right, (box.top + box.bottom) / 2])({box})")
+    left, right, middle = browser.value(BOX)
     browser.value(WATCH)
-    browser.drag((left + (right - left) * 0.4, middle), (left + (right - left) * (0.4 + part), middle))
+    begin = left + (right - left) * (1 - part) / 2
+    browser.drag((begin, middle), (begin + (right - left) * part, middle))
     return round(float(browser.until("window.drawn_after")), 2)
 
 
 def unzoom(browser: Browser) -> float:
     """Shows all times again by a double click; the seconds until that is drawn anew."""
-    box = "document.querySelector('#lanes .nsewdrag').getBoundingClientRect()"
-    place = browser.value(f"(box => [box.left + 9, box.bottom - 9])({box})")
+    left, _, bottom = browser.value(BOX)
     browser.value(WATCH)
-    browser.double_click(place)
+    browser.double_click((left + 4, bottom))
     return round(float(browser.until("window.drawn_after")), 2)
 
 
@@ -113,14 +122,16 @@ def main() -> None:
         tables = filled(Path(folder) / "warehouse", given.intervals, given.findings)
         browser = Browser(Path(folder) / "profile")
         with served(tables) as address:
-            fleet = opened(browser, address, "document.querySelector('td a')")
-            group = opened(browser, address + GROUP_PAGE, "document.querySelector('#lanes .scatterlayer path')")
-            one = opened(browser, address + "/finding?id=f000077", "document.querySelector('article')")
+            inbox = opened(browser, address, "document.querySelector('.inbox a')")
+            fleet = opened(browser, address + "/fleet", "document.querySelector('.fleet a')")
+            group = opened(browser, address + GROUP_PAGE, "document.querySelector('svg.plot .mark')")
+            one = opened(browser, address + "/finding?id=f000077", "document.querySelector('figure')")
             result: dict[str, Any] = {
                 "name": "dashboard",
                 "intervals": given.intervals,
                 "findings": given.findings,
-                "first_page_s": [seconds(fleet), seconds(fleet)],
+                "first_page_s": [seconds(inbox), seconds(inbox)],
+                "fleet_s": [seconds(fleet), seconds(fleet)],
                 "group_s": [seconds(group), seconds(group)],
                 "zoom_s": [zoom(browser, 0.9), zoom(browser, 0.2), zoom(browser, 0.2)],
                 "see_all_s": unzoom(browser),

@@ -56,7 +56,17 @@ clock_option = click.option(
 @click.option("--from", "since", metavar="TIME", help="Only from this time on, for example 2026-03-01T05:00 (UTC).")
 @click.option("--to", "until", metavar="TIME", help="Only up to this time; of a day, to its end.")
 @clock_option
-def incident(warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "trace"]),
+    default="text",
+    show_default=True,
+    help="trace: JSON for Perfetto, and other viewers of Chromium's trace events.",
+)
+def incident(
+    warehouse: str, cluster: str, group: str, since: str | None, until: str | None, clock: str, form: str
+) -> None:
     """Tell what happened in one replica group: story, lanes, findings with their log lines, timeline.
 
     Times are UTC; a clock that is proven wrong is put right, and its lane says by how much.
@@ -64,11 +74,19 @@ def incident(warehouse: str, cluster: str, group: str, since: str | None, until:
     \b
     Example
       election-replay incident --warehouse W --cluster payments --group broker-a --from 2026-03-01T05:00
+      election-replay incident --warehouse W --cluster payments --group broker-a --format trace > incident.json
     """
     from jobs.reading.incident import incident as found
+    from jobs.reading.votes import votes_of
     from jobs.showing.incident_text import text
+    from jobs.showing.trace import trace
 
-    for line in text(found(published(warehouse), cluster, group, moment(since), end_moment(until), raw=clock == "raw")):
+    tables = published(warehouse)
+    shown = found(tables, cluster, group, moment(since), end_moment(until), raw=clock == "raw")
+    if form == "trace":
+        write(as_json(trace(shown, votes_of(tables, shown))))
+        return
+    for line in text(shown):
         say(line)
 
 

@@ -5,9 +5,9 @@ from shlex import quote
 
 from jobs.reading.misunderstood import misunderstood as not_understood
 from jobs.reading.published import Published
+from jobs.reading.words import SEVERITIES, surely
 from schemas.landed_files import NOT_UNDERSTOOD
 
-SEVERITIES = ("critical", "warning", "info")
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
 SHOWN = 10
 """Findings and unreadable files that are listed; the rest is counted."""
@@ -53,14 +53,14 @@ def findings(published: Published) -> Iterator[str]:
     }
     yield "  findings: " + ", ".join(f"{counts.get(severity, 0):,} {severity}" for severity in SEVERITIES)
     worst = published.rows(
-        "SELECT severity, rule, cluster, replica_group, summary, "
+        "SELECT severity, certainty, rule, cluster, replica_group, summary, "
         "(SELECT count(*) FROM findings AS echo WHERE echo.implied_by = root.finding_id) AS echoes "
         "FROM findings AS root WHERE severity <> 'info' AND implied_by IS NULL "
         "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id"
     )
     for row in worst[:SHOWN]:
         follow = f"  (+{row['echoes']} that follow from it)" if row["echoes"] else ""
-        yield f"    {row['severity']:<8} {row['rule']}  {row['cluster']} / {row['replica_group']}{follow}"
+        yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{follow}"
         yield f"             {row['summary']}"
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"

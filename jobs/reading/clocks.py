@@ -21,6 +21,10 @@ WRONG = f"""
         AND (clock_least_ms IS NOT NULL OR clock_most_ms IS NOT NULL)
 """
 
+SIGNS = """
+    SELECT source_node, min(start_time) AS first, max(greatest(start_time, coalesce(end_time, start_time))) AS last
+    FROM role_intervals WHERE cluster = ? AND replica_group = ? GROUP BY source_node
+"""
 LINES = """
     SELECT found.finding_id, event.event_time AS logged_at, event.source_node
     FROM (SELECT finding_id, unnest(evidence) AS event_id FROM findings
@@ -28,25 +32,36 @@ LINES = """
     JOIN events AS event ON event.event_id = found.event_id AND event.cluster = $cluster
 """
 
-NEVER = datetime(9999, 12, 30, tzinfo=UTC)
+EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 LIMITED_MS = 1
 """A shift below this is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongClock:
-    """The clock of ``source`` showed ``ahead`` more than it was, in its readings from ``first`` to ``last``."""
+    """The clock of ``source`` showed ``ahead`` more than it was, in its readings from ``first`` to ``last``.
+
+    ``told_from`` and ``told_to`` are the ends that the finding tells: the first and the last sign of the machine, where
+    nothing shows that it was right before or after.
+    """
 
     source: str
     first: datetime
     last: datetime
     ahead: timedelta
+    told_from: datetime | None = None
+    told_to: datetime | None = None
 
     @property
     def shift(self) -> str:
         """By how much what it logged is shifted: ``+88.5 s``."""
         behind = -self.ahead // timedelta(microseconds=1)
         return f"{'+' if behind > 0 else '-'}{seconds(abs(behind))}"
+
+
+def is_about(finding: Row, one: WrongClock) -> bool:
+    """Whether a finding is the one that tells of a wrong clock; its times are readings of that clock."""
+    return bool(finding["rule"] == RuleId.CLOCK_SKEW and finding["start_time"] == one.told_from)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +87,9 @@ class Clocks:
         those are no line's time any more.
         """
         moved = dict(finding)
+        about = [one.ahead for one in self.wrong if is_about(finding, one)]
+        if about:
+            return moved | {name: moved[name] and moved[name] - about[0] for name in ("start_time", "end_time")}
         for name in ("start_time", "end_time"):
             at = finding[name]
             own = [row for row in lines if at is not None and row["logged_at"] == at]
@@ -100,7 +118,9 @@ def clocks_of(published: Published, cluster: str, group: str, members: Iterable[
     """
     lanes = [(row["node"], row["source_node"]) for row in members if row["source_node"] is not None]
     found = []
-    for row in published.rows(WRONG, [cluster, group]):
+    rows = published.rows(WRONG, [cluster, group])
+    signs = {row["source_node"]: row for row in published.rows(SIGNS, [cluster, group])} if rows else {}
+    for row in rows:
         own = {(node, source) for node, source in lanes if row["node"] in (node, source)}
         if len(own) > 1:
             own = {(node, source) for node, source in own if f" of {name_of(node, source)} " in row["summary"]}
@@ -108,7 +128,11 @@ def clocks_of(published: Published, cluster: str, group: str, members: Iterable[
         ahead = timedelta(milliseconds=sum(known) / len(known))
         if len({source for _, source in own}) == 1 and abs(ahead) >= timedelta(milliseconds=LIMITED_MS):
             source = min(source for _, source in own)
-            found.append(WrongClock(source, row["start_time"], row["end_time"] or NEVER, ahead))
+            sign = signs.get(source, row | {"first": NEVER, "last": EVER})
+            begin, end = row["start_time"], row["end_time"] or NEVER
+            first = EVER if begin <= sign["first"] else begin
+            last = NEVER if end >= sign["last"] else end
+            found.append(WrongClock(source, first, last, ahead, begin, end))
     return Clocks(tuple(sorted(found, key=lambda one: (one.source, one.first))))
 
 
@@ -130,5 +154,12 @@ def in_words(clocks: Clocks, *, raw: bool) -> str:
         return "by the clock of the node that logged it, right or wrong"
     if not clocks.wrong:
         return "by the clocks of the nodes that logged it"
-    shifted = "; ".join(f"{one.source} {one.shift} ({clock(one.first)} to {clock(one.last)})" for one in clocks.wrong)
+    shifted = "; ".join(f"{one.source} {one.shift}{readings(one)}" for one in clocks.wrong)
     return f"by the clocks of the nodes that logged it, wrong ones put right: {shifted}"
+
+
+def readings(one: WrongClock) -> str:
+    """Which readings of a clock are shifted; nothing where all are."""
+    since = "" if one.first == EVER else f" from {clock(one.first)}"
+    until = "" if one.last == NEVER else f" to {clock(one.last)}"
+    return f" (its readings{since}{until})" if since or until else ""

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from jobs import JobError
 from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
-from jobs.reading.lanes import Lane, Lanes, lane_of, lanes
+from jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes
 from jobs.reading.next_steps import next_steps
 from jobs.reading.published import Published
 from jobs.reading.words import SEVERITIES, Row, name_of, some
@@ -61,7 +61,8 @@ BEGUN_BY = """
 """
 CAMPAIGNS = """
     LEFT JOIN (SELECT protocol, term, candidate, min(start_time) AS asked_first, CAST(sum(rounds) AS BIGINT) AS rounds
-               FROM elections WHERE cluster = $cluster AND replica_group = $group GROUP BY ALL) AS campaign
+               FROM elections WHERE cluster = $cluster AND replica_group = $group AND decided_by IS NULL
+               GROUP BY ALL) AS campaign
         ON campaign.protocol = change.protocol AND campaign.term = change.new_term
             AND campaign.candidate = change.new_leader
 """
@@ -113,14 +114,27 @@ KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
+class Course:
+    """How it went: changes of leadership, services and lives of members, and who leads ``now``.
+
+    ``services`` are the times of masters, and of those who act for them, that have no term; ``endings`` say which
+    member died, was stopped or fell silent, and when it was back; ``silences`` are the roles in which a log just stops.
+    """
+
+    changes: list[Row]
+    services: list[Row]
+    endings: list[Row]
+    silences: list[Row]
+    now: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Incident:
     """What is known of one group in one window of time; ``begin`` and ``end`` are where there is something to see.
 
     ``members`` are the lanes: nodes with the folders whose logs speak for them (null: none does) and the number of
-    their roles. ``names`` says what to call a node, ``drawn`` holds the picture. ``services`` are the times of masters,
-    and of those who act for them, that have no term; ``endings`` say which member died, was stopped or fell silent, and
-    when it was back; ``silences`` are the roles in which a log just stops. All times are on ``clocks``; ``raw``: those
-    are the nodes' own, right or wrong. ``steps`` say what to do about criticals and warnings, by their ids.
+    their roles. ``names`` says what to call a node, ``drawn`` holds the picture. All times are on ``clocks``; ``raw``:
+    those are the nodes' own, right or wrong. ``steps`` say what to do about criticals and warnings, by their ids.
     """
 
     run_id: str
@@ -135,14 +149,10 @@ class Incident:
     names: dict[str, str]
     drawn: Lanes
     roles: list[Row]
-    services: list[Row]
-    endings: list[Row]
-    silences: list[Row]
+    course: Course
     findings: list[Row]
     echoes_of: dict[str, list[Row]]
     evidence: dict[str, list[Row]]
-    changes: list[Row]
-    now: list[Row]
     moments: list[Row]
     coverage: list[Row]
     log_ends: dict[str, datetime]
@@ -225,14 +235,19 @@ def incident(
         for row in published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
         if row["log_end"] is not None
     }
+    moved = findings_on(published, clocks, cluster, told_of)
     begin, end = since, until
     if begin is None or end is None:
         known = published.rows(EXTENT, [*window, *overlapping, *overlapping])[0]
+        if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
+            signs = extent(published, cluster, group, known["last"], clocks)
+            signs += [at for one in moved for at in (one["start_time"], one["end_time"]) if at is not None]
+            known = {"first": min(signs, default=None), "last": max(signs, default=None)}
         ends = [end for source, end in log_ends.items() if source in {one["source_node"] for one in members}]
         begin = begin or known["first"] or FOREVER[0]
         end = end or max([*([known["last"]] if known["last"] else []), *ends], default=FOREVER[1])
     inside = Inside(clocks, begin, max(begin, end))
-    findings = inside.spans(findings_on(published, clocks, cluster, told_of))
+    findings = inside.spans(moved)
     named = {"cluster": cluster, "group": group, "since": window[2], "until": window[3], "at_most": at_most}
     changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
     quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
@@ -250,14 +265,16 @@ def incident(
         names=names_of(lanes_ever),
         drawn=lanes(published, cluster, group, (begin, end), members, clocks),
         roles=inside.spans(inside.roles(published.rows(ROLES, overlapping))) if whole else [],
-        services=inside.spans(inside.roles(published.rows(SERVICES, [*overlapping, at_most]))),
-        endings=inside.points(published.rows(ENDINGS, [*window, at_most]), "end_time", "starts_again"),
-        silences=inside.points(published.rows(SILENCES, [*overlapping, at_most]), "start_time"),
+        course=Course(
+            changes=inside.points(changes, "changed_at", "asked_first"),
+            services=inside.spans(inside.roles(published.rows(SERVICES, [*overlapping, at_most]))),
+            endings=inside.points(published.rows(ENDINGS, [*window, at_most]), "end_time", "starts_again"),
+            silences=inside.points(published.rows(SILENCES, [*overlapping, at_most]), "start_time"),
+            now=[] if until else published.rows(NOW, window[:2]),
+        ),
         findings=findings,
         echoes_of=echoes_of(findings),
         evidence=evidence(published, clocks, cluster, findings) if whole else {},
-        changes=inside.points(changes, "changed_at", "asked_first"),
-        now=[] if until else published.rows(NOW, window[:2]),
         moments=inside.points(published.rows(MOMENTS_AND_SOURCES, [*window, cluster]), "happened_at") if whole else [],
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", window[:2]),
         log_ends=log_ends,

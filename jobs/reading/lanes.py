@@ -119,6 +119,9 @@ BANDS = f"""
 """Times in which two members lead at once, by the clocks of the picture."""
 
 
+EXTENT = f"WITH {ON_CLOCKS} SELECT min(start_time) AS first, max(seen_until) AS last FROM roles"
+
+
 @dataclass(frozen=True, slots=True)
 class Lanes:
     """What is drawn of a group between two times.
@@ -136,6 +139,13 @@ class Lanes:
 def lane_of(row: Row) -> Lane:
     """The lane that a role is on."""
     return row["node"], row["source_node"]
+
+
+def extent(published: Published, cluster: str, group: str, last: datetime | None, clocks: Clocks) -> list[datetime]:
+    """The first and the last sign of a role of a group; ``last`` for one whose log is not there."""
+    given = {"cluster": cluster, "group": group, "end": last} | clocks.columns
+    [row] = published.rows(EXTENT, given)
+    return [at for at in row.values() if at is not None]
 
 
 def lanes(

@@ -96,15 +96,17 @@ def story(incident: Incident) -> list[Told]:
     """Who led and why that changed, who ended or was back, and what went wrong: by term, then by time."""
     entries: list[tuple[datetime, int, list[Told]]] = []
     latest: dict[str, datetime] = {}
-    for change in sorted(incident.changes, key=lambda one: (one["protocol"], one["new_term"], one["changed_at"])):
+    for change in sorted(
+        incident.course.changes, key=lambda one: (one["protocol"], one["new_term"], one["changed_at"])
+    ):
         at = change["changed_at"]
         latest[change["protocol"]] = placed = max(at, latest.get(change["protocol"], at))
         entries.append((placed, 1, [Told(at, change_in_words(incident, change))]))
     entries += [
         (role["start_time"], 1, [Told(role["start_time"], service_in_words(incident, role))])
-        for role in incident.services
+        for role in incident.course.services
     ]
-    for ending, count, last in alike(incident.endings):
+    for ending, count, last in alike(incident.course.endings):
         told = Told(ending["end_time"], ending_in_words(incident, ending, count, last))
         entries.append((told.at, 0, [told]))
     for root in incident.roots:
@@ -114,6 +116,11 @@ def story(incident: Incident) -> list[Told]:
             entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [told_of[0], *shown]))
     entries.sort(key=lambda one: (one[0], one[1], one[2][0].sentence))
     return [told for _, _, together in entries for told in together]
+
+
+def in_order_of_terms(change: Row) -> tuple[str, int, datetime]:
+    """Where a change of leadership stands, whatever the clocks say."""
+    return change["protocol"], change["new_term"], change["changed_at"]
 
 
 def is_told(told: Told) -> bool:
@@ -186,7 +193,7 @@ def damage(incident: Incident) -> str:
     for column, unit, what in LOSSES:
         found = list(losses(incident, column))
         if found:
-            cuts = f" in {len(found)} places" if len(found) > 1 else ""
+            cuts = f", in {len(found)} places" if len(found) > 1 else ""
             parts.append(f"{sum(one[column] for one in found):,} {unit} {what}{cuts}")
     return (
         f"Damage: {'; '.join(parts)}." if parts else "Damage: no finding counts messages that were lost or come again."
@@ -220,7 +227,7 @@ def service_in_words(incident: Incident, role: Row) -> str:
 def outcome(incident: Incident) -> Iterator[str]:
     """Who leads at the end of the logs, and who else is there."""
     called = incident.names
-    for row in incident.now:
+    for row in incident.course.now:
         parts = [
             f"{listed([called.get(node, node) for node in nodes])} {one if len(nodes) == 1 else many}"
             for nodes, one, many in (
@@ -242,7 +249,7 @@ def unseen(incident: Incident) -> Iterator[str]:
     for member in incident.members:
         if member["source_node"] is None:
             yield f"No log of {incident.called(member['node'])} is here: others speak of it."
-    for role in incident.silences:
+    for role in incident.course.silences:
         who = incident.called(role["node"], role["source_node"])
         yield f"The log of {who} just stops at {clock(role['start_time'])} while others go on."
     if incident.quarantined:

@@ -39,7 +39,7 @@ MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 : -len(SIGH
 LOSSES = (
     ("messages_lost", "messages", "were cut off"),
     ("bytes_lost", "bytes of messages", "were cut off"),
-    ("messages_repeated", "messages", "are consumed again, at most"),
+    ("messages_repeated", "messages", "may be consumed again"),
 )
 """The columns that tell of damage, each with its unit and what became of them."""
 

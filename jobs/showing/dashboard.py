@@ -20,7 +20,8 @@ from jobs import JobError
 from jobs.faults import readable
 from jobs.reading.published import Published
 from jobs.reading.words import harmless
-from jobs.showing.dashboard_pages import Here, NotThere, Page, frame, page, refusal
+from jobs.showing.dashboard_frame import Here, NotThere, Page, frame, refusal
+from jobs.showing.dashboard_pages import page
 from jobs.warehouse.warehouse import Warehouse
 
 LOG = logging.getLogger("election_replay")

@@ -217,6 +217,7 @@ def bar_drawn(incident: Incident, scale: Scale, bar: Row, top: int, links: Links
         tag("title", in_words(incident, bar)),
         tag("rect", width="100%", height=BAR) if wide >= 0.2 else tag("rect", width=2, height=BAR),
         tag("rect", width=2, height=BAR, class_="edge") if other_term else None,
+        led_meanwhile(bar),
         labelled(bar, wide),
         x=f"{left}%",
         y=top,
@@ -227,6 +228,12 @@ def bar_drawn(incident: Incident, scale: Scale, bar: Row, top: int, links: Links
     )
     target = links.of_bar(bar)
     return drawn if target is None else tag("a", drawn, href=target, tabindex=-1, aria_label=in_words(incident, bar))
+
+
+def led_meanwhile(bar: Row) -> Child:
+    """A stripe in a bar of several roles, where one of them is a leader's and another one lasted longer."""
+    others = {one["role"] for one in bar["roles"][1:]} & {"leader", "acting_leader"}
+    return tag("rect", y=BAR - 7, width="100%", height=7, class_=f"stripe {min(others)}") if others else None
 
 
 def labelled(bar: Row, wide: float) -> Child:
@@ -328,7 +335,13 @@ def legend(incident: Incident) -> Element:
     if incident.drawn.bands:
         entries.append(tag("li", tag("i", class_="swatch both"), "two lead at once"))
     if any(bar["n"] > 1 for bar in incident.drawn.bars):
-        entries.append(tag("li", tag("i", class_="swatch several"), "several short roles: zoom in"))
+        entries.append(
+            tag(
+                "li",
+                tag("i", class_="swatch several"),
+                "several short roles, a stripe where a leader is among them: zoom in",
+            )
+        )
     entries += [
         tag("li", tag("svg", tag("path", d=SYMBOLS[one]), class_=f"key mark {one}", viewBox="-9 -9 18 18"), one)
         for one in SEVERITIES

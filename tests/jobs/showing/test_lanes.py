@@ -245,7 +245,7 @@ def test_the_drawn_picture_has_a_lane_a_machine_a_band_a_hatch_and_the_shift(twi
     assert len(of_class(shown, "edge")) == 1
     raw = picture(incident(twins, "c1", "g1", raw=True), NOWHERE)
     assert of_class(raw, "shift") == []
-    assert int(raw.get("data-begin", 0)) == int(shown.get("data-begin", 0)) - 86_500
+    assert int(raw.get("data-begin", 0)) == int(shown.get("data-begin", 0)) - 88_500
 
 
 def test_the_text_has_the_same_lanes(twins: Published) -> None:

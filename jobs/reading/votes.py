@@ -1,0 +1,26 @@
+"""Votes, as far as rows of elections tell of them."""
+
+from jobs.reading.incident import Incident
+from jobs.reading.lanes import lane_of
+from jobs.reading.published import Published
+from jobs.reading.words import Row
+
+VOTES = """
+    SELECT term, candidate, voter, end_time AS happened_at FROM (
+        SELECT term, candidate, unnest(voters) AS voter, end_time FROM elections
+        WHERE cluster = ? AND replica_group = ? AND end_time BETWEEN ? AND ?
+    ) WHERE voter <> candidate ORDER BY happened_at, term, voter LIMIT ?
+"""
+
+
+def votes_of(published: Published, incident: Incident, at_most: int | None = None) -> list[Row]:
+    """Who voted for whom in the time of an incident, when the round was decided by the candidate's log.
+
+    Times are on the clocks of the incident.
+    """
+    sources = dict(map(lane_of, incident.members))
+    asked = [incident.cluster, incident.group, incident.begin, incident.end, at_most]
+    votes = published.rows(VOTES, asked)
+    for vote in votes if not incident.raw else ():
+        vote["happened_at"] = incident.clocks.adjusted(sources.get(vote["candidate"]), vote["happened_at"])
+    return votes

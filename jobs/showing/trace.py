@@ -1,0 +1,122 @@
+"""An incident as a trace for Perfetto and every other viewer of the trace event format of Chromium (JSON).
+
+Lanes are threads of one process, roles are slices, findings are instants on a thread of their severity, votes are flows
+from the slice of the voter to that of the candidate. Times are microseconds since 1970 UTC, on the clocks of the story.
+
+Source: Trace Event Format, "Complete Events", "Instant Events", "Flow Events", "Metadata Events".
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from jobs.reading.incident import Incident
+from jobs.reading.lanes import Lane, lane_of
+from jobs.reading.words import SEVERITIES, Row, certainty, role_word
+
+PROCESS = 1
+MICROSECOND = 1_000_000
+
+Event = dict[str, Any]
+
+
+def trace(incident: Incident, votes: list[Row]) -> dict[str, Any]:
+    """The whole trace, as plain data; ``votes`` are rows of ``voter``, ``candidate``, ``term`` and ``happened_at``."""
+    threads = {lane: number for number, lane in enumerate(incident.drawn.names, start=1)}
+    shelves = {severity: len(threads) + number for number, severity in enumerate(SEVERITIES, start=1)}
+    return {
+        "displayTimeUnit": "ms",
+        "otherData": {
+            "cluster": incident.cluster,
+            "group": incident.group,
+            "run": incident.run_id,
+            "times": f"UTC, {incident.clocks_in_words()}",
+        },
+        "traceEvents": [
+            *names(incident, threads, shelves),
+            *slices(incident, threads),
+            *instants(incident, shelves),
+            *flows(votes, threads),
+        ],
+    }
+
+
+def names(incident: Incident, threads: dict[Lane, int], shelves: dict[str, int]) -> Iterator[Event]:
+    """What to call process and threads, and in which order they stand."""
+    yield metadata("process_name", 0, name=f"{incident.cluster} / {incident.group}")
+    shifts = {one.source: one.shift for one in incident.clocks.wrong if not incident.raw}
+    for lane, number in threads.items():
+        shifted = f" (clock put right: {shifts[lane[1]]})" if lane[1] in shifts else ""
+        yield metadata("thread_name", number, name=f"{incident.drawn.names[lane]}{shifted}")
+        yield metadata("thread_sort_index", number, sort_index=number)
+    for severity, number in shelves.items():
+        yield metadata("thread_name", number, name=f"findings: {severity}")
+        yield metadata("thread_sort_index", number, sort_index=number)
+
+
+def metadata(name: str, thread: int, /, **said: Any) -> Event:
+    """A name, or a place in the order."""
+    return {"ph": "M", "pid": PROCESS, "tid": thread, "name": name, "args": said}
+
+
+def slices(incident: Incident, threads: dict[Lane, int]) -> Iterator[Event]:
+    """The roles; one that goes on ends with its log. Slices of one thread never overlap."""
+    last: dict[Lane, int] = {}
+    for role in sorted(incident.roles, key=lambda one: one["start_time"]):
+        lane = lane_of(role)
+        end = role["end_time"] or incident.log_ends.get(role["source_node"] or "", incident.end)
+        begin = max(micros(role["start_time"]), last.get(lane, 0))
+        last[lane] = until = max(micros(end), begin)
+        term = "" if role["term"] is None else f" {role['term']}"
+        said = {name: role[name] for name in ("term", "leader", "start_cause", "end_cause", "start_uncertainty_ms")}
+        yield {
+            "ph": "X",
+            "pid": PROCESS,
+            "tid": threads[lane],
+            "ts": begin,
+            "dur": until - begin,
+            "cat": "role",
+            "name": f"{role_word(role['role'], role['protocol'])}{term}",
+            "args": {name: value for name, value in said.items() if value is not None},
+        }
+
+
+def instants(incident: Incident, shelves: dict[str, int]) -> Iterator[Event]:
+    """The findings, where each begins."""
+    for one in incident.findings:
+        said = {
+            "summary": one["summary"],
+            "severity": one["severity"],
+            "certainty": certainty(one),
+            "finding_id": one["finding_id"],
+            "until": one["end_time"].isoformat() if one["end_time"] else "the end of the logs",
+            "follows_from": one["implied_by"],
+        }
+        yield {
+            "ph": "i",
+            "s": "p" if one["severity"] == "critical" else "t",
+            "pid": PROCESS,
+            "tid": shelves[one["severity"]],
+            "ts": micros(one["start_time"]),
+            "cat": "finding",
+            "name": one["rule"],
+            "args": {name: value for name, value in said.items() if value is not None},
+        }
+
+
+def flows(votes: list[Row], threads: dict[Lane, int]) -> Iterator[Event]:
+    """The votes, from voter to candidate."""
+    of_node = {node: number for (node, _), number in reversed(threads.items())}
+    for number, vote in enumerate(votes, start=1):
+        here, there = of_node.get(vote["voter"]), of_node.get(vote["candidate"])
+        if here is None or there is None or here == there:
+            continue
+        shared = {"pid": PROCESS, "cat": "vote", "name": f"vote in term {vote['term']}", "id": number}
+        at = micros(vote["happened_at"])
+        yield shared | {"ph": "s", "tid": here, "ts": at}
+        yield shared | {"ph": "f", "bp": "e", "tid": there, "ts": at}
+
+
+def micros(at: datetime) -> int:
+    """Microseconds since 1970 UTC."""
+    return round(at.timestamp() * MICROSECOND)
