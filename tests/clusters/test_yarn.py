@@ -196,10 +196,10 @@ def ended(command: str, cluster: Hadoop, user: str) -> "subprocess.CompletedProc
 
 
 def refused(command: str, cluster: Hadoop, user: str) -> str:
-    """What is said of a command that must not succeed, in one line."""
+    """The last line that is said of a command that must not succeed."""
     done = ended(command, cluster, user)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1), f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stderr
+    assert done.returncode == 1, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stderr.splitlines()[-1]
 
 
 def rows(warehouse: Warehouse, table: str) -> list[str]:
