@@ -40,7 +40,6 @@ ONE_CLOCK = {
     },
     "protocols/broker_identity/rules.py": {
         "_forgotten": "refusals and registrations of one broker",
-        "_together": "the two ends of one life, of each of two",
     },
     "protocols/controller/losses.py": {"data_loss": "tenures and a cut of one broker"},
     "protocols/controller/outages.py": {
