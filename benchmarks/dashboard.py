@@ -91,7 +91,7 @@ BOX = """(() => {
     const plot = document.querySelector('svg.plot');
     plot.scrollIntoView({ block: 'center' });
     const box = plot.getBoundingClientRect();
-    return [box.left, box.right, box.bottom - 16];
+    return [box.left, box.right, box.top + 8];
 })()"""
 
 
@@ -106,9 +106,9 @@ def zoom(browser: Browser, part: float) -> float:
 
 def unzoom(browser: Browser) -> float:
     """Shows all times again by a double click; the seconds until that is drawn anew."""
-    left, _, bottom = browser.value(BOX)
+    left, _, axis = browser.value(BOX)
     browser.value(WATCH)
-    browser.double_click((left + 4, bottom))
+    browser.double_click((left + 4, axis))
     return round(float(browser.until("window.drawn_after")), 2)
 
 

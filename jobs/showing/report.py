@@ -84,7 +84,7 @@ def verdict(incident: Incident) -> Element:
 
 def definitions(said: Iterable[tuple[str, str | Iterable[Element | str]]]) -> Element:
     """Names and what is said of each."""
-    return tag("dl", ((tag("dt", name), tag("dd", value))[place] for name, value in said for place in (0, 1)))
+    return tag("dl", (one for name, value in said for one in (tag("dt", name), tag("dd", value))))
 
 
 def story_list(incident: Incident) -> Element:

@@ -523,7 +523,7 @@ def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
         browser.until(zoomed)
         part = browser.value("document.querySelector('.story').innerText")
         assert part != told
-        browser.double_click((left + 9, lane))
+        browser.double_click((left + 9, top + 8))
         browser.until(f"!location.search.includes('from=') && !{zoomed}")
 
         browser.open(address + "/runs")

@@ -121,6 +121,8 @@ def test_control_characters_are_shown_and_not_sent(hostile: str) -> None:
 
 def test_it_tells_what_the_terminal_tells(hostile: str) -> None:
     text = Reader(hostile).text
+    verdict = text[text.index("Verdict") : text.index("What happened")]
+    assert verdict.count(plain(HOSTILE[1])) == 1
     for expected in (
         "Verdict",
         "Impact",
