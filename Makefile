@@ -145,7 +145,7 @@ $(S3_SERVER):
 object-store-test: java worker-archive $(S3_SERVER) ## nights from and into a real S3 server, with TLS and limited rights; fetches it by Go
 	@S3_SERVER=$(CURDIR)/$(S3_SERVER) $(BIN)/pytest -q -s tests/object_stores
 
-stores-check: java $(READY) $(HADOOP)/.ready $(S3_SERVER) ## the part of both that needs no Spark: rights, and two writers at once; what CI runs
+stores-check: java $(READY) $(HADOOP)/.ready $(S3_SERVER) ## the part of both that needs no Spark: rights, and two writers at once
 	@HADOOP_JARS=$(CURDIR)/$(HADOOP) S3_SERVER=$(CURDIR)/$(S3_SERVER) \
 	  $(BIN)/pytest -q -s tests/clusters tests/object_stores -k 'three_users or two_commits or only_read or two_runs'
 
