@@ -92,6 +92,7 @@ LOG = "the fold of one protocol: what each kind of event means, one function eac
 LONG_FILES = {
     "election_core/dialects/rocketmq/broker.py": TEXTS,
     "election_core/dialects/zookeeper/texts.py": TEXTS,
+    "election_core/judge/clock_segments.py": "one subject: where a clock was set, by its own lines and by its messages",
     "election_core/protocols/acting_master/log.py": LOG,
     "election_core/protocols/acting_master/rules.py": RULES,
     "election_core/protocols/dledger/log.py": LOG,
