@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
+from election_core.judge.least_trustworthy import least_trustworthy
 from election_core.model.timing import Timeout
 
 UNBOUNDED = 1 << 60
@@ -214,9 +215,7 @@ class Segments:
     def out_of_bounds(self) -> list[int]:
         """The segments that messages prove to be outside of their configured bounds."""
         proven = shortest_paths(self.numbers, self.edges())
-        return _least_trustworthy(
-            [(a, b) for (a, b), most in proven.items() if most < -(self.bound(a) + self.bound(b))]
-        )
+        return least_trustworthy([(a, b) for (a, b), most in proven.items() if most < -(self.bound(a) + self.bound(b))])
 
     def sides_of_steps(self) -> Iterator[tuple[int, int]]:
         """The segments before and after each step that is larger than the bounds allow."""
@@ -592,21 +591,3 @@ def shortest_paths(numbers: Iterable[int], edges: Edges) -> dict[tuple[int, int]
                 if first + second < distance.get((a, b), UNBOUNDED):
                     distance[a, b] = first + second
     return distance
-
-
-def _least_trustworthy(pairs: list[tuple[int, int]]) -> list[int]:
-    """The fewest segments without which no contradiction is left: always the one in most of them first."""
-    left = [pair for pair in pairs if pair[0] != pair[1]]
-    dropped: list[int] = []
-    while left:
-        counts: dict[int, int] = {}
-        for pair in left:
-            for number in pair:
-                counts[number] = counts.get(number, 0) + 1
-        most = max(counts.values())
-        worst = [number for number, count in sorted(counts.items()) if count == most]
-        # Two machines that contradict each other and nobody else: either may be wrong, so trust neither.
-        gone = worst if len(counts) == 2 else worst[:1]
-        dropped += gone
-        left = [pair for pair in left if not set(pair) & set(gone)]
-    return dropped
