@@ -105,13 +105,21 @@ BANDS = f"""
         SELECT *, start_time + to_microseconds(1000 * start_uncertainty_ms) AS surely_from,
             coalesce(source_node, '') AS source
         FROM roles WHERE role IN ('leader', 'acting_leader') AND start_time <= $end AND seen_until >= $begin
-    )
+    ),
+    swept AS (
+        SELECT *, max(seen_until) OVER (PARTITION BY protocol ORDER BY surely_from, seen_until, node, source
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_until,
+            min(surely_from) OVER (PARTITION BY protocol ORDER BY surely_from, seen_until, node, source
+                  ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_from
+        FROM ruling WHERE surely_from < seen_until
+    ),
+    crossing AS (SELECT * FROM swept WHERE before_until > surely_from OR next_from < seen_until)
     SELECT greatest(one.surely_from, other.surely_from, $begin) AS left_edge,
         least(one.seen_until, other.seen_until, $end) AS right_edge,
         one.node, one.source_node, one.term, other.node AS other_node, other.source_node AS other_source_node,
         other.term AS other_term
-    FROM ruling AS one
-    JOIN ruling AS other ON other.protocol = one.protocol AND (one.node, one.source) < (other.node, other.source)
+    FROM crossing AS one
+    JOIN crossing AS other ON other.protocol = one.protocol AND (one.node, one.source) < (other.node, other.source)
         AND one.surely_from < other.seen_until AND other.surely_from < one.seen_until
     WHERE left_edge < right_edge
     ORDER BY left_edge, right_edge, one.node, other.node LIMIT {BANDS_SHOWN}
