@@ -27,15 +27,18 @@ def availability(
     unseen: Unseen | None = None,
     no_incident: NoIncident | None = None,
     died: str = "died",
+    regained: bool = False,
 ) -> Iterator[Finding | RuleCoverage]:
     """What every protocol with leaders has to say of availability, and of what limits its verdicts.
 
     ``heard``, ``majorities`` and ``unseen`` as in :func:`gaps`, ``title``, ``clock``, ``no_incident`` and ``died`` as
-    in :func:`leaderless`; ``elections`` are the unplanned ones.
+    in :func:`leaderless`; ``elections`` are the unplanned ones. ``regained``: whether members without a leader print so
+    all the time, so that a majority that was lost and had again is proven; elsewhere a lost line would look like it.
     """
     found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections))
-    without_majority = list(interrupted(group, majorities, title, clock)) if majorities is not None else []
+    told = majorities if regained else None
+    without_majority = list(interrupted(group, told, title, clock)) if told is not None else []
     yield from leaderless(group, found, title, clock, no_incident, died)
     yield from without_majority
     yield from storms

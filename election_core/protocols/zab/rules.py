@@ -62,6 +62,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         unseen=_led_unseen,
         no_incident=lambda gap: (gap.before.node, gap.before.term) in planned,
         died="was killed or stopped",
+        regained=True,
     )
     yield from _coverage(group)
 
