@@ -92,7 +92,6 @@ LOG = "the fold of one protocol: what each kind of event means, one function eac
 LONG_FILES = {
     "election_core/dialects/rocketmq/broker.py": TEXTS,
     "election_core/dialects/zookeeper/texts.py": TEXTS,
-    "election_core/judge/clock_segments.py": "one subject: where a clock was set, by its own lines and by its messages",
     "election_core/protocols/acting_master/log.py": LOG,
     "election_core/protocols/acting_master/rules.py": RULES,
     "election_core/protocols/dledger/log.py": LOG,
@@ -104,7 +103,6 @@ LONG_FILES = {
     "election_core/simulate/dledger/machine.py": MACHINE,
     "election_core/simulate/raft/machine.py": MACHINE,
     "election_core/simulate/zab/machine.py": MACHINE,
-    "jobs/showing/dashboard_pages.py": "the pages of the dashboard, one after the other, and the parts that they share",
 }
 """Files that are longer, each with the reason."""
 

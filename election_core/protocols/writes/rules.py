@@ -6,7 +6,6 @@ told because those who write see the same as in a time without a leader.
 
 from collections.abc import Iterator
 
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
@@ -14,7 +13,7 @@ from election_core.judge.wording import seconds
 from election_core.model.catalogue import INFO, PROVEN, RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row
-from election_core.model.timing import US_PER_MS
+from election_core.model.timing import US_PER_MS, Timeout
 from election_core.protocols.writes.facts import AnsweredTooLate
 from election_core.protocols.writes.log import PROTOCOL
 
@@ -32,7 +31,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 def _says_something(group: Group, fact: AnsweredTooLate) -> bool:
     """Whether it shows a slow broker: one answer that finds nobody is that of a client that just left."""
-    return fact.slowest_ms is not None or (fact.count > 1 and _lasted(group, fact)[1] >= 2 * SECOND)
+    return fact.slowest_ms is not None or (fact.count > 1 and _lasted(group, fact)[1] >= Timeout.BLURRED_END.us)
 
 
 def _lasted(group: Group, fact: AnsweredTooLate) -> tuple[int, int]:
