@@ -27,7 +27,9 @@ from election_core.envelopes.model import Envelope, Opened, instant
 
 _RFC_3339 = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:[Zz]|[+-]\d\d:?\d\d)"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_HOST = r"(?!\d{4}-\d\d-\d\d )(?P<node>[\w.:-]{1,255})"
+_HOST = r"(?!\d{4}-\d\d-\d\d )(?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL) )(?P<node>[\w.:-]{1,255})"
+"""A host; no day, and no level of a line that lost its own time."""
+
 _DAY = r"\d{4}[-/]\d\d[-/]\d\d "
 _TAG = rf"(?!{_DAY})(?P<program>[^\s:\[\]]{{1,128}})(?:\[[^\]\s]{{1,64}}\])?:?"
 """A program, its process, and a colon, which rsyslog leaves out of what came to it in the newer format."""
