@@ -68,8 +68,13 @@ def as_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _behind_hole(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """What follows a hole; the hole too where that is no text, so that the file is not taken for one."""
     while not first and (chunk := next(chunks, b"")):
         first = chunk.lstrip(b"\0")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(first[: 16 * FIRST])
+    except UnicodeDecodeError:
+        first = _HOLE * 16 + first
     yield first
     yield from chunks
 
