@@ -27,6 +27,13 @@ ELSEWHERE = {
     "export PYSPARK_PYTHON=$PWD/.venv/bin/python SPARK_LOCAL_IP=127.0.0.1": "so do their workers",
     'airflow pools set election_replay 1 "one step at a time"': "tests/airflow_dags, by airflow_dags/environment.sh",
     "make airflow-up": "tests/airflow_dags: the same command with its scheduler",
+    **dict.fromkeys(
+        (
+            "election-replay dashboard --warehouse warehouse",
+            "election-replay dashboard --warehouse warehouse --base-path /elections --allow-host ops.example.com",
+        ),
+        "tests/jobs/showing/test_dashboard.py: they serve until somebody stops them",
+    ),
 }
 """Commands that other tests run, and which."""
 

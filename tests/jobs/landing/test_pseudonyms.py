@@ -168,7 +168,7 @@ def verdict(events: list[dict[str, Any]]) -> Iterator[Any]:
     """What the core makes of events, as the job drives it."""
     rows = pa.Table.from_pylist(events, TABLES["events"].arrow_schema())
     rows = rows.append_column("contains(stream, '/')", pa.compute.match_substring(rows["stream"], "/"))
-    rows = rows.sort_by([(name, "ascending") for name in PROGRAM_ORDER])
+    rows = rows.sort_by([(name, "ascending") for name in PROGRAM_ORDER if name in rows.column_names])
     facts = [fact_values(fact) for fact in core.fold(rows.to_batches()) if isinstance(fact, Fact)]
     facts.sort(key=lambda values: (values[:2], str(values)))
     for _, group in groupby(facts, key=lambda values: values[:2]):
