@@ -164,17 +164,20 @@ class Known:
         ahead = [ahead for since, ahead in self._set_to.get(node, []) if since <= moment]
         return moment + (ahead[-1] if ahead else 0.0)
 
-    def shown_twice(self, node: str, shown: float) -> bool:
-        """Whether the node's clock showed this time twice, since it was set back over it."""
-        return any(later < shown + 1 and shown - 1 < before for before, later in self._set_back(node))
+    def shown_twice(self, node: str, shown: float, near: float = 1) -> bool:
+        """Whether the node's clock showed this time twice, or one nearer than ``near`` seconds: it was set back over
+        it."""
+        return any(later < shown + near and shown - near < before for before, later in self._set_back(node))
 
     def undecided(self, overlap: AtOnce) -> bool:
         """Whether no log tells if two led at once: a clock showed the older one's end, or the newer one's beginning,
-        twice, since it was set back."""
+        twice, since it was set back. What lasts less than a second is hidden for half a minute longer: until a message
+        bounds the clock again, it may have been set once more."""
+        near = 30 if overlap.seconds < 1 else 1
         older, newer = min(overlap.terms), max(overlap.terms)
         ends = [(led.node, led.until) for led in self.leaders if led.term == older and led.node in overlap.nodes]
         begins = [(led.node, led.since) for led in self.leaders if led.term == newer and led.node in overlap.nodes]
-        return any(self.shown_twice(node, self.own(node, moment)) for node, moment in ends + begins)
+        return any(self.shown_twice(node, self.own(node, moment), near) for node, moment in ends + begins)
 
     def _set_back(self, node: str) -> Iterator[tuple[float, float]]:
         """What the clock showed just before it was set back, and just after."""
