@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prove texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,12 @@ test: java lint ## the same, and all other tests: real logs, real Spark, real De
 	@echo "Two parts at once: tests/jobs but for $(KILLS) here, everything else below it when both are done"
 	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
 	$(BIN)/pytest tests/jobs --ignore $(KILLS); jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
+
+prove: $(READY) ## the longer proofs: 500 worlds a protocol against docs/accuracy.md, and the second judge (docs/second-judge.md)
+	@PROVE=1 $(BIN)/pytest -q tests/election_core/simulate/test_worlds.py -k five_hundred
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
+	  for archive in tests/corpora/*.tar.xz; do $(BIN)/python -m tests.archives "$$archive" "$$folder"; done && \
+	  $(BIN)/python -m proof.second_judge "$$folder" --write
 
 texts: $(READY) ## every release's log statements, from its sources, against the dialects: docs/releases.md; needs Maven and Go
 	@command -v mvn >/dev/null && command -v go >/dev/null || { echo "Maven and Go fetch the sources; install both (Debian and Ubuntu: maven, golang-go)." >&2; exit 1; }

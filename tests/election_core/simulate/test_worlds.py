@@ -77,6 +77,7 @@ def test_worlds_that_were_judged_wrongly_once() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("PROVE" not in os.environ, reason="seven minutes: `make prove` runs it, with PROVE=1")
 @each_protocol
 def test_five_hundred_worlds_are_judged_as_they_were(protocol: str) -> None:
     """docs/accuracy.md says what comes out. `python -m benchmarks.accuracy <protocol>` rewrites its section."""
@@ -84,6 +85,12 @@ def test_five_hundred_worlds_are_judged_as_they_were(protocol: str) -> None:
     assert not tally.wrong
     written = accuracy.sections_of(accuracy.PAGE.read_text())
     assert list(accuracy.section(protocol, tally)) == written[protocol].splitlines()
+
+
+@pytest.mark.slow
+@each_protocol
+def test_a_hundred_worlds_are_judged_rightly(protocol: str) -> None:
+    assert not accuracy.measured(protocol, 100).wrong
 
 
 def test_the_page_on_accuracy_names_every_protocol() -> None:
