@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.archives import unpack
 
 if TYPE_CHECKING:
     from jobs.engines.spark_engine import SparkEngine
 
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")  # how long an example takes says more of the machine than of the code
+if find_spec("hypothesis"):  # Airflow's environment has none
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")  # how long an example takes says more of the machine than of the code
 
 ARCHIVES = Path(__file__).parent / "corpora"
 
