@@ -24,7 +24,12 @@ ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_order", "finge
 
 def judged(run: Path) -> list[Row]:
     """The rows of all groups of a run, whose node folders lie in ``<run>/nodes``."""
-    facts = [fact for fact in fold(events_of(run).to_batches(max_chunksize=5000)) if isinstance(fact, Fact)]
+    return verdicts(events_of(run))
+
+
+def verdicts(events: pa.Table) -> list[Row]:
+    """The rows of all groups of which events speak that are in the order of the fold."""
+    facts = [fact for fact in fold(events.to_batches(max_chunksize=5000)) if isinstance(fact, Fact)]
     facts.sort(key=lambda fact: fact.replica_group)
     groups = groupby(facts, key=lambda fact: fact.replica_group)
     return [row for _, of_group in groups for row in rows_of_group(list(of_group))]

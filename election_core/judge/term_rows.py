@@ -26,24 +26,32 @@ def terms(group: Group) -> Iterator[Term]:
     for tenure in group.tenures:
         led.setdefault((tenure.term, tenure.node), []).append(tenure)
     for (term, leader), tenures in sorted(led.items()):
-        first = min(tenures, key=lambda t: t.begin)
-        last = max(tenures, key=lambda t: (t.open, t.end))
-        yield Term(
-            cluster=group.cluster,
-            replica_group=group.replica_group,
-            protocol=group.protocol,
-            term=term,
-            leader=leader,
-            start_time=first.begin.at,
-            end_time=None if last.open else last.end.at,
-            cause=_cause(group, first, by_transfer, campaigns.get((leader, term), [])),
-            certainty=PROVEN,
-            start_event_id=first.begin.event_id,
-            end_event_id=last.end.event_id,
+        first = min(tenures, key=lambda tenure: tenure.begin)
+        yield term_held(
+            group, term, leader, tenures, _cause(group, first, by_transfer, campaigns.get((leader, term), []))
         )
     by_hearsay = list(terms_by_hearsay(group, {term for term, _ in led}))
     yield from by_hearsay
     yield from _terms_without_leader(group, {term for term, _ in led} | {row.term for row in by_hearsay})
+
+
+def term_held(group: Group, term: int, leader: str, tenures: Sequence[Tenure], cause: str | None) -> Term:
+    """The row of a term that a leader held, in one tenure or in several."""
+    first = min(tenures, key=lambda tenure: tenure.begin)
+    last = max(tenures, key=lambda tenure: (tenure.open, tenure.end))
+    return Term(
+        cluster=group.cluster,
+        replica_group=group.replica_group,
+        protocol=group.protocol,
+        term=term,
+        leader=leader,
+        start_time=first.begin.at,
+        end_time=None if last.open else last.end.at,
+        cause=cause,
+        certainty=PROVEN,
+        start_event_id=first.begin.event_id,
+        end_event_id=last.end.event_id,
+    )
 
 
 def _terms_without_leader(group: Group, led: set[int]) -> Iterator[Term]:

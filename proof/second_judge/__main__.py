@@ -19,7 +19,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from benchmarks.in_process import events_of, judged
+from benchmarks.in_process import events_of, verdicts
 from election_core.model.rows import Finding
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.landing import files
@@ -80,11 +80,11 @@ def by_sql(events: pa.Table, run: str) -> set[Verdict]:
     return {Verdict(run, rule) for _, rule, _, _ in rows}
 
 
-def by_core(run: str, folder: Path) -> set[Verdict]:
-    """What the core says of the same run, whatever the severity; what it calls possible is no claim."""
+def by_core(events: pa.Table, run: str) -> set[Verdict]:
+    """What the core says of the same events, whatever the severity; what it calls possible is no claim."""
     return {
         Verdict(run, row.rule)
-        for row in judged(folder)
+        for row in verdicts(events)
         if isinstance(row, Finding) and row.rule in RULES and row.certainty != "possible"
     }
 
@@ -141,8 +141,9 @@ def main() -> int:
     count = 0
     with tempfile.TemporaryDirectory() as empty:
         for run, folder in runs(asked.corpora, Path(empty)):
-            sql |= by_sql(events_of(folder), run)
-            core |= by_core(run, folder)
+            events = events_of(folder)
+            sql |= by_sql(events, run)
+            core |= by_core(events, run)
             count += 1
             if count % 50 == 0:
                 sys.stderr.write(f"{count} runs and worlds\n")

@@ -14,7 +14,8 @@ from proof.second_judge.__main__ import HERE, RULES, Difference, Verdict, by_cor
     "run", ["rocketmq-dledger/old-copy-497", "rocketmq-controller/master-cut-off", "etcd/healthy-35"]
 )
 def test_both_judges_say_the_same(run: str, corpora: Path) -> None:
-    assert by_sql(events_of(corpora / run), run) == by_core(run, corpora / run)
+    events = events_of(corpora / run)
+    assert by_sql(events, run) == by_core(events, run)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from election_core.judge.group import Group, Tenure
 from election_core.judge.role_rows import terms_by_hearsay
+from election_core.judge.term_rows import term_held
 from election_core.model.catalogue import POSSIBLE, PROVEN
 from election_core.model.rows import Election, SyncStateSet, Term
 from election_core.protocols.controller.causes import cause
@@ -47,22 +48,8 @@ def terms(group: Group, decided: list[Decision]) -> Iterator[Term]:
 
 
 def _term_held(group: Group, epoch: int, master: str, tenures: list[Tenure], elected: list[Decision]) -> Term:
-    first = min(tenures, key=lambda t: t.begin)
-    last = max(tenures, key=lambda t: (t.open, t.end))
     decision = next((fact for fact in elected if fact.term == epoch), None)
-    return Term(
-        cluster=group.cluster,
-        replica_group=group.replica_group,
-        protocol=group.protocol,
-        term=epoch,
-        leader=master,
-        start_time=first.begin.at,
-        end_time=None if last.open else last.end.at,
-        cause=cause(group, epoch, decision),
-        certainty=PROVEN,
-        start_event_id=first.begin.event_id,
-        end_event_id=last.end.event_id,
-    )
+    return term_held(group, epoch, master, tenures, cause(group, epoch, decision))
 
 
 def elections(decided: list[Decision], group: Group, sets: list[SetVersion]) -> Iterator[Election]:
