@@ -47,9 +47,9 @@ def section(table: Table) -> str:
 def view_section(view: View) -> str:
     """One view or function: the question it answers, its parameters, its columns."""
     lines = [f"## {view.call}", "", view.comment, ""]
-    for one in view.parameters:
-        default = f" Default: {one.default}." if one.default else ""
-        lines.append(f"- `{one.name}` ({one.type.sql.lower()}): {one.comment}{default}")
+    for parameter in view.parameters:
+        default = f" Default: {parameter.default}." if parameter.default else ""
+        lines.append(f"- `{parameter.name}` ({parameter.type.sql.lower()}): {parameter.comment}{default}")
     lines += [""] * bool(view.parameters)
     lines += ["| column | type | null | meaning |", "|---|---|---|---|", *(row(c) for c in view.columns), ""]
     return "\n".join(lines)

@@ -164,7 +164,7 @@ class Incident:
         """Findings that follow from no other one that is shown; those first that have the gravest, then by time."""
         shown = {finding["finding_id"] for finding in self.findings}
         roots = [finding for finding in self.findings if finding["implied_by"] not in shown]
-        return sorted(roots, key=lambda root: min(rank(one) for _, one in self.tree(root)))
+        return sorted(roots, key=lambda root: min(rank(finding) for _, finding in self.tree(root)))
 
     def echoes(self, finding: Row) -> list[Row]:
         """The findings that follow from ``finding``."""
@@ -183,7 +183,7 @@ class Incident:
     def counted(self) -> str:
         """How many findings of each severity there are, in words."""
         counts = Counter(finding["severity"] for finding in self.findings)
-        return ", ".join(f"{counts[one]:,} {one}" for one in SEVERITIES if counts[one]) or "none"
+        return ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity]) or "none"
 
     def clocks_in_words(self) -> str:
         """Which clock all times are on."""
@@ -220,7 +220,7 @@ def incident(
     lanes_ever = published.rows(MEMBERS, [cluster, group, FOREVER[1], FOREVER[1], FOREVER[0]])
     proven = clocks_of(published, cluster, group, lanes_ever)
     clocks = Clocks() if raw else proven
-    furthest = max((abs(one.ahead) for one in clocks.wrong), default=timedelta(0))
+    furthest = max((abs(clock.ahead) for clock in clocks.wrong), default=timedelta(0))
     window = [
         cluster,
         group,
@@ -241,9 +241,9 @@ def incident(
         known = published.rows(EXTENT, [*window, *overlapping, *overlapping])[0]
         if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
             signs = extent(published, cluster, group, known["last"], clocks)
-            signs += [at for one in moved for at in (one["start_time"], one["end_time"]) if at is not None]
+            signs += [at for finding in moved for at in (finding["start_time"], finding["end_time"]) if at is not None]
             known = {"first": min(signs, default=None), "last": max(signs, default=None)}
-        ends = [end for source, end in log_ends.items() if source in {one["source_node"] for one in members}]
+        ends = [end for source, end in log_ends.items() if source in {member["source_node"] for member in members}]
         begin = begin or known["first"] or FOREVER[0]
         end = end or max([*([known["last"]] if known["last"] else []), *ends], default=FOREVER[1])
     inside = Inside(clocks, begin, max(begin, end))
@@ -321,27 +321,27 @@ class Inside:
 def echoes_of(findings: list[Row]) -> dict[str, list[Row]]:
     """The findings that follow from others, by the id of what they follow from."""
     found: dict[str, list[Row]] = {}
-    for one in findings:
-        if one["implied_by"] is not None and one["implied_by"] != one["finding_id"]:
-            found.setdefault(one["implied_by"], []).append(one)
+    for finding in findings:
+        if finding["implied_by"] is not None and finding["implied_by"] != finding["finding_id"]:
+            found.setdefault(finding["implied_by"], []).append(finding)
     return found
 
 
 def names_of(members: list[Row]) -> dict[str, str]:
     """What to call each node: with the folder of its logs, unless it has several."""
     found: dict[str, str] = {}
-    for node, own in groupby(map(lane_of, members), key=lambda lane: lane[0]):
-        sources = [source for _, source in own if source is not None]
+    for node, of_node in groupby(map(lane_of, members), key=lambda lane: lane[0]):
+        sources = [source for _, source in of_node if source is not None]
         found[node] = name_of(node, sources[0]) if len(sources) == 1 else node
     return found
 
 
 def evidence(published: Published, clocks: Clocks, cluster: str, findings: list[Row]) -> dict[str, list[Row]]:
     """The lines that prove findings, by id, in order of time; ``at`` is when, on ``clocks``."""
-    rows = published.rows(EVIDENCE, [cluster, [one["finding_id"] for one in findings]])
+    rows = published.rows(EVIDENCE, [cluster, [finding["finding_id"] for finding in findings]])
     for row in rows:
         row["at"] = row["logged_at"] and clocks.adjusted(row["source_node"], row["logged_at"])
-    return {one: in_order(list(lines)) for one, lines in groupby(rows, key=lambda row: row["finding_id"])}
+    return {finding_id: in_order(list(lines)) for finding_id, lines in groupby(rows, key=lambda row: row["finding_id"])}
 
 
 def in_order(lines: list[Row]) -> list[Row]:
@@ -349,7 +349,9 @@ def in_order(lines: list[Row]) -> list[Row]:
     placed: dict[str, datetime] = {}
     files = {row["path"]: number for number, row in reversed(list(enumerate(lines))) if row["path"] is not None}
     keys: list[tuple[datetime, int, int, int, Row]] = []
-    for number, row in sorted(enumerate(lines), key=lambda one: (one[1]["path"] or "", one[1]["line_no"] or 0)):
+    for number, row in sorted(
+        enumerate(lines), key=lambda numbered: (numbered[1]["path"] or "", numbered[1]["line_no"] or 0)
+    ):
         path, at = row["path"] or "", row["at"] or FOREVER[1]
         placed[path] = max(at, placed.get(path, at))
         keys.append((placed[path], files.get(row["path"], len(lines)), row["line_no"] or 0, number, row))

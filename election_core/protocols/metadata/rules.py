@@ -289,9 +289,9 @@ def _life_before(returned: BeganToServe | None, source: str, group: Group) -> tu
     """When the process that returned was started, and when the one before it was last seen."""
     if returned is None:
         return None, None
-    lives = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
-    started = lives[-1].since if lives else None
-    return started, lives[-2].until if len(lives) > 1 else None
+    alive = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
+    started = alive[-1].since if alive else None
+    return started, alive[-2].until if len(alive) > 1 else None
 
 
 # -- offsets ---------------------------------------------------------------------------------------------------

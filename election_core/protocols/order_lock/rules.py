@@ -173,11 +173,11 @@ class Elsewhere:
 
     def __init__(self, moments: Iterable[Moment], clocks: Clocks) -> None:
         self._clocks = clocks
-        self._own: dict[str, list[Moment]] = {}
+        self._by_source: dict[str, list[Moment]] = {}
         for moment in sorted(moments, key=_at):
-            self._own.setdefault(moment.source, []).append(moment)
+            self._by_source.setdefault(moment.source, []).append(moment)
         self._longest = max(
-            (moment.by - moment.at for of_source in self._own.values() for moment in of_source), default=0
+            (moment.by - moment.at for of_source in self._by_source.values() for moment in of_source), default=0
         )
 
     def after(self, begin: Moment) -> Iterator[Moment]:
@@ -185,7 +185,7 @@ class Elsewhere:
 
         Those that begin before the end of that one come too; what is still later is not the next.
         """
-        for source, moments in self._own.items():
+        for source, moments in self._by_source.items():
             if source == begin.source:
                 continue
             first: Moment | None = None
