@@ -55,6 +55,8 @@ NoIncident = Callable[[Gap], bool]
 """Whether a time without a leader is worth knowing and no alarm, by what the protocol's logs tell of its cause."""
 Unseen = Callable[[Group, Moment, Moment], bool]
 """Whether somebody may have led between two moments although no log says so with a term."""
+Inferred = Callable[[Tenure], bool]
+"""Whether the end of a tenure is no line's, but follows from what others print."""
 
 
 def gaps(
@@ -62,11 +64,13 @@ def gaps(
     heard: Iterable[tuple[str, Moment]],
     unseen: Unseen | None = None,
     majorities: Majorities | None = None,
+    inferred: Inferred | None = None,
 ) -> Iterator[Gap]:
     """Times without a leader after the first one.
 
     ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
     the end of a leader that died or fell silent. ``majorities`` are given where a leader without one cannot commit.
+    A time after an ``inferred`` end that may be none, and is no longer than that end is uncertain, is no gap.
     """
     ordered = group.tenures  # by term: clocks of different machines do not order them
     ends, led_unseen, alive_times = _Ends(group, heard, majorities), _led_unseen(group), _AliveTimes(group)
@@ -74,8 +78,14 @@ def gaps(
         after = ordered[number] if number < len(ordered) else None
         target = ends.target
         gap = _gap(group, ends.so_far(before), (after, target), led_unseen, alive_times)
-        if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
+        if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
+            continue
+        if unseen is None or not unseen(group, gap.begin, gap.end):
             yield gap
+
+
+def _may_be_none(gap: Gap) -> bool:
+    return gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +249,7 @@ def _gap(
     if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
-    # Who gave way to a leader that was there left no gap.
+    # A stale leader that stepped down for one already elected creates no gap.
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
     begin = end.earliest
     lost = end.lost if end.tenure is before else None

@@ -10,11 +10,11 @@ from jobs.reading.published import readable, run_named
 from jobs.reading.words import Row
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 
 FINDINGS = TABLES["findings"]
 APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"
-COMPARED = tuple(name for name in FINDINGS.names if name not in {"finding_id", *(column.name for column in SIGHTINGS)})
+COMPARED = tuple(name for name in FINDINGS.names if name not in {"finding_id", *OF_RUNS})
 """What a finding says, but for its id, and but for what the runs say of it."""
 
 
