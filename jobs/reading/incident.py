@@ -228,15 +228,11 @@ def incident(
         published, clocks, cluster, published.rows(FINDINGS.format(columns=columns), window.overlapping)
     )
     log_ends = ends_of_logs(published, clocks, cluster)
-    begin, end = since, until
-    if begin is None or end is None:
-        first, last = shown(published, window, clocks, found)
-        ends = [log_ends[member["source_node"]] for member in members if member["source_node"] in log_ends]
-        begin = begin or first or FOREVER[0]
-        end = end or max([*([last] if last else []), *ends], default=FOREVER[1])
+    ends = [log_ends[member["source_node"]] for member in members if member["source_node"] in log_ends]
+    first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
+    begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
     inside = Inside(clocks, begin, max(begin, end))
     findings = inside.spans(found)
-    quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
     grave = [finding["finding_id"] for finding in findings if finding["severity"] != "info"]
     moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
     return Incident(
@@ -259,7 +255,7 @@ def incident(
         moments=inside.points(moments, "happened_at"),
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", [cluster, group]),
         log_ends=log_ends,
-        quarantined=quarantined[0]["n"],
+        quarantined=published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])[0]["n"],
         steps=next_steps(published, cluster, grave) if whole else {},
     )
 
@@ -308,16 +304,16 @@ def ends_of_logs(published: Published, clocks: Clocks, cluster: str) -> dict[str
 
 
 def shown(
-    published: Published, window: Window, clocks: Clocks, findings: list[Row]
+    published: Published, window: Window, clocks: Clocks, findings: list[Row], log_ends: list[datetime]
 ) -> tuple[datetime | None, datetime | None]:
-    """From when to when anything is known of a group; ``None`` where nothing is."""
+    """From when to when anything is known of a group, its logs' ends at least; ``None`` where nothing is."""
     [known] = published.rows(EXTENT, [*window.values, *window.overlapping, *window.overlapping])
-    if not clocks.wrong:
-        return known["first"], known["last"]
-    # What is logged by a wrong clock lies elsewhere.
-    signs = extent(published, window.cluster, window.group, known["last"], clocks)
-    signs += [at for finding in findings for at in (finding["start_time"], finding["end_time"]) if at is not None]
-    return min(signs, default=None), max(signs, default=None)
+    first, last = known["first"], known["last"]
+    if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
+        signs = extent(published, window.cluster, window.group, last, clocks)
+        signs += [at for finding in findings for at in (finding["start_time"], finding["end_time"]) if at is not None]
+        first, last = min(signs, default=None), max(signs, default=None)
+    return first, max([*([last] if last else []), *log_ends], default=None)
 
 
 def course(published: Published, window: Window, inside: "Inside", at_most: int | None, *, to_the_end: bool) -> Course:
