@@ -461,7 +461,7 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
         end_time=hand_over.end.at,
         summary=f"{OFFSETS[kind]}{of} {verb} when {_name(hand_over.node, hand_over.source)} took over from the acting "
         f"master {_name(left.node, left.source_node)} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
-        f"{_messages(loss.size)} may be {repeated} again{healed}.",
+        f"{_so_many_messages(loss.size)} may be {repeated} again{healed}.",
         evidence=_evidence(hand_over, [item for entry, _, shown in loss.entries[:SHOWN] for item in (entry, shown)]),
         messages_repeated=loss.size,
         offset_before=farthest[0].offset,
@@ -656,7 +656,7 @@ def _implied(finding: Finding, by: Finding | None) -> Finding:
     return replace(finding, implied_by=None if by is None else by.finding_id)
 
 
-def _messages(number: int) -> str:
+def _so_many_messages(number: int) -> str:
     return "One message" if number == 1 else f"Up to {number} messages"
 
 

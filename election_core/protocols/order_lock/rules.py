@@ -115,8 +115,8 @@ def _entries(group: Group) -> Iterator[Hold]:
     strict = {mode for mode, _ in modes}
     quorums = {needed for _, needed in modes if needed is not None}
     ends = _ends_of_logs(group)
-    for logged in group.of(LockHeld):
-        fact = logged
+    for held in group.of(LockHeld):
+        fact = held
         if fact.strict is None and len(strict) == 1:
             fact = replace(fact, strict=next(iter(strict)))
         if fact.needed is None and fact.strict is not None and len(strict) == 1 and len(quorums) == 1:
