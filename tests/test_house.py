@@ -75,6 +75,16 @@ def test_every_link_in_the_documents_leads_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_prose_of_the_documents_is_wrapped() -> None:
+    """Rows of tables and code are as long as they are."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("tests/**/*.md")]
+    long = []
+    for page in pages:
+        prose = re.sub(r"(?ms)^ *```.*?^ *```|^    [^\n]*|^ *\|[^\n]*", "", page.read_text(encoding="utf-8"))
+        long += [f"{page.relative_to(ROOT)}: {line}" for line in prose.splitlines() if len(line) > 120]
+    assert long == []
+
+
 def test_the_picture_is_well_formed() -> None:
     root = ElementTree.parse(ROOT / "docs" / "architecture.svg").getroot()  # noqa: S314 - our own file
     assert root.tag.endswith("svg")
