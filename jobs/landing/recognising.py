@@ -18,7 +18,7 @@ LOOKED_AT_BYTES = 1 << 20
 and a rolled file may begin with some quiet hours. The layout of a file with a known name is told from
 :data:`~jobs.landing.evidence.HEAD_BYTES` of it."""
 
-TELLTALES = sorted({one for dialect in DIALECTS for one in dialect.anchors if len(one) >= TELLING})
+TELLTALES = sorted({anchor for dialect in DIALECTS for anchor in dialect.anchors if len(anchor) >= TELLING})
 """Literals of which a text of some dialect contains one; a file without any is the log of another program."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 from tests.acceptance.published import Row, Warehouse, election_replay, replay, replay_in
 from tests.conftest import Landing
 
@@ -48,9 +48,6 @@ def log_files(zone: Path) -> list[Path]:
 def snapshots(zone: Path) -> list[Path]:
     """Files of metadata snapshots: one folder a time, no further folders."""
     return sorted(path for path in zone.glob("*/nodes/*/metadata/*/*") if path.is_file())
-
-
-OF_RUNS = tuple(column.name for column in SIGHTINGS)
 
 
 def as_text(rows: Iterable[Row], without: tuple[str, ...] = ()) -> list[str]:

@@ -9,7 +9,7 @@ from jobs.reading.published import Published
 from jobs.replay import replay
 from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 
 GOLD = (
     "terms",
@@ -23,7 +23,7 @@ GOLD = (
 )
 ALL = (*GOLD, "facts", "events", "log_lines", "quarantine")
 
-_OF_DELIVERY = {"batch", "source_file", "path", "modified_at", *(column.name for column in SIGHTINGS)}
+_OF_DELIVERY = {"batch", "source_file", "path", "modified_at", *OF_RUNS}
 """What tells of the landing or run that wrote a row, and of the name that a file had then."""
 
 
