@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,10 @@ def test_every_file_has_its_row(landed: Warehouse, everything: Path) -> None:
     assert rows == Counter(str(path.relative_to(everything)) for path in files)
 
 
-def test_lines_add_up_for_every_file(landed: Warehouse, everything: Path) -> None:
+def test_lines_add_up_for_every_file(
+    landed: Warehouse, everything: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("lines counted", sum(row["lines_total"] for row in landed.newest("bronze/landed_files")))
     for row in landed.newest("bronze/landed_files"):
         parts = row["lines_event"] + row["lines_ignored"] + row["lines_quarantined"]
         assert row["lines_total"] == parts, row
