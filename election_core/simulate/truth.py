@@ -274,14 +274,14 @@ def storms(world: World) -> Iterable[Truth]:
         yield Truth("ELECTION_STORM", (), (), begins[0], begins[-1], provable, words, lambda _: True)
 
 
-def skews(world: World, messages: Iterable[tuple[Line, Line]], bound_us: int) -> Iterable[Truth]:
+def skews(world: World, pairs: Iterable[tuple[Line, Line]], bound_us: int) -> Iterable[Truth]:
     """``CLOCK_SKEW``: clocks that differ by more than their bounds, or were set.
 
     One message from a clock that is ahead to one that is behind proves the first; what proves a step is left open.
     """
     proven = {
         (cause.node, effect.node)
-        for cause, effect in messages
+        for cause, effect in pairs
         if effect.wall_us // SECOND * SECOND + SECOND - cause.wall_us // SECOND * SECOND < -2 * bound_us
     }
     clocks = {name: process.clock for name, process in world.processes.items()}

@@ -34,7 +34,7 @@ OTHER = "(more shapes than can be told apart)"
 _PREFIX = re.compile(r"^\S+[ T]\S+ +(?:\[?[A-Z]{4,5}\]? +)?(?:.{1,80}? - )?")
 _VALUES = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|\[[^\[\]]*\]")
 _COLUMNS = tuple(
-    one.name for one in fields(Event) if one.name not in {"kind", "event_time", "time_resolution_ms", "thread"}
+    field.name for field in fields(Event) if field.name not in {"kind", "event_time", "time_resolution_ms", "thread"}
 )
 
 

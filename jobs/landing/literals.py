@@ -27,8 +27,10 @@ def any_of(literals: tuple[str, ...]) -> str:
 NEVER = r"[^\s\S]"
 """What is found nowhere."""
 
-TELLING_OF = {dialect.name: tuple(one for one in dialect.anchors if len(one) >= TELLING) for dialect in DIALECTS}
+TELLING_OF = {
+    dialect.name: tuple(anchor for anchor in dialect.anchors if len(anchor) >= TELLING) for dialect in DIALECTS
+}
 """Literals of which texts of a dialect, in whatever layout, contain one that no other program happens to print."""
 
-TELLTALES = tuple(sorted({one for literals in TELLING_OF.values() for one in literals}))
+TELLTALES = tuple(sorted({literal for literals in TELLING_OF.values() for literal in literals}))
 """Those of all dialects; a file without any is the log of another program."""

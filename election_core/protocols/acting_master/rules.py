@@ -584,14 +584,11 @@ def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
 
     A slave that stops to act by its own word has learned of a smaller id: somebody serves, whether its log shows it
     or not. The same holds where a member that follows learns whom it follows in that time, or where one that is up
-    never says what it does. A time after a slave acted that may be none, and is no longer than its end is uncertain, is
-    not told.
+    never says what it does.
     """
-    for gap in gaps(group, _last_heard(group)):
-        acted = services.acts(gap.before)
-        handed_over = acted and gap.before.end_cause in _SAID_SO
-        none = acted and gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + SECOND
-        if not handed_over and not none and not _served_unseen(group, gap):
+    for gap in gaps(group, _last_heard(group), inferred=services.acts):
+        handed_over = services.acts(gap.before) and gap.before.end_cause in _SAID_SO
+        if not handed_over and not _served_unseen(group, gap):
             yield gap
 
 

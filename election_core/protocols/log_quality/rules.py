@@ -153,10 +153,10 @@ def _same_member(group: Group) -> Iterator[Finding]:
     for fact in group.of(SpeaksFor):
         by_member.setdefault((fact.member_of, fact.node or ""), []).append(fact)
     seen: set[tuple[str, ...]] = set()
-    for (_, member), lives in sorted(by_member.items()):
-        if len({life.source_node for life in lives}) == 1:
+    for (_, member), spoken_for in sorted(by_member.items()):
+        if len({speaks.source_node for speaks in spoken_for}) == 1:
             continue
-        for first, second in combinations(lives, 2):
+        for first, second in combinations(spoken_for, 2):
             who = (member, *sorted((first.source_node, second.source_node)))
             if first.source_node == second.source_node or who in seen:
                 continue

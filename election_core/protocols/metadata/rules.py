@@ -289,9 +289,9 @@ def _life_before(returned: BeganToServe | None, source: str, group: Group) -> tu
     """When the process that returned was started, and when the one before it was last seen."""
     if returned is None:
         return None, None
-    lives = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
-    started = lives[-1].since if lives else None
-    return started, lives[-2].until if len(lives) > 1 else None
+    alive = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
+    started = alive[-1].since if alive else None
+    return started, alive[-2].until if len(alive) > 1 else None
 
 
 # -- offsets ---------------------------------------------------------------------------------------------------
@@ -461,7 +461,7 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
         end_time=hand_over.end.at,
         summary=f"{OFFSETS[kind]}{of} {verb} when {_name(hand_over.node, hand_over.source)} took over from the acting "
         f"master {_name(left.node, left.source_node)} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
-        f"{_messages(loss.size)} may be {repeated} again{healed}.",
+        f"{_so_many_messages(loss.size)} may be {repeated} again{healed}.",
         evidence=_evidence(hand_over, [item for entry, _, shown in loss.entries[:SHOWN] for item in (entry, shown)]),
         messages_repeated=loss.size,
         offset_before=farthest[0].offset,
@@ -656,7 +656,7 @@ def _implied(finding: Finding, by: Finding | None) -> Finding:
     return replace(finding, implied_by=None if by is None else by.finding_id)
 
 
-def _messages(number: int) -> str:
+def _so_many_messages(number: int) -> str:
     return "One message" if number == 1 else f"Up to {number} messages"
 
 

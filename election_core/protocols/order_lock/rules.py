@@ -115,8 +115,8 @@ def _entries(group: Group) -> Iterator[Hold]:
     strict = {mode for mode, _ in modes}
     quorums = {needed for _, needed in modes if needed is not None}
     ends = _ends_of_logs(group)
-    for logged in group.of(LockHeld):
-        fact = logged
+    for held in group.of(LockHeld):
+        fact = held
         if fact.strict is None and len(strict) == 1:
             fact = replace(fact, strict=next(iter(strict)))
         if fact.needed is None and fact.strict is not None and len(strict) == 1 and len(quorums) == 1:
@@ -173,11 +173,11 @@ class Elsewhere:
 
     def __init__(self, moments: Iterable[Moment], clocks: Clocks) -> None:
         self._clocks = clocks
-        self._own: dict[str, list[Moment]] = {}
+        self._by_source: dict[str, list[Moment]] = {}
         for moment in sorted(moments, key=_at):
-            self._own.setdefault(moment.source, []).append(moment)
+            self._by_source.setdefault(moment.source, []).append(moment)
         self._longest = max(
-            (moment.by - moment.at for of_source in self._own.values() for moment in of_source), default=0
+            (moment.by - moment.at for of_source in self._by_source.values() for moment in of_source), default=0
         )
 
     def after(self, begin: Moment) -> Iterator[Moment]:
@@ -185,7 +185,7 @@ class Elsewhere:
 
         Those that begin before the end of that one come too; what is still later is not the next.
         """
-        for source, moments in self._own.items():
+        for source, moments in self._by_source.items():
             if source == begin.source:
                 continue
             first: Moment | None = None

@@ -23,7 +23,7 @@ from election_core.simulate.world import SECOND, Line, World
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
-_SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",), quiet=True)
+_SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",), silent_while_leading=True)
 _OWN_TERM = ("RAFT_START", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TO_LEADER")
 _SURE_OVERLAP_US = 2 * SECOND
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
@@ -42,11 +42,11 @@ def truths(world: World) -> list[Truth]:
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _messages(world), BOUND_US)
+    found += skews(world, _causal_pairs(world), BOUND_US)
     return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
-def _said(world: World, *kinds: str) -> Iterator[Line]:
+def _lines_of(world: World, *kinds: str) -> Iterator[Line]:
     return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
 
 
@@ -60,7 +60,7 @@ def _number(line: Line, name: str) -> int:
 
 def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
     """Votes as voters give them and as candidates hear them; a candidate votes for itself."""
-    for line in _said(world, "RAFT_VOTE_CAST", "RAFT_VOTE_GRANTED", "RAFT_TO_CANDIDATE"):
+    for line in _lines_of(world, "RAFT_VOTE_CAST", "RAFT_VOTE_GRANTED", "RAFT_TO_CANDIDATE"):
         kind, peer, term = line.say.kind if line.say else "", str(value(line, "peer")), _number(line, "term")
         if kind == "RAFT_TO_CANDIDATE":
             yield line.node, term, line.node, line
@@ -73,7 +73,7 @@ def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
 def _regressions(world: World) -> Iterator[Truth]:
     for node in world.names():
         largest, shown = -1, -1
-        for line in _said(world, *_OWN_TERM):
+        for line in _lines_of(world, *_OWN_TERM):
             if line.node != node:
                 continue
             term = _number(line, "term")
@@ -97,7 +97,7 @@ def _expired_grants(world: World) -> Iterator[Truth]:
     reached: dict[str, list[Line]] = {}
     asked: dict[tuple[str, int], list[Line]] = {}
     seen: dict[tuple[str, str, int], bool] = {}
-    for line in _said(world, *_OWN_TERM):
+    for line in _lines_of(world, *_OWN_TERM):
         reached.setdefault(line.node, []).append(line)
         if line.say and line.say.kind == "RAFT_TO_CANDIDATE":
             asked.setdefault((line.node, _number(line, "term")), []).append(line)
@@ -131,7 +131,7 @@ def _expired_grants(world: World) -> Iterator[Truth]:
 
 
 def _stale_votes(world: World) -> Iterator[Truth]:
-    for line in _said(world, "RAFT_VOTE_CAST"):
+    for line in _lines_of(world, "RAFT_VOTE_CAST"):
         voters_end = (_number(line, "ledger_end_term"), _number(line, "ledger_end"))
         theirs = (_number(line, "peer_ledger_end_term"), _number(line, "peer_ledger_end"))
         if value(line, "request") == VOTE and is_behind(theirs, voters_end):
@@ -173,7 +173,7 @@ def _won_without(world: World, line: Line, votes: Iterable[Line]) -> Iterator[Tr
 def _shows_members(world: World, line: Line) -> bool:
     """Whether the configuration in force at a line is printed: the last line on it in the same life."""
     earlier = [
-        shown for shown in _said(world, "RAFT_MEMBERS") if shown.node == line.node and shown.true_us < line.true_us
+        shown for shown in _lines_of(world, "RAFT_MEMBERS") if shown.node == line.node and shown.true_us < line.true_us
     ]
     return bool(earlier) and earlier[-1].kept
 
@@ -210,11 +210,11 @@ def _shows_freeze(world: World, node: str, since_us: int, within_us: int | None 
     return any(within_us is None or line.true_us < since_us + within_us for line in long)
 
 
-def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: a member heard of a term from the one that raised it."""
     raised: dict[tuple[str, int], Line] = {}
     higher: dict[str, Line] = {}
-    for line in _said(world, "RAFT_TO_CANDIDATE", "RAFT_TERM_HIGHER", "RAFT_TO_FOLLOWER"):
+    for line in _lines_of(world, "RAFT_TO_CANDIDATE", "RAFT_TERM_HIGHER", "RAFT_TO_FOLLOWER"):
         kind, term = line.say.kind if line.say else "", _number(line, "term")
         if kind == "RAFT_TO_CANDIDATE" and line.kept:
             raised.setdefault((line.node, term), line)

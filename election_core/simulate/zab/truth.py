@@ -27,7 +27,7 @@ from election_core.simulate.zab.voice import SIDS
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
-_SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), quiet=True)
+_SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), silent_while_leading=True)
 _SURE_OVERLAP_US = 2 * SECOND
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
 _SURE_GAP_US = 5 * SECOND
@@ -43,11 +43,11 @@ def truths(world: World) -> list[Truth]:
     found += same_term(world, _SIGNS, "epoch")
     found += overlaps(world, _SIGNS, "epoch", _SURE_OVERLAP_US, BOUND_US)
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _messages(world), BOUND_US)
+    found += skews(world, _causal_pairs(world), BOUND_US)
     return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
-def _said(world: World, *kinds: str) -> Iterator[Line]:
+def _lines_of(world: World, *kinds: str) -> Iterator[Line]:
     return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
 
 
@@ -75,7 +75,7 @@ def _worse_votes(world: World) -> Iterator[Truth]:
     """``ZAB_WRONG_WINNER``: a server's own vote got worse within one round."""
     for node in world.names():
         last, shown = dict[int, Vote](), dict[int, Vote]()
-        for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE"):
+        for line in _lines_of(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE"):
             if line.node != node:
                 continue
             if not (line.say and line.say.kind == "ZK_VOTE"):
@@ -107,7 +107,7 @@ def _entries(world: World) -> dict[str, list[_Entry]]:
     """What each server said of itself at the begin of each election, in order."""
     entries: dict[str, list[_Entry]] = {}
     began: dict[str, Line] = {}
-    for line in _said(world, "ZK_ELECTION", "ZK_VOTE"):
+    for line in _lines_of(world, "ZK_ELECTION", "ZK_VOTE"):
         if line.say and line.say.kind == "ZK_ELECTION":
             began[line.node] = line
         elif line.node in began and _is_own_vote(line):
@@ -119,7 +119,7 @@ def _entries(world: World) -> dict[str, list[_Entry]]:
 def _left_behind(world: World) -> Iterator[Truth]:
     """``ZAB_WRONG_WINNER``: a leader is established that is behind servers which it needs for its quorum."""
     entries = _entries(world)
-    for line in _said(world, "ZK_ESTABLISHED"):
+    for line in _lines_of(world, "ZK_ESTABLISHED"):
         members = value(line, "members")
         supporters = members if isinstance(members, tuple) else ()
         with_what = {name: _last_before(entries.get(name, []), line) for name in supporters}
@@ -150,7 +150,7 @@ def _behind(leader: str, epoch: int) -> Claim:
 def _without_quorum(world: World) -> Iterator[Truth]:
     """A leader with fewer supporters than a majority; that there are more servers shows by their votes."""
     heard: dict[str, set[str]] = {}
-    for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
+    for line in _lines_of(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
         kind = line.say.kind if line.say else ""
         if kind == "ZK_VOTE" and line.kept:
             heard.setdefault(line.node, set()).add(str(value(line, "peer")))
@@ -180,7 +180,7 @@ def _regressions(world: World) -> Iterator[Truth]:
     for node in world.names():
         largest, shown = -1, -1
         begins = False
-        for line in _said(world, "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
+        for line in _lines_of(world, "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
             if line.node != node or not line.say:
                 continue
             begins = begins or line.say.kind == "ZK_ELECTION"
@@ -247,10 +247,10 @@ def kept_by_others(world: World, node: str) -> Iterator[Line]:
     return (line for name in world.names() if name != node for line in kept(world, name, "ZK_ESTABLISHED"))
 
 
-def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: a follower sees the first proposal of an established leader."""
     established: dict[int, Line] = {}
-    for line in _said(world, "ZK_ESTABLISHED", "ZK_PROPOSAL_GAP"):
+    for line in _lines_of(world, "ZK_ESTABLISHED", "ZK_PROPOSAL_GAP"):
         epoch = _number(line, "zxid") >> 32
         if not line.kept:
             continue
