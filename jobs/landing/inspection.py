@@ -20,8 +20,9 @@ from election_core.model.events import Event
 from jobs import JobError
 from jobs.landing.blocks import Block, Blocks
 from jobs.landing.enveloped import begun_by, chain_of, lines_in, named, opened_by
-from jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS, decoded
+from jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS
 from jobs.landing.landing_zone import LocalZone
+from jobs.landing.lines import decoded
 from jobs.landing.masking import masked, without_secrets
 from jobs.landing.recognising import dialect_of, looked_at
 from jobs.landing.understanding import Understanding

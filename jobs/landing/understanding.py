@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import polars as pl
 
-from election_core.dialects import DIALECTS, Dialect, dialect_for
-from election_core.dialects.readings import TELLING, readings
+from election_core.dialects import NAMED, Dialect, dialect_for
+from election_core.dialects.readings import readings
+from jobs.landing.literals import TELLING_OF, TELLTALES, containing
 from schemas.landed_files import NOT_UNDERSTOOD
 
 LOOKS_DATED = r'^[^\S\n]{0,3}[^\n]{0,60}?\b\d{1,2}:[0-5]\d:[0-5]\d\b|^\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'
@@ -29,6 +30,9 @@ SHARE = 5
 
 KEPT = 300
 """So many lines are kept to tell what they look like."""
+
+LOOKED_AT = 100
+"""So many of the first dated lines say whether their layout is known."""
 
 HITS = 3
 """So many lines with texts of a system make a file one of that system's."""
@@ -88,8 +92,8 @@ class Understanding:
         """Look at whole lines, of which those at ``begins`` begin records."""
         self.lines += len(texts)
         self.dated += len(begins)
-        if self.dialect and self.looked_at < KEPT:
-            first = texts.gather(begins[:KEPT]).to_list()
+        if self.dialect and self.looked_at < LOOKED_AT:
+            first = texts[begins[:LOOKED_AT]].to_list()
             unread = [line for line in first if not self.dialect.reads(line)]
             self.looked_at += len(first)
             self.unread += len(unread)
@@ -100,7 +104,8 @@ class Understanding:
         other[begins] = False
         others = texts.filter(pl.Series(other))
         dated = others.filter(others.str.contains(LOOKS_DATED))
-        dated = dated.filter(~dated.str.contains(OF_THE_LOGGER))
+        if len(dated):
+            dated = dated.filter(~dated.str.contains(OF_THE_LOGGER))
         self.strangers += len(dated)
         if not self.dated:
             self.filled += int(others.str.contains(r"\S").sum())
@@ -144,14 +149,16 @@ class Understanding:
     def _suspected(self, data: bytes) -> Trouble | None:
         """What a file seems to be that speaks no dialect, if its lines hold texts of one."""
         lines = pl.Series(data.decode("utf-8", "replace").split("\n"), dtype=pl.String)
-        for dialect in DIALECTS:
-            telling = [text for text in dialect.anchors if len(text) >= TELLING]
-            hits = lines.filter(lines.str.contains_any(telling)) if telling else lines.head(0)
-            dated = hits.filter(hits.str.contains(LOOKS_DATED)).head(KEPT).to_list()
-            unread = [line for line in dated if not any(reading.reads(line) for reading in readings(dialect, [line]))]
+        hits = lines.filter(containing(lines, TELLTALES))
+        for dialect, telling in TELLING_OF.items():
+            spoken = hits.filter(containing(hits, telling)) if len(hits) else hits
+            dated = spoken.filter(spoken.str.contains(LOOKS_DATED)).head(KEPT).to_list() if len(spoken) else []
+            unread = [
+                line for line in dated if not any(reading.reads(line) for reading in readings(NAMED[dialect], [line]))
+            ]
             if len(unread) >= HITS:
                 self._strange += unread
-                return f"the lines hold texts of {dialect.name} in a layout that is not known", advice(unread)
+                return f"the lines hold texts of {dialect} in a layout that is not known", advice(unread)
         return None
 
 
