@@ -10,6 +10,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from pyarrow import fs
 
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.warehouse import Warehouse, retention
 
 LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
@@ -34,7 +35,7 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
     if dry_run:
         joined = joinable(table)
     else:
-        joined = int(table.optimize.compact()["numFilesRemoved"])
+        joined = int(patiently(table.optimize.compact)["numFilesRemoved"])
         table = warehouse.opened(name)
     versions = sorted({*needed, table.version()})
 
@@ -43,7 +44,7 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
     removed = vacuum(True)
     if removed and not dry_run:
-        vacuum(False)
+        patiently(lambda: vacuum(False))
     if not dry_run:
         forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))
@@ -53,7 +54,7 @@ def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
     """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`retention`."""
     table, wanted = DeltaTable(warehouse.location(name)), retention(keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
-        table.alter.set_table_properties(wanted)
+        patiently(lambda: table.alter.set_table_properties(wanted))
 
 
 def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:

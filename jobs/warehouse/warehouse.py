@@ -223,7 +223,8 @@ class Warehouse:
     def note_form(self) -> None:
         """Let the warehouse say its form, once all tables have it."""
         if self.form() != FORM:
-            self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+            alter = self.opened("runs").alter
+            patiently(lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False))
 
     def _make(self, table: Table) -> None:
         DeltaTable.create(
@@ -249,11 +250,13 @@ class Warehouse:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
         here = self.opened(table.name)
         there = {field.name for field in here.schema().fields}
-        missing = [field for field in delta_schema(table).fields if field.name not in there]
+        missing = [
+            Field(field.name, field.type, nullable=True, metadata=field.metadata)
+            for field in delta_schema(table).fields
+            if field.name not in there
+        ]
         if missing:
-            here.alter.add_columns(
-                [Field(field.name, field.type, nullable=True, metadata=field.metadata) for field in missing]
-            )
+            patiently(lambda: here.alter.add_columns(missing))
 
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""
