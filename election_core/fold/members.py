@@ -29,7 +29,7 @@ def speaker_of(event: FoldEvent) -> str | None:
     return event.node
 
 
-def speak_at_once(named: Iterable[NamedId], lives: list[Incarnation]) -> tuple[NamedId, ...]:
+def speak_at_once(named: Iterable[NamedId], incarnations: list[Incarnation]) -> tuple[NamedId, ...]:
     """A first line of a member, one of another, and one of the first again in the same life of the process.
 
     Empty where no name comes back but with a start.
@@ -40,6 +40,6 @@ def speak_at_once(named: Iterable[NamedId], lives: list[Incarnation]) -> tuple[N
         first.setdefault(before.node, before)
         known = first.get(line.node)
         comes_back = known is not None and line.node != before.node
-        if known and comes_back and incarnation_at(lives, before.at) == incarnation_at(lives, line.at):
+        if known and comes_back and incarnation_at(incarnations, before.at) == incarnation_at(incarnations, line.at):
             return known, before, line
     return ()

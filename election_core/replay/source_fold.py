@@ -37,7 +37,7 @@ class Reading:
     speaker: Speaker
     itself: log_quality.SourcesLog
     processes: frozenset[str]
-    told: list[tuple[str, Fact]]
+    facts: list[tuple[str, Fact]]
 
 
 @dataclass(slots=True)
@@ -145,10 +145,10 @@ class SourceLog:
         speaker = self._speaker()
         readings = [self._reading(speaker), *self._readings_of_members(speaker)]
         for one in readings:
-            yield from (fact for _, fact in one.told)
-            yield from self.settings.facts(one.speaker, (fact for _, fact in one.told))
-            yield from one.itself.clock_steps(one.speaker, one.told, one.processes)
-        yield from self.itself.facts(speaker, [told for one in readings for told in one.told])
+            yield from (fact for _, fact in one.facts)
+            yield from self.settings.facts(one.speaker, (fact for _, fact in one.facts))
+            yield from one.itself.clock_steps(one.speaker, one.facts, one.processes)
+        yield from self.itself.facts(speaker, [fact for one in readings for fact in one.facts])
 
     def _speaker(self) -> Speaker:
         incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
@@ -174,8 +174,8 @@ class SourceLog:
 
     def _read(self, speaker: Speaker, processes: frozenset[str]) -> "Reading":
         logs = [(stream, log) for (_, stream), log in sorted(self.logs.items()) if process_of(stream) in processes]
-        told = [(stream, fact) for stream, log in logs for fact in log.facts(speaker, stream)]
-        return Reading(speaker, self.itself, processes, told)
+        facts = [(stream, fact) for stream, log in logs for fact in log.facts(speaker, stream)]
+        return Reading(speaker, self.itself, processes, facts)
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
         """Take a line of one of several members as its own, too; what was said before the second one is the first's."""

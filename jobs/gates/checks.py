@@ -132,7 +132,7 @@ class Newest:
         What is published has passed this gate, and events stay. The others are looked for in the landings that are new
         since then, and only those that are not found there among all events.
         """
-        asked = [one.proofs for table in tables for one in expectations_of(table) if one.proofs]
+        asked = [expectation.proofs for table in tables for expectation in expectations_of(table) if expectation.proofs]
         if not asked:
             return
         run = self._database.execute
@@ -161,11 +161,11 @@ class Newest:
         found = []
         for table in JUDGED:
             version = published["versions"].get(table)
-            proofs = [one.proofs for one in expectations_of(table) if one.proofs]
+            proofs = [expectation.proofs for expectation in expectations_of(table) if expectation.proofs]
             if version is None or not proofs:
                 continue
             self._database.register(f"published_{table}", self._warehouse.dataset(table, version))
-            found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", one) for one in proofs]
+            found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
         return " UNION ALL ".join(found)
 
     def _where(self, table: str, clusters: Collection[str] | None) -> str:
