@@ -28,6 +28,9 @@ LITTLE = 50_000
 BATCH_ROWS = 5_000
 """Rows of a batch, as with Spark."""
 
+FEW_KEYS = 1_000
+"""So many keys are looked for by Arrow as well, which then need not read all rows."""
+
 FEW_FILES = 64
 """Of so many files the numbers of rows are asked for."""
 
@@ -65,10 +68,12 @@ def at_most(warehouse: Warehouse, rows: Rows, enough: int) -> int:
     every = warehouse.opened(rows.table, rows.version).count()
     if every <= enough:
         return every
-    simple = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
-    files = warehouse.dataset(rows.table, rows.version).get_fragments(reduce(and_, simple) if simple else None)
-    first = [*islice(files, FEW_FILES + 1)]
-    return every if len(first) > FEW_FILES else sum(file.metadata.num_rows for file in first)
+    dataset, wanted = warehouse.dataset(rows.table, rows.version), as_filter(rows)
+    first = [*islice(dataset.get_fragments(wanted), FEW_FILES + 1)]
+    if len(first) > FEW_FILES:
+        return every
+    parts = first if wanted is None else [file.subset(wanted, schema=dataset.schema) for file in first]
+    return sum(group.num_rows for part in parts for group in part.row_groups)
 
 
 def in_order(
@@ -90,9 +95,8 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
     dataset = warehouse.dataset(rows.table, rows.version)
     columns = rows.columns or tuple(dataset.schema.names)
     among = [condition for condition in rows.conditions if isinstance(condition, Among)]
-    simple = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
     needed = sorted({*columns, *chain.from_iterable(condition.columns for condition in among)})
-    scan = dataset.scanner(needed, filter=reduce(and_, simple) if simple else None, **READ_AHEAD)
+    scan = dataset.scanner(needed, filter=as_filter(rows), **READ_AHEAD)
     database.register(f"rows_{number}", scan.to_reader())
     joins = ""
     for at, condition in enumerate(among):
@@ -103,6 +107,18 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
         joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(map(quoted, condition.columns))})"
     also = [f"{sql} AS {quoted(name)}" for name, sql in rows.also.items()]
     return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{number}{joins}"
+
+
+def as_filter(rows: Rows) -> pc.Expression | None:
+    """What Arrow knows of the conditions: it leaves out partitions, groups of rows by their statistics, and rows."""
+    parts = [fits(one) for one in rows.conditions if not isinstance(one, Among)]
+    parts += [
+        fits(OneOf(name, tuple(sorted({key[at] for key in one.keys}))))
+        for one in rows.conditions
+        if isinstance(one, Among) and one.wanted and len(one.keys) <= FEW_KEYS
+        for at, name in enumerate(one.columns)
+    ]
+    return reduce(and_, parts) if parts else None
 
 
 def quoted(name: str) -> str:

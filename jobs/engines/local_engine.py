@@ -29,6 +29,9 @@ from jobs.warehouse.warehouse import Warehouse
 HAND_ROWS = 20_000
 """So many rows go to a process at once, or more where those of one key do: about half a second of work."""
 
+POOL_HANDS = 4
+"""Fewer hands than these are done sooner than a pool of processes has started, and without the CPU seconds of that."""
+
 POOL_BYTES = 24 << 20
 """Less than this is landed sooner than a pool of processes has started."""
 
@@ -83,8 +86,8 @@ class LocalEngine:
         """One sort; each hand of it is some keys whole."""
         with database_in(self._memory, self.tasks) as (database, scratch):
             hands = spooled(in_order(database, warehouse, parts, dealing), dealing.key, scratch)
-            first = [*islice(hands, 2)]
-            alone = self.tasks < 2 or len(first) < 2
+            first = [*islice(hands, POOL_HANDS)]
+            alone = self.tasks < 2 or len(first) < POOL_HANDS
             results = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
             return [file for files in results for file in files]
 

@@ -105,6 +105,7 @@ def test_the_driver_answers_only_what_is_little(tmp_path: Path) -> None:
     assert not are_few(warehouse, [rows], 6)
     assert not are_few(warehouse, [rows, rows], 18)
     assert are_few(warehouse, [rows.where(After("batch", 2))], 6)
+    assert are_few(warehouse, [rows.where(Among(("cluster", "reason"), frozenset({("none", "a")})))], 0)
 
 
 def test_above_a_size_the_local_engine_advises_spark(local: LocalEngine, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,7 +163,7 @@ def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
     warehouse = lines(tmp_path)
     parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
     dealing = Dealing(("cluster", "line_no"), ("cluster", "line_no"))
-    for rows, other in ((100, False), (4, True)):
+    for rows, other in ((6, False), (3, True)):
         monkeypatch.setattr(local_engine, "HAND_ROWS", rows)
         files = local.map_partitions(warehouse, parts, dealing, tell_who)
         warehouse.replace(files, "quarantine", None, "test")
