@@ -33,6 +33,9 @@ LINE_BY_LINE = ("log_lines", "quarantine", "events")
 PROVING = "events"
 """The table whose rows prove those of the judged ones."""
 
+BEFORE = 8
+"""In so many landings before the new ones a proof is looked for before all events are."""
+
 HELD_ROWS = 50_000
 """A table with no more rows is read once, and not for each expectation anew."""
 
@@ -145,7 +148,8 @@ class Newest:
         """Of the events keep only those that rows of ``tables`` ask for, and for which ``published`` ones do not.
 
         What is published has passed this gate, and events stay. The others are looked for in the landings that are new
-        since then, and only those that are not found there among all events.
+        since then; those that are not found there in the ones before, where what is said anew of yesterday has its
+        lines; and only the rest among all events.
         """
         asked = [one.proofs for table in tables for one in expectations_of(table) if one.proofs]
         if not asked:
@@ -158,7 +162,7 @@ class Newest:
             since = int(published["batch"])
             run(f"CREATE TEMP TABLE known AS {known}")
             run("INSERT INTO proofs SELECT DISTINCT cluster, proof FROM known SEMI JOIN asked USING (cluster, proof)")
-        for where in (f"batch > {since}", "true") if since else ("true",):
+        for where in (f"batch > {since}", f"batch > {since - BEFORE}", "true") if since else ("true",):
             run(
                 "CREATE OR REPLACE TEMP TABLE open AS FROM asked ANTI JOIN proofs "
                 "ON proofs.cluster = asked.cluster AND proofs.event_id = asked.proof"
