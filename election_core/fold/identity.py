@@ -87,13 +87,13 @@ class Identity:
 
     def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
         """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
-        life = incarnation_at(incarnations, time)
-        in_this_life = [(at, node) for at, node in self.ids if incarnation_at(incarnations, at) == life]
-        before = [node for at, node in in_this_life if at <= time]
+        incarnation = incarnation_at(incarnations, time)
+        in_this_incarnation = [(at, node) for at, node in self.ids if incarnation_at(incarnations, at) == incarnation]
+        before = [node for at, node in in_this_incarnation if at <= time]
         if before:
             return before[-1]
-        if in_this_life:
-            return in_this_life[0][1]
+        if in_this_incarnation:
+            return in_this_incarnation[0][1]
         earlier = [node for at, node in self.ids if at <= time]
         return earlier[-1] if earlier else None
 

@@ -37,8 +37,8 @@ def availability(
     """
     found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections))
-    told = majorities if regained else None
-    without_majority = list(interrupted(group, told, title, clock)) if told is not None else []
+    known = majorities if regained else None
+    without_majority = list(interrupted(group, known, title, clock)) if known is not None else []
     yield from leaderless(group, found, title, clock, no_incident, died)
     yield from without_majority
     yield from storms

@@ -11,7 +11,7 @@ from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks, Moment, Offset, WrongClock
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
-from election_core.judge.wording import between, seconds
+from election_core.judge.wording import between, name_of, seconds
 from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
 from election_core.model.rows import Finding, RuleCoverage
@@ -132,4 +132,4 @@ def _member(facts: Sequence[Fact]) -> str:
 
 def _name(source: str, facts: Sequence[Fact]) -> str:
     member = _member(facts)
-    return source if member == source else f"{member} ({source})"
+    return name_of(member, source)

@@ -28,7 +28,7 @@ from election_core.replay.fact_rows import facts_in
 from election_core.replay.group_judge import failed
 from election_core.replay.source_fold import INTERESTING, SourceLog
 
-_LOGGED_ONLY = tuple(
+_FOLD_EVENT_ONLY = tuple(
     name for name in FoldEvent.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
 )
 
@@ -44,7 +44,7 @@ FOLD_COLUMNS: tuple[str, ...] = (
     "time_resolution_ms",
     "event_id",
     "kind",
-    *_LOGGED_ONLY,
+    *_FOLD_EVENT_ONLY,
 )
 """The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
 
@@ -224,7 +224,7 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
     times = batch.column("event_time").cast(pa.int64()).to_pylist()
     wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
     events: list[FoldEvent | None] = [None] * len(kinds)
-    for number, event in zip(wanted, _logged(batch, wanted, kinds, streams, times), strict=True):
+    for number, event in zip(wanted, _fold_events(batch, wanted, kinds, streams, times), strict=True):
         events[number] = event
     ids = batch.column("event_id").to_pylist()
     return _Lines(
@@ -253,17 +253,17 @@ def _signs(batch: pa.RecordBatch, kinds: list[str], times: list[int], ids: list[
             yield number, Segment(times[number], until, ids[number] or None, last_event or None)
 
 
-def _logged(
+def _fold_events(
     batch: pa.RecordBatch, wanted: list[int], kinds: list[str], streams: list[str], times: list[int]
 ) -> Iterator[FoldEvent]:
     """The rows of these numbers as events."""
-    here = [name for name in ("event_id", "time_resolution_ms", *_LOGGED_ONLY) if name in batch.schema.names]
+    here = [name for name in ("event_id", "time_resolution_ms", *_FOLD_EVENT_ONLY) if name in batch.schema.names]
     chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
     ids = chosen.column("event_id").to_pylist()
     resolutions = pc.fill_null(chosen.column("time_resolution_ms"), 0).to_pylist()
     at = [times[number] for number in wanted]
     by = [time + resolution * 1000 for time, resolution in zip(at, resolutions, strict=True)]
-    more = [_plain(chosen, name) for name in _LOGGED_ONLY]
+    more = [_plain(chosen, name) for name in _FOLD_EVENT_ONLY]
     return map(FoldEvent, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
 
 

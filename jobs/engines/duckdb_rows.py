@@ -111,12 +111,13 @@ def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Ro
 
 def as_filter(rows: Rows) -> pc.Expression | None:
     """What Arrow knows of the conditions: it leaves out partitions, groups of rows by their statistics, and rows."""
-    parts = [fits(one) for one in rows.conditions if not isinstance(one, Among)]
+    among = [condition for condition in rows.conditions if isinstance(condition, Among)]
+    parts = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
     parts += [
-        fits(OneOf(name, tuple(sorted({key[at] for key in one.keys}))))
-        for one in rows.conditions
-        if isinstance(one, Among) and one.wanted and len(one.keys) <= FEW_KEYS
-        for at, name in enumerate(one.columns)
+        fits(OneOf(name, tuple(sorted({key[at] for key in condition.keys}))))
+        for condition in among
+        if condition.wanted and len(condition.keys) <= FEW_KEYS
+        for at, name in enumerate(condition.columns)
     ]
     return reduce(and_, parts) if parts else None
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from jobs import JobError
 from jobs.engines.duckdb_rows import MEMORY, answer, database_in, in_order
-from jobs.engines.engine import Answer, Dealing, One, Rows, Work
+from jobs.engines.engine import Answer, Dealing, Item, Rows, Work
 from jobs.engines.python_worker import prepare_worker
 from jobs.warehouse.data_files import DataFile, write_data_files
 from jobs.warehouse.warehouse import Warehouse
@@ -72,7 +72,7 @@ class LocalEngine:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
+    def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """In this process, if it is one item; else in the pool."""
         return self._in_order(work, items, alone=self.tasks < 2 or len(items) < 2)
 
@@ -91,7 +91,7 @@ class LocalEngine:
             results = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
             return [file for files in results for file in files]
 
-    def _in_order(self, work: Callable[[One], Answer], items: Iterable[One], *, alone: bool) -> list[Answer]:
+    def _in_order(self, work: Callable[[Item], Answer], items: Iterable[Item], *, alone: bool) -> list[Answer]:
         """What ``work`` came to on each item; not more of them are begun than the pool can soon take."""
         self._done = self._all = 0
         if alone:

@@ -14,7 +14,20 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.engines.duckdb_rows import FEW, LITTLE, MEMORY, answer, are_few, database_in, in_order
-from jobs.engines.engine import After, AfterOwn, Among, Answer, Condition, Dealing, One, OneOf, Rows, Simple, UpTo, Work
+from jobs.engines.engine import (
+    After,
+    AfterOwn,
+    Among,
+    Answer,
+    Condition,
+    Dealing,
+    Item,
+    OneOf,
+    Rows,
+    Simple,
+    UpTo,
+    Work,
+)
 from jobs.engines.python_worker import prepare_worker
 from jobs.engines.spark_tables import read
 from jobs.warehouse.data_files import DataFile, write_data_files
@@ -64,12 +77,12 @@ class SparkEngine:
             return None
         return sum(stage.numCompletedTasks for stage in running), sum(stage.numTasks for stage in running)
 
-    def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
+    def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """A task for each item."""
         if not items:
             return []
 
-        def on_executor(item: One) -> Answer:
+        def on_executor(item: Item) -> Answer:
             prepare_worker()
             return work(item)
 

@@ -106,9 +106,10 @@ def check(
     return [check for table in chosen for check in newest.checks(table)]
 
 
-def tables_of(chosen: Iterable[str]) -> frozenset[str]:
+def tables_of(chosen: Collection[str]) -> frozenset[str]:
     """The tables that the expectations of some tables read."""
-    texts = [text for table in chosen for one in expectations_of(table) for text in (table, one.failing, one.proofs)]
+    expectations = [expectation for table in chosen for expectation in expectations_of(table)]
+    texts = [*chosen, *(text for asked in expectations for text in (asked.failing, asked.proofs))]
     return frozenset({word for text in texts for word in re.findall(r"\w+", text)} & {*TABLES})
 
 
@@ -151,7 +152,7 @@ class Newest:
         since then; those that are not found there in the ones before, where what is said anew of yesterday has its
         lines; and only the rest among all events.
         """
-        asked = [one.proofs for table in tables for one in expectations_of(table) if one.proofs]
+        asked = [expectation.proofs for table in tables for expectation in expectations_of(table) if expectation.proofs]
         if not asked:
             return
         run = self._database.execute
@@ -180,11 +181,11 @@ class Newest:
         found = []
         for table in JUDGED:
             version = published["versions"].get(table)
-            proofs = [one.proofs for one in expectations_of(table) if one.proofs]
+            proofs = [expectation.proofs for expectation in expectations_of(table) if expectation.proofs]
             if version is None or not proofs:
                 continue
             self._database.register(f"published_{table}", self._warehouse.dataset(table, version))
-            found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", one) for one in proofs]
+            found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
         return " UNION ALL ".join(found)
 
     def _where(self, table: str, clusters: Collection[str] | None) -> str:

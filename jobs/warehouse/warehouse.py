@@ -158,10 +158,10 @@ class Warehouse:
             except TableNotFoundError as error:
                 raise Damaged(table, location, error) from error
             found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
-        newer = [one for one in TABLES[table].arrow_schema() if one.name not in found.schema.names]
+        newer = [field for field in TABLES[table].arrow_schema() if field.name not in found.schema.names]
         if not newer:
             return found
-        return found.replace_schema(pa.schema([*found.schema, *(one.with_nullable(True) for one in newer)]))
+        return found.replace_schema(pa.schema([*found.schema, *(field.with_nullable(True) for field in newer)]))
 
     def files(self, location: str) -> tuple[fs.FileSystem, str]:
         """The file system of a place in the warehouse, and the place in it."""
@@ -277,7 +277,9 @@ class Warehouse:
         there = {field.name for field in here.schema().fields}
         missing = [field for field in delta_schema(table).fields if field.name not in there]
         if missing:
-            here.alter.add_columns([Field(one.name, one.type, nullable=True, metadata=one.metadata) for one in missing])
+            here.alter.add_columns(
+                [Field(field.name, field.type, nullable=True, metadata=field.metadata) for field in missing]
+            )
             self.changed(table.name)
 
     def refuse_foreign_folder(self) -> None:
@@ -360,7 +362,7 @@ class Warehouse:
                 f"the table {self.location(table)} is partitioned by {', '.join(here) or 'nothing'}, not by "
                 f"{', '.join(wanted) or 'nothing'}: another release of election-replay made it"
             )
-        lacking = {*TABLES[table].names}.difference(one.name for one in opened.schema().fields)
+        lacking = {*TABLES[table].names}.difference(field.name for field in opened.schema().fields)
         if lacking:
             raise JobError(f"the table {self.location(table)} has no column {', '.join(sorted(lacking))}: run `replay`")
 
@@ -382,12 +384,12 @@ def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveActio
     columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
     return [
         AddAction(
-            *(one.path, one.size, dict.fromkeys(columns, one.partition), now),
+            *(file.path, file.size, dict.fromkeys(columns, file.partition), now),
             data_change=True,
-            stats=stats_of(one),
+            stats=stats_of(file),
         )
-        for one in files
-        if one.table == table
+        for file in files
+        if file.table == table
     ]
 
 
@@ -396,7 +398,7 @@ def empty_commits(location: str) -> list[str]:
     if is_uri(location):
         return []
     with os.scandir(f"{location}/_delta_log") as entries:
-        return sorted(one.name for one in entries if COMMIT.fullmatch(one.name) and not one.stat().st_size)
+        return sorted(entry.name for entry in entries if COMMIT.fullmatch(entry.name) and not entry.stat().st_size)
 
 
 def delta_schema(table: Table) -> Schema:
@@ -405,8 +407,8 @@ def delta_schema(table: Table) -> Schema:
     fields = zip(plain, table.columns, strict=True)
     return Schema(
         [
-            Field(one.name, one.type, nullable=column.nullable, metadata={"comment": column.remark})
-            for one, column in fields
+            Field(field.name, field.type, nullable=column.nullable, metadata={"comment": column.remark})
+            for field, column in fields
         ]
     )
 

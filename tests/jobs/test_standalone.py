@@ -16,7 +16,7 @@ import pyspark
 import pytest
 
 from jobs.engines.spark_engine import LITTLE_SETTING
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 from tests.acceptance.published import Warehouse, replay_in
 from tests.conftest import Landing
 from tests.daemons import Daemon, free_ports, started, wait_until
@@ -128,8 +128,7 @@ def packed(folder: Path) -> Path:
 
 def ordered(rows: list[dict[str, Any]]) -> list[str]:
     """Rows as texts in an order of their own, without what they say of runs."""
-    of_runs = {column.name for column in SIGHTINGS}
-    of_logs = ({name: value for name, value in row.items() if name not in of_runs} for row in rows)
+    of_logs = ({name: value for name, value in row.items() if name not in OF_RUNS} for row in rows)
     return sorted(json.dumps(row, default=str, sort_keys=True) for row in of_logs)
 
 

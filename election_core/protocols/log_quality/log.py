@@ -221,13 +221,13 @@ def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]
 def _listed(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
     """Whether the log agrees with the inventory, where both say whom it speaks for."""
     listed = speaker.listed
-    lives = [fact for _, fact in stated if isinstance(fact, Alive) and fact.replica_group != UNIDENTIFIED]
-    if not lives or listed.replica_group is None:
+    alive = [fact for _, fact in stated if isinstance(fact, Alive) and fact.replica_group != UNIDENTIFIED]
+    if not alive or listed.replica_group is None:
         return
-    of_group = [life for life in lives if life.replica_group == listed.replica_group]
+    of_group = [life for life in alive if life.replica_group == listed.replica_group]
     names = {life.node for life in of_group if life.node is not None}
     agrees = bool(of_group) and (listed.member is None or not names or listed.member in names)
-    shown = next((life for life in of_group or lives if life.node is not None), (of_group or lives)[0])
+    shown = next((life for life in of_group or alive if life.node is not None), (of_group or alive)[0])
     emit = speaker.about(shown.replica_group, PROTOCOL, "", lambda _: None)
     yield ListedAs(
         *emit.during(shown.node, shown.since, shown.since_by, shown.since_event),
