@@ -169,8 +169,8 @@ class SourceLog:
         for process, members in sorted(self.members.items()):
             for name, log in sorted(members.logs.items()) if members.at_once else ():
                 incarnations = {process: log.activity[process].incarnations()}
-                own = replace(speaker, incarnations=incarnations, member=name)
-                yield log._read(own, frozenset({process}))
+                of_member = replace(speaker, incarnations=incarnations, member=name)
+                yield log._read(of_member, frozenset({process}))
 
     def _read(self, speaker: Speaker, processes: frozenset[str]) -> "Reading":
         logs = [(stream, log) for (_, stream), log in sorted(self.logs.items()) if process_of(stream) in processes]
@@ -178,7 +178,7 @@ class SourceLog:
         return Reading(speaker, self.itself, processes, facts)
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
-        """Take a line of one of several members as its own, too; what was said before the second one is the first's."""
+        """Take a line of one of several members as its of_member, too; what was said before the second one is the first's."""
         process, at = process_of(event.stream), event.at
         members = self.members.get(process)
         if members is None or not members.apart:

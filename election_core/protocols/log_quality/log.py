@@ -200,7 +200,8 @@ def _homes(stated: Iterable[tuple[str, Fact]]) -> dict[str, Alive]:
 def _group_of(process: str, home: Alive | None, speaker: Speaker) -> str:
     if home is not None:
         return home.replica_group
-    named = {BROKER: speaker.identity.broker_set, CONTROLLER: CONTROLLER_GROUP if speaker.identity.controllers else None}
+    controllers = CONTROLLER_GROUP if speaker.identity.controllers else None
+    named = {BROKER: speaker.identity.broker_set, CONTROLLER: controllers}
     return named.get(process) or speaker.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
 
 
