@@ -178,7 +178,7 @@ class SourceLog:
         return Reading(speaker, self.itself, processes, facts)
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
-        """Take a line of one of several members as its of_member, too; what was said before the second one is the first's."""
+        """Take a line of one of several members as its own, too; what was said before the second one is the first's."""
         process, at = process_of(event.stream), event.at
         members = self.members.get(process)
         if members is None or not members.apart:
