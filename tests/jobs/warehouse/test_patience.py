@@ -60,7 +60,7 @@ def test_what_is_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> 
         (TableAlterer, "set_table_properties", Warehouse.create),
         (TableAlterer, "set_table_properties", lambda tables: remember_privacy(tables, None)),
         (TableAlterer, "set_table_properties", lambda tables: retain(tables, "terms", KEEP_DAYS + 1)),
-        (TableOptimizer, "compact", lambda tables: tidy(tables, "terms", [], False, 0)),
+        (TableOptimizer, "compact", lambda tables: tidy(tables, "events", [], False, 0)),
         (DeltaTable, "delete", lambda tables: hold_back(tables, ["payments"], "a run")),
     ],
     ids=["create", "remember_privacy", "retain", "tidy", "hold_back"],
