@@ -118,6 +118,7 @@ class Newest:
         self._database.execute("SET VARIABLE as_of = ?", [as_of])
         self._database.register("asked_clusters", pa.table({"cluster": pa.array(sorted(clusters or ()), pa.string())}))
         self._database.execute("SET VARIABLE since = ?", [since])
+        self._database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
         self._batches = since, warehouse.last_batch()
         for name, table in TABLES.items():
             rows = table.arrow_schema().empty_table()

@@ -10,12 +10,13 @@ from jobs.reading.published import readable, run_named
 from jobs.reading.words import Row
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import ADVICE, SIGHTINGS
 
 FINDINGS = TABLES["findings"]
 APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"
-TOLD = tuple(name for name in FINDINGS.names if name not in {"finding_id", *(column.name for column in SIGHTINGS)})
-"""What a finding says, but for its id, and but for what the runs say of it."""
+NOT_COMPARED = {"finding_id", *(column.name for column in (*SIGHTINGS, *ADVICE))}
+TOLD = tuple(name for name in FINDINGS.names if name not in NOT_COMPARED)
+"""What a finding says, but for its id, for what the runs say of it, and for what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def finding_page(published: Published, here: Here) -> Page:
             ),
             definitions(answers(explained)),
             *related(explained, here),
-            *([tag("h2", "What to do next"), definitions(lines_of(explained.steps))] if explained.steps else []),
+            *([tag("h2", "What to do next"), definitions(lines_of(steps))] if (steps := finding["next_steps"]) else []),
             tag("h2", "Its moment"),
             tag("div", picture(found, links_of(group)), class_="picture", id="lanes"),
             legend(found),

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from election_core.model.catalogue import RULES
 from jobs.reading.incident import Incident
-from jobs.reading.next_steps import lines_of
+from jobs.reading.next_steps import urgent_steps
 from jobs.reading.story import Told, collapsed, damage, folded, outcome, story, unseen
 from jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
 from jobs.showing.markup import document, tag
@@ -76,8 +76,7 @@ def verdict(incident: Incident) -> Element:
     said.append(("Impact", damage(incident).removeprefix("Damage: ")))
     said += [("Now", sentence) for sentence in outcome(incident)]
     if worst is not None:
-        steps = incident.steps.get(worst["finding_id"])
-        said += [*lines_of(steps)] if steps else [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
+        said += [*urgent_steps(worst)] or [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
     said.append(("Made", f"from run {incident.run_id}, published {incident.published_at:%Y-%m-%d %H:%M:%S} UTC"))
     return definitions(said)
 
@@ -131,7 +130,7 @@ def finding_card(incident: Incident, finding: Row) -> Element:
         ("What would refute it", rule.refuted_by),
         ("Source", rule.source),
         *measures(finding),
-        *lines_of(incident.steps.get(finding["finding_id"])),
+        *urgent_steps(finding),
     ]
     lines = incident.evidence.get(finding["finding_id"], [])
     echoes = incident.echoes(finding)
