@@ -62,10 +62,12 @@ def cause_of(finding: Finding, changes: Iterable[Change]) -> str:
     states: list[str] = []
     if finding.rule == RuleId.LEADERLESS and finding.implied_by is None:
         near = [change for change in changes if is_near(change, finding)]
-        states = [max(near, key=lambda one: (one.at, one.new_term)).old_leader_state] if near else []
+        states = [max(near, key=lambda change: (change.at, change.new_term)).old_leader_state] if near else []
     elif finding.rule == RuleId.SPLIT_BRAIN_OVERLAP:
-        states = [one.old_leader_state for one in changes if {one.old_term, one.new_term} <= {*finding.terms}]
-    known = (one for one in states if one in CAUSE_OF_STATE)
+        states = [
+            change.old_leader_state for change in changes if {change.old_term, change.new_term} <= {*finding.terms}
+        ]
+    known = (state for state in states if state in CAUSE_OF_STATE)
     return CAUSE_OF_STATE.get(max(known, default=UNKNOWN), ANY)
 
 
@@ -80,10 +82,12 @@ def changes_of(rows: Iterable[Row], findings: Iterable[Finding]) -> Iterator[Cha
     """The changes of leadership of a group, protocol by protocol."""
     rows, findings = list(rows), list(findings)
     leading = (row for row in rows if isinstance(row, RoleInterval) and row.role == "leader")
-    tenures = {(one.protocol, one.node, one.term): one for one in sorted(leading, key=lambda one: one.start_time)}
+    tenures = {
+        (role.protocol, role.node, role.term): role for role in sorted(leading, key=lambda role: role.start_time)
+    }
     led = (row for row in rows if isinstance(row, Term) and row.leader is not None)
-    in_order = sorted(led, key=lambda one: (one.protocol, one.term, one.start_time))
-    for protocol, terms in groupby(in_order, key=lambda one: one.protocol):
+    in_order = sorted(led, key=lambda term: (term.protocol, term.term, term.start_time))
+    for protocol, terms in groupby(in_order, key=lambda term: term.protocol):
         for old, new in pairwise(terms):
             tenure = tenures.get((protocol, old.leader or "", old.term))
             yield Change(new.start_time // MS, old.term, new.term, state(old, new, tenure, findings))
@@ -95,11 +99,11 @@ def state(old: Term, new: Term, tenure: RoleInterval | None, findings: Iterable[
         return UNKNOWN
     if tenure.end_cause in {"died", "stopped", "silent"}:
         return str(tenure.end_cause)
-    if new.cause == "master_silent" or any(is_hole_at(one, old, new) for one in findings):
+    if new.cause == "master_silent" or any(is_hole_at(found, old, new) for found in findings):
         return "frozen"
     if tenure.end_cause == "quorum_lost":
         return "without_quorum"
-    at_once = (one.overlap_max_ms or 0 for one in findings if is_split(one, old.term, new.term))
+    at_once = (found.overlap_max_ms or 0 for found in findings if is_split(found, old.term, new.term))
     if max(at_once, default=0) > HEARD_WITHIN_MS:
         return "cut_off"
     if tenure.end_cause is None or tenure.end_time is None:

@@ -42,8 +42,8 @@ Line = dict[str, Any]
 def unquoted(proof: Proof) -> tuple[Any, ...]:
     """A row of ``evidence_lines`` without the line itself."""
     of = proof.finding
-    told = (of.finding_id, of.cluster, of.replica_group, of.protocol, of.rule, proof.position, proof.event_id)
-    return (*told, proof.node, proof.source_node, *([None] * (len(LINE) - 1)))
+    place = (of.finding_id, of.cluster, of.replica_group, of.protocol, of.rule, proof.position, proof.event_id)
+    return (*place, proof.node, proof.source_node, *([None] * (len(LINE) - 1)))
 
 
 def quoted(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None) -> list[DataFile]:
@@ -114,8 +114,8 @@ class Former:
             found = [name for name in names if name in rows.schema.names]
             batches = self._batches(rows, of)
             if batches:
-                told = rows.to_table([*EVENT, *found], filter=of & pc.field("batch").isin(batches))
-                for row in told.to_pylist():
+                lines = rows.to_table([*EVENT, *found], filter=of & pc.field("batch").isin(batches))
+                for row in lines.to_pylist():
                     if "source_file" in row:
                         row["path"] = row.pop("source_file")
                     yield (row.pop("cluster"), row.pop("event_id")), row

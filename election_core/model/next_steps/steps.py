@@ -71,5 +71,5 @@ class NextSteps:
     @property
     def in_order(self) -> tuple[tuple[str, str, str | None, str | None], ...]:
         """The steps as rows of kind, text, command and source; those of no use are null."""
-        checks = (("check", one.look, one.command, None) for one in self.checks)
+        checks = (("check", check.look, check.command, None) for check in self.checks)
         return (*checks, ("do_not", self.do_not, None, self.source))
