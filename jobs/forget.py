@@ -44,6 +44,7 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
     warehouse.refuse_unwritable()
     for name in found:
         warehouse.opened(name).delete(f"cluster = {quoted(cluster)}")
+        warehouse.changed(name)
     forget_held(warehouse, cluster)
     publish_again(warehouse, warehouse.last_run() | {"held": held_without(published, cluster)}, versions)
     return found

@@ -49,12 +49,16 @@ EPOCHS = {"controller"}
 
 def harmless(text: str, keep: str = "\t") -> str:
     """``text`` without control characters other than ``keep``: a log line must command neither terminal nor browser."""
-    return "".join(one if one.isprintable() or one in keep else repr(one)[1:-1] for one in text)
+    return "".join(
+        character if character.isprintable() or character in keep else repr(character)[1:-1] for character in text
+    )
 
 
 def harmless_json(text: str) -> str:
     """JSON that means the same, without characters that would command a terminal or turn its lines around."""
-    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+    return "".join(
+        character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1] for character in text
+    )
 
 
 def no_formula(value: Any) -> str:
@@ -70,7 +74,7 @@ def cell(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(cell, value))
     if isinstance(value, dict):
-        return ", ".join(f"{name}={cell(one)}" for name, one in value.items())
+        return ", ".join(f"{name}={cell(part)}" for name, part in value.items())
     return str(value)
 
 
@@ -179,9 +183,9 @@ def surely(row: Row) -> str:
 
 def lost(row: Row) -> Iterator[str]:
     """What a finding says was lost, or comes again."""
-    for column, unit, what in LOSSES:
+    for column, unit, loss in LOSSES:
         if row[column]:
-            yield f"{row[column]:,} {unit} {what}"
+            yield f"{row[column]:,} {unit} {loss}"
 
 
 def lasting(row: Row) -> str:

@@ -65,10 +65,10 @@ def write_gold(work: Work) -> None:
     files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
     verdicts, unquoted_files = parted(files)
     files = [*verdicts, *quoted(work, unquoted_files, spoken)]
-    told = {file.table for file in files}
+    written = {file.table for file in files}
     groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
     judged = Gone(frozenset(whole), groups)
-    write(files, {table: judged for table in VERDICTS if table in told or work.warehouse.count(table)}, work)
+    write(files, {table: judged for table in VERDICTS if table in written or work.warehouse.count(table)}, work)
 
 
 def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:

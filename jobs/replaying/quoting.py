@@ -4,7 +4,7 @@ The judge says which event proves what; its rows of ``evidence_lines`` hold ever
 joined with the lines that are new, and with those that former nights have quoted for the same groups. What is in
 neither, since an old line has only now become a proof, is looked for in former landings, by those who join. So a night
 costs its news, and nothing of it goes through the driver. A line that is kept no longer
-(:mod:`jobs.forgetting`) stays empty: the finding stands without it.
+(:mod:`jobs.upkeep`) stays empty: the finding stands without it.
 """
 
 from collections import defaultdict

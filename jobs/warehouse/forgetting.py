@@ -55,5 +55,7 @@ def forget_lines(warehouse: Warehouse, last: int) -> None:
         rows = pa.RecordBatchReader.from_batches(schema, batches)
         where = f"batch > {since} AND batch <= {last}"
         write_deltalake(warehouse.location(LINES), rows, mode="overwrite", predicate=where)
+    warehouse.changed(LINES)
     warehouse.opened(REJECTED).delete(f"batch <= {last}")
+    warehouse.changed(REJECTED)
     warehouse.note_forgotten(last)
