@@ -110,6 +110,17 @@ def value(line: Line, name: str) -> object:
     return dict(line.say.values).get(name) if line.say else None
 
 
+def number_of(line: Line, name: str) -> int:
+    """A number that a line says; -1 where it says none."""
+    known = value(line, name)
+    return known if isinstance(known, int) else -1
+
+
+def lines_of(world: World, *kinds: str) -> Iterator[Line]:
+    """The lines that say something of these kinds, kept or not."""
+    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
+
+
 def clocks_agree(world: World, bound_us: int) -> bool:
     """Whether every clock stayed within its bound."""
     return all(abs(process.clock.ahead(world.now_us)) <= bound_us for process in world.processes.values())

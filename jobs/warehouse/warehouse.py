@@ -50,6 +50,7 @@ class Warehouse:
         self.root = for_spark(root)
         act_for_spark()
         self._newest: dict[str, DeltaTable] = {}
+        self._settled: set[str] | None = None
 
     def location(self, table: str) -> str:
         """Where ``table`` stands."""
@@ -69,7 +70,7 @@ class Warehouse:
         none, and :class:`~jobs.JobError` where its log is damaged.
         """
         known = self._newest.get(table)
-        if known is not None and version == known.version():
+        if known is not None and (version == known.version() or (version is None and table in (self._settled or ()))):
             return known
         if version is None:
             self._newest.pop(table, None)  # until it is known to be sound
@@ -80,13 +81,36 @@ class Warehouse:
                 before, found = known.version(), known
                 found.update_incremental()
                 if found.version() == before:
-                    self._newest[table] = found
-                    return found
+                    return self._known(table, found)
             if empty := empty_commits(self.location(table)):
                 raise ValueError(f"the commit {empty[0]} is empty")
-            if version is None:
-                self._newest[table] = found
-            return found
+            return self._known(table, found) if version is None else found
+
+    def _known(self, table: str, found: DeltaTable) -> DeltaTable:
+        self._newest[table] = found
+        if self._settled is not None:
+            self._settled.add(table)
+        return found
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """Within, a table is not asked again for what others commit to it, only after commits that are made here.
+
+        A commit on top of one of another job fails all the same.
+        """
+        if self._settled is not None:
+            yield
+            return
+        self._settled = set()
+        try:
+            yield
+        finally:
+            self._settled = None
+
+    def changed(self, table: str) -> None:
+        """Something was committed to a table by other means than this class."""
+        if self._settled is not None:
+            self._settled.discard(table)
 
     def refuse_unwritable(self) -> None:
         """Raise :class:`JobError` when nothing can be written here: Delta's writer would tell of it by a panic."""
@@ -224,6 +248,7 @@ class Warehouse:
         """Let the warehouse say its form, once all tables have it."""
         if self.form() != FORM:
             self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+            self.changed("runs")
 
     def _make(self, table: Table) -> None:
         DeltaTable.create(
@@ -235,6 +260,7 @@ class Warehouse:
             description=table.comment,
             configuration=retention(KEEP_DAYS),
         )
+        self.changed(table.name)
 
     def shaped_alike(self, table: Table) -> bool:
         """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
@@ -254,6 +280,7 @@ class Warehouse:
             here.alter.add_columns(
                 [Field(field.name, field.type, nullable=True, metadata=field.metadata) for field in missing]
             )
+            self.changed(table.name)
 
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""
@@ -321,6 +348,8 @@ class Warehouse:
             raise JobError(
                 f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
+        finally:
+            self.changed(table)
 
     def refuse_other_shape(self, table: str, opened: DeltaTable) -> None:
         """Raise :class:`JobError` where data files of ours would not fit a table: Delta itself does not look.
@@ -347,6 +376,7 @@ class Warehouse:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
         patiently(lambda: write_deltalake(self.location(table), shaped, mode="append"))
+        self.changed(table)
 
 
 def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
