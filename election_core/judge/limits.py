@@ -19,8 +19,8 @@ from election_core.model.rows import Finding, RuleCoverage
 
 def log_gaps(group: Group) -> Iterator[Finding]:
     """``LOG_GAP``: holes in the logs of members."""
-    for hole in group.of(Silence):
-        if hole.until is None or starting(group, hole):
+    for hole in _holes(group):
+        if hole.until is None:
             continue
         name = hole.node or hole.source_node
         yield group.finding(
@@ -38,6 +38,17 @@ def log_gaps(group: Group) -> Iterator[Finding]:
             duration_min_ms=(hole.until - hole.since_by) // 1000,
             duration_max_ms=((hole.until_by or hole.until) - hole.since) // 1000,
         )
+
+
+def log_gap_coverage(group: Group) -> RuleCoverage:
+    """Members whose logs have holes, and those whose logs have none."""
+    silent = {hole.source_node for hole in _holes(group)}
+    speaking = {fact.source_node for fact in group.of(Alive)}
+    return coverage(group, RuleId.LOG_GAP, len(speaking - silent), len(silent))
+
+
+def _holes(group: Group) -> Iterator[Silence]:
+    return (hole for hole in group.of(Silence) if hole.until is not None and not starting(group, hole))
 
 
 def starting(group: Group, hole: Silence) -> bool:

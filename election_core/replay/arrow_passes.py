@@ -102,7 +102,8 @@ class _Lines:
     """The rows of a batch as Python values: each column is converted once, for all sources in it.
 
     ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of checkpoints,
-    ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows, by their numbers.
+    ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows and their
+    members, by their numbers.
     """
 
     batch: pa.RecordBatch
@@ -114,7 +115,7 @@ class _Lines:
     bounds: list[int]
     events: list[FoldEvent | None]
     old: list[bool] | None
-    signs: dict[int, Segment]
+    signs: dict[int, tuple[Segment, str | None]]
 
 
 class _Folding:
@@ -182,7 +183,7 @@ class _Folding:
         if lines.kinds[number] == FAILED:
             self._error = lines.batch.column("value")[number].as_py()
         else:
-            self._source.recall_segment(lines.streams[number], lines.signs[number])
+            self._source.recall_segment(lines.streams[number], *lines.signs[number])
 
 
 _OF_CHECKPOINT = frozenset({LIVED, FAILED})
@@ -241,16 +242,21 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
     )
 
 
-def _signs(batch: pa.RecordBatch, kinds: list[str], times: list[int], ids: list[str]) -> Iterator[tuple[int, Segment]]:
-    """The segments of the ``LIVED`` rows, by their numbers."""
+def _signs(
+    batch: pa.RecordBatch, kinds: list[str], times: list[int], ids: list[str]
+) -> Iterator[tuple[int, tuple[Segment, str | None]]]:
+    """The segments of the ``LIVED`` rows and their members, by their numbers."""
     numbers = [number for number, kind in enumerate(kinds) if kind == LIVED]
     if numbers:
-        chosen = batch.select(("until", "until_event")).take(pa.array(numbers))
+        chosen = batch.select(("until", "until_event", "node")).take(pa.array(numbers))
         ends = zip(
-            chosen.column("until").cast(pa.int64()).to_pylist(), chosen.column("until_event").to_pylist(), strict=True
+            chosen.column("until").cast(pa.int64()).to_pylist(),
+            chosen.column("until_event").to_pylist(),
+            chosen.column("node").to_pylist(),
+            strict=True,
         )
-        for number, (until, last_event) in zip(numbers, ends, strict=True):
-            yield number, Segment(times[number], until, ids[number] or None, last_event or None)
+        for number, (until, last_event, member) in zip(numbers, ends, strict=True):
+            yield number, (Segment(times[number], until, ids[number] or None, last_event or None), member)
 
 
 def _fold_events(

@@ -1,7 +1,7 @@
 """Values that etcd and its Raft library print, and the columns they fill.
 
-A member's id is 64 bits, printed in hexadecimal without leading zeros; only ``switched to configuration`` prints
-decimals, which become hexadecimal here so that a member has one name.
+A member's id is 64 bits, printed in hexadecimal without leading zeros; only ``switched to configuration`` of etcd
+before 3.7 prints decimals, which become hexadecimal here so that a member has one name.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 from election_core.dialects.dialect import Fields, Shape, integer
 
-_CONFIGURATION = re.compile(r"voters=\(([\d ]*)\)(?:&&\(([\d ]*)\))? *(.*)")
+_CONFIGURATION = re.compile(r"voters=\(([0-9a-f ]*)\)(?:&&\(([0-9a-f ]*)\))? *(.*)")
 _DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|\u00b5s|\u03bcs|ns))+")
 _PART = re.compile(r"(\d+)(?:\.(\d+))?(h|ms|m|s|us|\u00b5s|\u03bcs|ns)")
 _NANOSECONDS = {
@@ -37,20 +37,26 @@ def members(printed: str) -> tuple[str, ...]:
     return tuple(name for name in map(member, printed.split(",")) if name) if printed else ()
 
 
-def _decimals(printed: str) -> tuple[str, ...]:
-    numbers = [int(number) for number in printed.split() if len(number) <= 20]
+def _voters(printed: str, base: int) -> tuple[str, ...]:
+    numbers = [int(number, base) for number in printed.split() if len(number) <= 20]
     if len(numbers) != len(printed.split()) or any(number >= 2**64 for number in numbers):
         raise ValueError(f"not ids of members: {printed[:80]!r}")
     return tuple(f"{number:x}" for number in numbers)
 
 
 def _configuration(printed: str) -> Fields:
-    """``voters=(1 2)&&(2 3) learners=(4)``: behind ``&&`` are the voters that a change replaces."""
+    """``voters=(1 2)&&(2 3) learners=(4)``: behind ``&&`` are the voters that a change replaces.
+
+    Raft's library prints ids here in hexadecimal since its 3.7.0, the one of etcd 3.7, and in decimals before. A letter
+    among them tells; of ids that are hashes, one in two thousand has none, and then the others have.
+    """
     found = _CONFIGURATION.fullmatch(printed)
     if found is None:
         raise ValueError(f"not a configuration: {printed[:80]!r}")
-    before = {} if found.group(2) is None else {"members_before": _decimals(found.group(2))}
-    return {"members": _decimals(found.group(1)), **before, "value": found.group(3) or None}
+    now, replaced, rest = found.groups()
+    base = 16 if re.search("[a-f]", now + (replaced or "")) else 10
+    before = {} if replaced is None else {"members_before": _voters(replaced, base)}
+    return {"members": _voters(now, base), **before, "value": rest or None}
 
 
 def milliseconds(printed: str) -> int:

@@ -59,7 +59,8 @@ LIMITS: tuple[Rule, ...] = (
         meaning=(
             "It is not clear for which member a log speaks: it contradicts the inventory, changes its own name, or "
             "another folder speaks for the same member at the same time. Two folders with the same log are judged "
-            "once."
+            "once. Members of one folder that name themselves in each line are told apart; of brokers that name "
+            "themselves in few nothing is judged. Rules about the order of one node's lines answer undecidable."
         ),
         source="RocketMQ brokerName, dLegerGroup, dLegerSelfId; ZooKeeper myid; the inventory in the settings",
         needs="lines in which a process names itself, or an entry of the inventory",

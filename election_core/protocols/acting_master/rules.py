@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import coverage
+from election_core.judge.coverage import counted, coverage
 from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
 from election_core.judge.leaderless import Gap, began_early, gaps
-from election_core.judge.limits import log_gaps
+from election_core.judge.limits import log_gap_coverage, log_gaps
 from election_core.judge.overlap import Overlap, at_once, overlaps
 from election_core.judge.role_rows import role_intervals
 from election_core.judge.wording import between, name_of, seconds
@@ -61,8 +61,9 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     if not any(group.of(ActingEnabled)):
         return
     services = _Services.of(group)
-    yield from _findings(services.group, services)
-    yield from _coverage(services.group, services)
+    found = list(_findings(services.group, services))
+    yield from found
+    yield from _coverage(services.group, services, found)
 
 
 def _named(facts: list[Fact]) -> list[Fact]:
@@ -746,7 +747,10 @@ def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
 # -- coverage ----------------------------------------------------------------------------------------------------
 
 
-def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
+def _coverage(group: Group, services: _Services, found: list[Finding]) -> Iterator[RuleCoverage]:
+    ends = sum(1 for tenure in group.tenures if not tenure.open)
+    yield counted(group, RuleId.LEADERLESS, found, ends, "a member that should have acted may have done so unseen")
+    yield log_gap_coverage(group)
     yield _overlap_coverage(group, services)
     yield _minimum_coverage(group, services)
     yield _writable_coverage(group, services)

@@ -332,7 +332,7 @@ def _lost_offsets(
             verdicts.conforms += 1
             continue
         for count in {RuleId.METADATA_ROLLBACK: rollback, verdicts.rule: verdicts}.values():
-            count.violates += 1
+            count.violates += len(losses)
         for loss in losses:
             lower = _offset_finding(hand_over, kind, loss, stale.rule) if verdicts is stale else None
             yield kind, lower, _offset_finding(hand_over, kind, loss, rollback.rule)

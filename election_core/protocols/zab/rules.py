@@ -14,7 +14,7 @@ from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
 from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import RuleTally, coverage, summed, tallies_of
+from election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_core.judge.overlap import overlap_coverage
@@ -365,6 +365,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     yield from summed(
         group, [*tallies_of(group), *(_winner_tally(_compared(group, win)) for win in group.of(Candidacy))]
     )
+    yield regression_coverage(group)
     yield overlap_coverage(group, lambda _: False)
 
 

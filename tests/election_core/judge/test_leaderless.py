@@ -36,7 +36,7 @@ def during(source: str, since: int, until: int, blur: int = 0) -> Beginning:
     """The beginning of a fact of a log, with times in seconds."""
     start = (since * SECOND, (since + 1) * SECOND, f"{source}-{since}")
     end = (until * SECOND, (until + 1 + blur) * SECOND, None)
-    return ("c", "g", "raft", source, source, *start, *end, 0, 0)
+    return ("c", "g", "raft", source, source, *start, *end, 0, 0, None)
 
 
 def led_by(source: str, since: int, until: int, blur: int, term: int, end_cause: str | None) -> Role:
