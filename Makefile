@@ -60,8 +60,8 @@ test: java lint ## the same, and all other tests: real logs, real Spark, real De
 	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
 	$(BIN)/pytest tests/jobs --ignore $(KILLS); jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
 
-prove: $(READY) ## the longer proofs: 500 worlds a protocol against docs/accuracy.md, and the second judge (docs/second-judge.md)
-	@PROVE=1 $(BIN)/pytest -q tests/election_core/simulate/test_worlds.py -k five_hundred
+prove: java $(READY) ## every guarantee, shown and broken on purpose (docs/guarantees.md), and the second judge (docs/second-judge.md)
+	@$(BIN)/python -m proof.guarantees --write
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
 	  for archive in tests/corpora/*.tar.xz; do $(BIN)/python -m tests.archives "$$archive" "$$folder"; done && \
 	  $(BIN)/python -m proof.second_judge "$$folder" --write

@@ -38,7 +38,7 @@ LONGEST = 300
 
 def meaning(error: BaseException) -> str | None:
     """What the error, or one that led to it, means by :data:`SIGNS`, with the line that shows it."""
-    lines = [line for one in chain(error) for line in lines_of(one)]
+    lines = [line for cause in chain(error) for line in lines_of(cause)]
     for sign, sentence in SIGNS:
         for line in lines:
             if sign.search(line):

@@ -127,7 +127,7 @@ def shrunk(batch: pa.RecordBatch, finding: Row) -> list[int]:
 def shows(batch: pa.RecordBatch, rows: Sequence[int], finding: Row) -> bool:
     """Whether these events give a finding of the same rule and severity about the same members."""
     chosen = batch.take(pa.array(rows, pa.int64()))
-    facts = [one for one in core.fold([chosen], core.NO_INVENTORY) if isinstance(one, Fact)]
+    facts = [row for row in core.fold([chosen], core.NO_INVENTORY) if isinstance(row, Fact)]
     ordered = sorted(facts, key=lambda fact: (fact.cluster, fact.replica_group))
     if not ordered:
         return False
@@ -157,8 +157,8 @@ def export(case: Case, note: str | None, into: Path) -> list[Path]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(f"{names.in_text(text)}\n" for _, _, text in lines), encoding="utf-8")
         written.append(file)
-    told = ("rule", "severity", "certainty", "protocol", "replica_group", "nodes")
-    about = {name: case.finding[name] for name in told} | {
+    columns = ("rule", "severity", "certainty", "protocol", "replica_group", "nodes")
+    about = {name: case.finding[name] for name in columns} | {
         "summary": names.in_text(case.finding["summary"]),
         "note": names.in_text(note) if note else None,
         "lines": len(case.lines),

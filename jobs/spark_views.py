@@ -57,9 +57,9 @@ def in_spark(view: View) -> str:
     return f"CREATE OR REPLACE TEMPORARY VIEW {view.name} ({columns}) COMMENT {sql_text(view.comment)} AS {view.sql}"
 
 
-def _spark_parameter(one: Parameter) -> str:
-    default = f" DEFAULT CAST({one.default} AS {one.type.sql})" if one.default else ""
-    return f"{one.name} {one.type.sql}{default} COMMENT {sql_text(one.comment)}"
+def _spark_parameter(parameter: Parameter) -> str:
+    default = f" DEFAULT CAST({parameter.default} AS {parameter.type.sql})" if parameter.default else ""
+    return f"{parameter.name} {parameter.type.sql}{default} COMMENT {sql_text(parameter.comment)}"
 
 
 def _spark_column(column: Column) -> str:

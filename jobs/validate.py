@@ -44,14 +44,14 @@ def validate(
     an expectation cannot be checked.
     """
     tables = chosen_tables(warehouse, layers)
-    since, own = since_published(warehouse) if new else (0, None)
-    if own is not None:
-        own = own if clusters is None else own & {*clusters}
+    since, pending = since_published(warehouse) if new else (0, None)
+    if pending is not None:
+        pending = pending if clusters is None else pending & {*clusters}
     landed, judged = ([name for name in tables if name in of] for of in (LANDED, JUDGED))
     checks = (
         [
             *check(warehouse, landed, clusters, as_of, since),
-            *(check(warehouse, judged, clusters if own is None else own, as_of) if judged else ()),
+            *(check(warehouse, judged, clusters if pending is None else pending, as_of) if judged else ()),
         ]
         if new
         else check(warehouse, tables, clusters, as_of)

@@ -1,6 +1,7 @@
 """``docs/tables.md`` from the schemas: ``python -m schemas.docs`` rewrites it."""
 
 from pathlib import Path
+from textwrap import fill
 
 from schemas import TABLES
 from schemas.model import Column, Table, View
@@ -33,9 +34,9 @@ def render() -> str:
 
 def section(table: Table) -> str:
     """One table: what it holds, its key, its columns."""
-    lines = [f"## {table.path}", "", table.comment, ""]
+    lines = [f"## {table.path}", "", prose(table.comment), ""]
     if table.key:
-        lines += ["Key: " + ", ".join(f"`{name}`" for name in table.key) + ".", ""]
+        lines += [prose("Key: " + ", ".join(f"`{name}`" for name in table.key) + "."), ""]
     if table.partitioned_by:
         lines += ["Partitioned by " + ", ".join(f"`{name}`" for name in table.partitioned_by) + ".", ""]
     if table.replaced_by:
@@ -46,13 +47,18 @@ def section(table: Table) -> str:
 
 def view_section(view: View) -> str:
     """One view or function: the question it answers, its parameters, its columns."""
-    lines = [f"## {view.call}", "", view.comment, ""]
-    for one in view.parameters:
-        default = f" Default: {one.default}." if one.default else ""
-        lines.append(f"- `{one.name}` ({one.type.sql.lower()}): {one.comment}{default}")
+    lines = [f"## {view.call}", "", prose(view.comment), ""]
+    for parameter in view.parameters:
+        default = f" Default: {parameter.default}." if parameter.default else ""
+        lines.append(f"- `{parameter.name}` ({parameter.type.sql.lower()}): {parameter.comment}{default}")
     lines += [""] * bool(view.parameters)
     lines += ["| column | type | null | meaning |", "|---|---|---|---|", *(row(c) for c in view.columns), ""]
     return "\n".join(lines)
+
+
+def prose(text: str) -> str:
+    """A paragraph in lines."""
+    return fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def row(column: Column) -> str:

@@ -42,6 +42,11 @@ TABLE = Table(
             comment="Place among the facts that one log noted one after the other.",
             nullable=False,
         ),
+        Column(
+            name="speaker",
+            type=STRING,
+            comment="The member whose lines they are, where files of the source hold those of several; else null.",
+        ),
         Column(name="role", type=STRING, comment="Role held or taken."),
         Column(name="term", type=BIGINT, comment="Term or epoch."),
         Column(name="leader", type=STRING, comment="The leader that the node followed, or itself."),

@@ -25,6 +25,9 @@ SIGHTINGS = (
 )
 """What the runs say of a finding, not the logs: the only columns of a verdict that depend on when it was replayed."""
 
+OF_RUNS = tuple(column.name for column in SIGHTINGS)
+"""The names of these columns, for whoever compares verdicts of two runs."""
+
 TABLE = Table(
     name="findings",
     layer="gold",

@@ -144,7 +144,7 @@ class View:
     @property
     def call(self) -> str:
         """How it is written in a query: ``name``, or ``name(parameter, ...)``."""
-        given = ", ".join(one.name for one in self.parameters)
+        given = ", ".join(parameter.name for parameter in self.parameters)
         return f"{self.name}({given})" if self.parameters else self.name
 
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -74,6 +75,16 @@ def test_every_link_in_the_documents_leads_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_prose_of_the_documents_is_wrapped() -> None:
+    """Rows of tables and code are as long as they are."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("tests/**/*.md")]
+    long = []
+    for page in pages:
+        prose = re.sub(r"(?ms)^ *```.*?^ *```|^    [^\n]*|^ *\|[^\n]*", "", page.read_text(encoding="utf-8"))
+        long += [f"{page.relative_to(ROOT)}: {line}" for line in prose.splitlines() if len(line) > 120]
+    assert long == []
+
+
 def test_the_picture_is_well_formed() -> None:
     root = ElementTree.parse(ROOT / "docs" / "architecture.svg").getroot()  # noqa: S314 - our own file
     assert root.tag.endswith("svg")
@@ -127,12 +138,18 @@ def modules() -> dict[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A file as a tree."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported(name: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
     """The modules that importing one of them imports, or that its types name.
 
     What a function imports when it is called is not among them, nor what a script imports when it is started.
     """
-    waiting: list[ast.stmt] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    waiting: list[ast.stmt] = list(parsed(path).body)
     while waiting:
         statement = waiting.pop()
         if isinstance(statement, ast.Import):
@@ -184,10 +201,99 @@ def test_a_class_that_is_wide_has_a_reason() -> None:
     wide = {
         f"{path.relative_to(ROOT).as_posix()} {found.name}"
         for path in modules().values()
-        for found in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for found in ast.walk(parsed(path))
         if isinstance(found, ast.ClassDef) and sum(isinstance(line, ast.AnnAssign) for line in found.body) > MOST_FIELDS
     }
     assert wide == {*WIDE_CLASSES}
+
+
+EMPTY_NAMES = frozenset({"told", "own", "one", "what", "said", "thing", "things"})
+"""Names that say nothing of what they hold."""
+
+FORMER_NAMES = {
+    "testimony": "fact writer",
+    "witness": "identity, fact writer",
+    "logged": "fold event",
+    "lives": "incarnations; when members were alive",
+    "remembered": "checkpoint",
+}
+"""Words that meant several things, each with the words that stand for them now: see docs/glossary.md."""
+
+FORMER_MODULES = {
+    "decisions": "tables",
+    "decided": "decision_rules",
+    "deciding": "controller_machine",
+    "replica": "broker_machine",
+    "logged": "fold_event",
+    "source": "source_fold",
+    "sources": "log_quality",
+    "witness": "identity, fact_writer",
+    "quiet": "silent_logs",
+    "lives": "process_runs",
+    "memory": "checkpoint",
+    "states": "checkpoint",
+    "copies": "duplicate_logs",
+    "coordinator": "highest_id",
+    "ranks": "highest_id.id_order",
+    "found": "the finding of a group",
+    "leadership": "one file a rule",
+}
+"""Rooms and files that had such names, each with where to look now."""
+
+
+def bound(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The names that a file gives to something, with their lines: of functions, classes, parameters, variables."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.alias(asname=str(name)):
+                yield node.lineno, name
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield node.lineno, name
+
+
+def test_a_name_says_what_it_holds() -> None:
+    refused = EMPTY_NAMES | FORMER_NAMES.keys()
+    assert [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for top in ("election_core", "jobs", "schemas")
+        for path in sorted((ROOT / top).rglob("*.py"))
+        for line, name in bound(parsed(path))
+        if name.strip("_").lower() in refused
+    ] == []
+
+
+def test_rooms_and_files_have_the_names_of_the_glossary() -> None:
+    assert [name for name in modules() if not FORMER_MODULES.keys().isdisjoint(name.split("."))] == []
+    tables = {path.parent.name for path in (ROOT / "election_core" / "protocols").glob("*/tables.py")}
+    assert tables >= {"acting_master", "controller", "dledger", "raft", "zab"}
+
+
+def test_causal_pairs_have_one_name() -> None:
+    """Which line of one node another node's line follows from: not ``messages``, and in one file of each protocol."""
+    named = {
+        (path, node.name.strip("_"))
+        for path in (ROOT / "election_core").rglob("*.py")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in {"messages", "causal_pairs"}
+    }
+    assert {name for _, name in named} == {"causal_pairs"}
+    rooms = ROOT / "election_core" / "protocols"
+    assert {path.name for path, _ in named if path.is_relative_to(rooms)} == {"causality.py"}
+
+
+def test_a_module_that_a_docstring_names_is_there() -> None:
+    known = {*modules(), *(name.rpartition(".")[0] for name in modules()), "schemas"}
+    named = {
+        (name, f"{name.rpartition('.')[0]}{module}" if module.startswith(".") else module)
+        for name, path in modules().items()
+        for module in re.findall(r":mod:`([\w.]+)`", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 20
+    assert {(name, module) for name, module in named if module not in known} == set()
 
 
 @pytest.mark.parametrize("top", ["election_core", "jobs"])

@@ -17,7 +17,7 @@ from election_core.dialects.readings import in_layout
 from election_core.dialects.rocketmq import dialect as rocketmq
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.dialects.zookeeper import dialect as zookeeper
-from election_core.model.events import Event
+from election_core.model.events import Event, saying
 
 __all__ = [
     "DIALECTS",
@@ -90,9 +90,8 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
     """
     if is_other(stream):
         return None
-    for pattern, dialect in (STREAMS if streams is None else streams).items():
-        if fnmatchcase(stream, pattern):
-            return dialect
+    if (dialect := _of_name(stream) if streams is None else _among(streams, stream)) is not None:
+        return dialect
     if first_line and fnmatchcase(stream, CONSOLES):
         return next(
             (
@@ -105,6 +104,16 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
     return None
 
 
+def _among(streams: Mapping[str, Dialect], stream: str) -> Dialect | None:
+    return next((dialect for pattern, dialect in streams.items() if fnmatchcase(stream, pattern)), None)
+
+
+@lru_cache(maxsize=1024)
+def _of_name(stream: str) -> Dialect | None:
+    return _among(STREAMS, stream)
+
+
+@lru_cache(maxsize=1024)
 def is_other(stream: str) -> bool:
     """Whether a file is known to be no log of a system."""
     return any(fnmatchcase(stream, pattern) for pattern in OTHERS)
@@ -148,4 +157,5 @@ def _begins(record_start: str) -> Callable[[str], re.Match[str] | None]:
 
 def tick(event_time: int, resolution_ms: int) -> Event:
     """The sign of life of a log at ``event_time`` (microseconds UTC)."""
-    return Event(kind=TICK, event_time=event_time, time_resolution_ms=resolution_ms, protocol="process")
+    dated = {"kind": TICK, "event_time": event_time, "time_resolution_ms": resolution_ms}
+    return saying({**dated, "protocol": "process"})

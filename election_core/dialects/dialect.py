@@ -15,12 +15,12 @@ Placeholders of a template:
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cached_property, lru_cache
 from string import Formatter
-from typing import Any
+from typing import Any, NamedTuple
 
 from election_core.model.events import Event
 
@@ -36,8 +36,7 @@ class Unparsable(ValueError):
     """A known text with an absurd value in it; ``str(error)`` is the reason for the quarantine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record of a log: its first line and the undated lines that follow it, such as a stack trace.
 
     ``text`` has no line end. ``continuation`` holds at most the first lines, each perhaps cut. ``stream`` is the
@@ -137,6 +136,8 @@ def off_thread(*beginnings: str) -> Condition:
 
 def integer(printed: str) -> int | None:
     """A whole number of at most 64 bits, or ``None`` for a printed null."""
+    if len(printed) < 19 and printed.isdigit() and printed.isascii():
+        return int(printed)
     if printed == "null":
         return None
     if not re.fullmatch(r"-?[0-9]{1,19}", printed):
@@ -169,9 +170,12 @@ SHAPES: Mapping[str, Shape] = {
 """The shapes that every system prints."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
-    """A text made ready: ``regex`` matches whole messages, ``anchor`` is a literal that each of them contains."""
+    """A text made ready: ``regex`` matches whole messages, ``anchor`` is a literal that each of them contains.
+
+    ``places`` are the columns and shapes of the groups of ``regex``: what nobody needs has none.
+    """
 
     text: Text
     expression: str
@@ -180,10 +184,10 @@ class Pattern:
     needle: str
     places: tuple[tuple[str, Shape], ...]
 
-    @property
+    @cached_property
     def regex(self) -> re.Pattern[str]:
         """Compiled when the first message asks for it: there are many hundred, and a log holds some of them."""
-        return _compiled(self.expression)
+        return re.compile(self.expression, re.DOTALL)
 
     def read(self, message: str, thread: str, stream: str) -> dict[str, Any] | None:
         """The columns that ``message`` fills, or ``None`` where it is another text; no blanks at its end.
@@ -198,14 +202,9 @@ class Pattern:
         for (name, shape), printed in zip(self.places, found.groups(), strict=True):
             if shape.spread:
                 columns.update(shape.read(printed))
-            elif name:
+            else:
                 columns[name] = shape.read(printed)
         return columns if text.then is None else dict(text.then(columns))
-
-
-@cache
-def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.DOTALL)
 
 
 def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
@@ -227,8 +226,12 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
         blank = ""
         if position == len(parts) - 1 and literals[-1].strip():  # an empty last value loses the blank before it
             literals[-1], blank = literals[-1].rstrip(" "), " *"
-        regex += f"{re.escape(literals[-1])}{blank}({shape.pattern})"
-        places.append((name, shape))
+        regex += f"{re.escape(literals[-1])}{blank}"
+        if name or shape.spread:
+            regex += f"({shape.pattern})"
+            places.append((name, shape))
+        else:
+            regex += f"(?:{shape.pattern})"
         literals.append("")
     regex += re.escape(literals[-1])
     prefix, anchor = literals[0], max(literals, key=len)
@@ -236,7 +239,8 @@ def compiled(text: Text, shapes: Mapping[str, Shape], before: str) -> Pattern:
     return Pattern(text, rf"{regex}\Z", prefix, anchor, needle, tuple(places))
 
 
-KEY_LENGTH = 8
+KEY_LENGTHS = (8, 4)
+"""Texts are found by so many characters at their beginning, or by so few where they are shorter or begin with a value."""
 
 
 class Table:
@@ -252,21 +256,27 @@ class Table:
         for pattern in every:
             self.kinds.setdefault(pattern.text.kind, pattern.text.meaning)
         self.floods = frozenset(row.text.kind for row in every if row.text.floods)
-        keys = {row.prefix[:KEY_LENGTH] for row in every if len(row.prefix) >= KEY_LENGTH}
-        self._by_key = {key: self._fitting(key) for key in keys}
-        self._short = tuple(row for row in self.patterns if len(row.prefix) < KEY_LENGTH)
+        self._by_key = [
+            {key: self._fitting(key) for row in every if len(key := row.prefix[:length]) == length}
+            for length in KEY_LENGTHS
+        ]
+        self._others = tuple(row for row in self.patterns if len(row.prefix) < min(KEY_LENGTHS))
 
     def _fitting(self, key: str) -> tuple[Pattern, ...]:
         return tuple(
             pattern for pattern in self.patterns if pattern.prefix.startswith(key) or key.startswith(pattern.prefix)
         )
 
-    def candidates(self, message: str) -> tuple[Pattern, ...]:
+    def candidates(self, message: str) -> Iterator[Pattern]:
         """The patterns that may match ``message``, in the order in which to try them."""
-        fitting = self._by_key.get(message[:KEY_LENGTH], self._short)
-        return tuple(
-            [pattern for pattern in fitting if pattern.anchor in message]
-        )  # cheaper than its pattern, which mostly fails
+        for keys, length in zip(self._by_key, KEY_LENGTHS, strict=True):
+            if (fitting := keys.get(message[:length])) is not None:
+                break
+        else:
+            fitting = self._others
+        for pattern in fitting:
+            if pattern.anchor in message:  # cheaper than its pattern, which mostly fails
+                yield pattern
 
     def needles(self) -> tuple[str, ...]:
         """The fewest literals of which every event's line contains one."""

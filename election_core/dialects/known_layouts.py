@@ -5,12 +5,12 @@ where a field may be padded in any way.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from election_core.dialects.json_layouts import KNOWN, JsonLayout, json_layout
 from election_core.dialects.layouts import AnyLayout, Layout, layout
-from election_core.dialects.stamps import Stamp, stamp
+from election_core.dialects.stamps import stamp
 
 _DAYS = ("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy/MM/dd HH:mm:ss", "yyyy.MM.dd HH:mm:ss")
 _OTHER_DAYS = (
@@ -19,12 +19,21 @@ _OTHER_DAYS = (
 )
 _FRACTIONS = ("", ",SSS", ".SSS", ":SSS", ",SSSSSS", ".SSSSSS", ",SSSSSSSSS", ".SSSSSSSSS")
 
-DATES = (
-    *(day + fraction + zone for day in _DAYS for fraction in _FRACTIONS for zone in ("", "XXX", " XXX", " z")),
-    *(day + fraction + zone for day in _OTHER_DAYS for fraction in _FRACTIONS[:4] for zone in ("", " XXX")),
-    *("EEE MMM dd HH:mm:ss z yyyy", "MMM dd, yyyy h:mm:ss a", "yyyyMMddHHmmssSSS", "UNIX_MILLIS", "UNIX"),
-)
-"""Dates that can mean one day only: ``03/01/2026`` is the third of January or the first of March, and is never guessed."""
+DATES: Mapping[str, tuple[str, ...]] = {
+    **{
+        day: tuple(day + fraction + zone for fraction in _FRACTIONS for zone in ("", "XXX", " XXX", " z"))
+        for day in _DAYS
+    },
+    **{
+        day: tuple(day + fraction + zone for fraction in _FRACTIONS[:4] for zone in ("", " XXX")) for day in _OTHER_DAYS
+    },
+    **{
+        date: (date,)
+        for date in ("EEE MMM dd HH:mm:ss z yyyy", "MMM dd, yyyy h:mm:ss a", "yyyyMMddHHmmssSSS", "UNIX_MILLIS", "UNIX")
+    },
+}
+"""How dates of one form begin, and how they may go on. They can mean one day only: ``03/01/2026`` is the third of
+January or the first of March, and is never guessed."""
 
 HEADERS = (
     "%d [myid:%X{myid}] - %-5p [%t:%C{1}@%L] - %m%n",
@@ -164,11 +173,15 @@ WITHIN = 120
 
 
 @lru_cache(maxsize=1)
-def _stamps() -> tuple[tuple[str, Stamp, re.Pattern[str]], ...]:
-    found = ((date, stamp(date)) for date in DATES)
-    return tuple(
-        (date, pattern, re.compile(rf"(?<![\w.:]){pattern.regex}(?![\d:]|[.,]\d)", re.ASCII)) for date, pattern in found
-    )
+def _begins() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """What each form of :data:`DATES` begins with."""
+    return tuple((begin, re.compile(stamp(begin).regex, re.ASCII)) for begin in DATES)
+
+
+@lru_cache(maxsize=len(DATES))
+def _dates(begin: str) -> Mapping[str, re.Pattern[str]]:
+    """The dates of one form, by their patterns."""
+    return {date: re.compile(rf"(?<![\w.:]){stamp(date).regex}(?![\d:]|[.,]\d)", re.ASCII) for date in DATES[begin]}
 
 
 def dates_in(text: str) -> list[str]:
@@ -176,7 +189,9 @@ def dates_in(text: str) -> list[str]:
     head = text[: WITHIN + 40]
     lengths = {
         date: len(found.group())
-        for date, _, regex in _stamps()
+        for begin, begins in _begins()
+        if begins.search(head)
+        for date, regex in _dates(begin).items()
         if (found := regex.search(head)) and found.start() <= WITHIN
     }
     longest = max(lengths.values(), default=0)

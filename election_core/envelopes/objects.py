@@ -206,7 +206,7 @@ SHAPES = (
 """All shapes; the last one is whatever holds a text under a usual name: it counts only where a known line is inside."""
 
 LOOSE = "json"
-_OWN = frozenset({"msg", "kind", "logger_name", "loggerName"})
+_OF_LINES = frozenset({"msg", "kind", "logger_name", "loggerName"})
 """Fields of lines that are JSON themselves: of etcd's logger, of canonical events, of JSON layouts of Java."""
 
 
@@ -240,7 +240,7 @@ def opened(found: Any, names: tuple[str, ...] = ()) -> tuple[str, Opened] | None
     for shape in SHAPES:
         if names and shape.name not in names:
             continue
-        if shape.name == LOOSE and found.keys() & _OWN:
+        if shape.name == LOOSE and found.keys() & _OF_LINES:
             continue
         if all(at(found, mark) is not None for mark in shape.marks) and (text := _text(found, shape)) is not None:
             return shape.name, _opened(found, shape, text)

@@ -13,7 +13,10 @@ from election_core.model.timing import Timing, TimingRule, Values, configured_of
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """One source after its last event: its identity, and when its processes ran."""
+    """One source after its last event: its identity, and when its processes ran.
+
+    ``member``: of a source whose files hold lines of several members only this one's.
+    """
 
     cluster: str
     source_node: str
@@ -23,6 +26,7 @@ class Speaker:
     listed: Listed = NOT_LISTED
     settings: Values = field(default_factory=dict)
     timing_rules: tuple[TimingRule, ...] = ()
+    member: str | None = None
 
     @property
     def broker_set(self) -> str | None:
@@ -60,7 +64,7 @@ class Noted(Protocol):
 
 
 Beginning = tuple[
-    str, str, str, str | None, str, int, int, str | None, int | None, int | None, str | None, int, int
+    str, str, str, str | None, str, int, int, str | None, int | None, int | None, str | None, int, int, str | None
 ]  # fmt: skip
 """The fields that all facts have, in their order."""
 
@@ -110,7 +114,7 @@ class FactWriter:
         speaker, by = self.speaker, max(since, since_by)
         return (
             *(speaker.cluster, self.group, self.protocol, node, speaker.source_node),
-            *(since, by, since_event, until, until_by, until_event, speaker.bound_ms, ordinal),
+            *(since, by, since_event, until, until_by, until_event, speaker.bound_ms, ordinal, speaker.member),
         )
 
     def roles(self, spans: Iterable[Span]) -> Iterator[Role]:

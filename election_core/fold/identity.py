@@ -7,6 +7,7 @@ incarnation by incarnation, since a process may come back under another id.
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.model.fold_event import FoldEvent
@@ -60,15 +61,26 @@ NAMES_BROKER_SET = frozenset(
 """Lines in which a broker names its own broker set."""
 NAMES_BROKER_ID = frozenset({"BRK_REG_APPLIED", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
 """Lines in which a broker of the controller mode names its own persistent id."""
-IDENTITY_KINDS = NAMES_BROKER_SET | NAMES_BROKER_ID | {"CFG_ITEM", "CFG_REPLACE"}
+NAMES_CONTROLLER = frozenset({"JR_NODE_LEADER", "JR_STARTED"})
+"""Lines in which a controller on JRaft names itself."""
+IDENTITY_KINDS = NAMES_BROKER_SET | NAMES_BROKER_ID | NAMES_CONTROLLER | {"CFG_ITEM", "CFG_REPLACE"}
+
+
+class NamedId(NamedTuple):
+    """A line in which a process names itself; the time is that of its clock, in microseconds UTC."""
+
+    at: int
+    node: str
+    event_id: str
 
 
 @dataclass(slots=True)
 class Identity:
-    """What a source says about itself: broker set, broker ids over time, settings of its configuration dump."""
+    """What a source says about itself: broker set, ids of broker and controller over time, settings that it prints."""
 
     broker_set: str | None = None
-    ids: list[tuple[int, str]] = field(default_factory=list)
+    ids: list[NamedId] = field(default_factory=list)
+    controllers: list[NamedId] = field(default_factory=list)
     settings: dict[str, FoldEvent] = field(default_factory=dict)
 
     def on(self, event: FoldEvent) -> None:
@@ -76,7 +88,9 @@ class Identity:
         if event.kind in NAMES_BROKER_SET and event.replica_group is not None:
             self.broker_set = event.replica_group
         if event.kind in NAMES_BROKER_ID and event.node is not None:
-            self.ids.append((event.at, event.node))
+            self.ids.append(NamedId(event.at, event.node, event.event_id))
+        if event.kind in NAMES_CONTROLLER and event.node is not None:
+            self.controllers.append(NamedId(event.at, event.node, event.event_id))
         if event.setting is not None and event.value:
             self.settings[event.setting] = event
 
@@ -87,14 +101,16 @@ class Identity:
 
     def broker_id_at(self, time: int, incarnations: list[Incarnation]) -> str | None:
         """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
-        life = incarnation_at(incarnations, time)
-        in_this_life = [(at, node) for at, node in self.ids if incarnation_at(incarnations, at) == life]
-        before = [node for at, node in in_this_life if at <= time]
+        incarnation = incarnation_at(incarnations, time)
+        in_this_incarnation = [
+            (at, node) for at, node, _ in self.ids if incarnation_at(incarnations, at) == incarnation
+        ]
+        before = [node for at, node in in_this_incarnation if at <= time]
         if before:
             return before[-1]
-        if in_this_life:
-            return in_this_life[0][1]
-        earlier = [node for at, node in self.ids if at <= time]
+        if in_this_incarnation:
+            return in_this_incarnation[0][1]
+        earlier = [node for at, node, _ in self.ids if at <= time]
         return earlier[-1] if earlier else None
 
 

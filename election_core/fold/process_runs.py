@@ -177,11 +177,11 @@ class Activity:
             since = start[0] if start else first_seen
             until = after[0] if after else last_seen + 1
             ended_by = marked[number + 1 - len(opening)][0] if after else None
-            incarnations.append(replace(_life(segments, stops, start, since, until, after), ended_by=ended_by))
+            incarnations.append(replace(_incarnation(segments, stops, start, since, until, after), ended_by=ended_by))
         return incarnations
 
 
-def _life(
+def _incarnation(
     segments: Sequence[Segment],
     stops: Sequence[tuple[int, str]],
     start: tuple[int, str] | None,
@@ -223,8 +223,8 @@ def incarnation_at(incarnations: Sequence[Incarnation], time: int) -> int:
 _first, _last = attrgetter("first"), attrgetter("last")
 
 
-def _begin(life: Incarnation) -> int:
-    return life.start if life.start is not None else life.first_seen
+def _begin(incarnation: Incarnation) -> int:
+    return incarnation.start if incarnation.start is not None else incarnation.first_seen
 
 
 def _merged(segments: Iterable[Segment]) -> list[Segment]:

@@ -63,27 +63,29 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
     ``first_role`` is the role of a process from its start to its first step, by the rules of the protocol.
     Between two lives the node is down.
     """
-    all_lives = list(incarnations)
-    by_life: dict[int, list[Step]] = {}
+    every_incarnation = list(incarnations)
+    by_incarnation: dict[int, list[Step]] = {}
     for step in steps:
         # A role first seen in a later line began somewhere before it, but in the life of that line.
-        number = incarnation_at(all_lives, max(step.at, step.by - SECOND))
-        start = all_lives[number].start if all_lives else None
+        number = incarnation_at(every_incarnation, max(step.at, step.by - SECOND))
+        start = every_incarnation[number].start if every_incarnation else None
         begun = step if start is None else replace(step, at=max(step.at, min(start, step.by)))
-        by_life.setdefault(number, []).append(begun)
-    for number, life in enumerate(all_lives):
-        of_life = by_life.get(number, [])
-        if life.start is not None and (not of_life or of_life[0].at > life.start):
-            begin = Step(life.start, life.start + SECOND, first_role, None, None, life.start_event, "start")
-            of_life = [begin, *of_life]
-        of_life = _in_turn(of_life)
-        for step, following in pairwise(of_life):
+        by_incarnation.setdefault(number, []).append(begun)
+    for number, incarnation in enumerate(every_incarnation):
+        of_incarnation = by_incarnation.get(number, [])
+        if incarnation.start is not None and (not of_incarnation or of_incarnation[0].at > incarnation.start):
+            begin = Step(
+                incarnation.start, incarnation.start + SECOND, first_role, None, None, incarnation.start_event, "start"
+            )
+            of_incarnation = [begin, *of_incarnation]
+        of_incarnation = _in_turn(of_incarnation)
+        for step, following in pairwise(of_incarnation):
             yield Span(step, following.at, max(following.by, step.at), following.event_id, following.cause)
-        last = _last_span(of_life[-1], life) if of_life else None
+        last = _last_span(of_incarnation[-1], incarnation) if of_incarnation else None
         if last is not None:
             yield last
-        if life.next_start is not None:
-            yield _down(life, life.next_start, last)
+        if incarnation.next_start is not None:
+            yield _down(incarnation, incarnation.next_start, last)
 
 
 def _in_turn(steps: Sequence[Step]) -> list[Step]:
@@ -103,21 +105,23 @@ def _in_turn(steps: Sequence[Step]) -> list[Step]:
     return kept
 
 
-def _last_span(step: Step, life: Incarnation) -> Span:
-    last_sign = max(life.last_seen, step.at)
-    if life.stop is not None:
-        return Span(step, max(life.stop, step.at), last_sign + SECOND, life.stop_event, STOPPED)
-    if life.next_start is not None:
-        return Span(step, last_sign, life.ended_by, life.next_start_event, DIED)
+def _last_span(step: Step, incarnation: Incarnation) -> Span:
+    last_sign = max(incarnation.last_seen, step.at)
+    if incarnation.stop is not None:
+        return Span(step, max(incarnation.stop, step.at), last_sign + SECOND, incarnation.stop_event, STOPPED)
+    if incarnation.next_start is not None:
+        return Span(step, last_sign, incarnation.ended_by, incarnation.next_start_event, DIED)
     return Span(step, None, None, None, None)
 
 
-def _down(life: Incarnation, next_start: int, last: Span | None) -> Span:
+def _down(incarnation: Incarnation, next_start: int, last: Span | None) -> Span:
     """The last sign of life is known by its second; what the process last was, it was before it was down."""
-    cause = STOPPED if life.stop is not None else DIED
-    since = max(life.last_seen, last.until if last is not None and last.until is not None else life.last_seen)
-    begin = Step(since, next_start, DOWN, None, None, life.stop_event, cause, last.step.node if last else None)
-    return Span(begin, next_start, next_start + SECOND, life.next_start_event, "start")
+    cause = STOPPED if incarnation.stop is not None else DIED
+    since = max(
+        incarnation.last_seen, last.until if last is not None and last.until is not None else incarnation.last_seen
+    )
+    begin = Step(since, next_start, DOWN, None, None, incarnation.stop_event, cause, last.step.node if last else None)
+    return Span(begin, next_start, next_start + SECOND, incarnation.next_start_event, "start")
 
 
 def merged(steps: Sequence[Step]) -> list[Step]:

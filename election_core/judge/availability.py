@@ -7,12 +7,11 @@ from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
 from election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interrupted, leaderless
-from election_core.judge.limits import log_gaps, starting
+from election_core.judge.limits import log_gap_coverage, log_gaps
 from election_core.judge.never_led import never_led
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.storm import storm
 from election_core.model.catalogue import RuleId
-from election_core.model.facts import Alive, Silence
 from election_core.model.rows import Finding, RuleCoverage
 from election_core.model.timing import Timeout
 
@@ -38,8 +37,8 @@ def availability(
     """
     found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections))
-    told = majorities if regained else None
-    without_majority = list(interrupted(group, told, title, clock)) if told is not None else []
+    known = majorities if regained else None
+    without_majority = list(interrupted(group, known, title, clock)) if known is not None else []
     never = list(never_led(group, title))
     yield from never
     yield from leaderless(group, found, title, clock, no_incident, died)
@@ -68,8 +67,6 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int, interruptio
     kept = max(changes - sure - unclear, 0)
     yield coverage(group, RuleId.LEADERLESS, kept, sure + interruptions, unclear, why)
     yield coverage(group, RuleId.ELECTION_STORM, 0 if storms else 1, storms)
-    silent = {fact.source_node for fact in group.of(Silence) if not starting(group, fact)}
-    speaking = {fact.source_node for fact in group.of(Alive)}
-    yield coverage(group, RuleId.LOG_GAP, len(speaking - silent), len(silent))
+    yield log_gap_coverage(group)
     compared, never = group.clocks.compared()
     yield coverage(group, RuleId.CLOCK_SKEW, compared, 0, never, "no message goes between the two")

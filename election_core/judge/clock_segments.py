@@ -230,7 +230,7 @@ class Segments:
         Each with the segments next to it, and by how much lines show it to be ahead of them at least.
         """
         for source in sorted(self._compared):
-            row, steps = self._rows[source], self._told(source)
+            row, steps = self._rows[source], self._bound_by_messages(source)
             for segment in row if len(row) > 1 else ():
                 if segment.number not in steps:
                     sides = [(side, step.size) for step in self.steps if (side := self._sides(step)) is not None]
@@ -375,11 +375,11 @@ class Segments:
         set at another time too, which may be any between the messages that show the segments before and behind it.
         """
         proven = shortest_paths(self.numbers, self.edges())
-        for step, following in pairwise([None, *self._told(source), None]):
+        for step, following in pairwise([None, *self._bound_by_messages(source), None]):
             shown = self._unsettled(step, following, proven)
             self._reach(source, step, following, shown, self._passed_over(step, following, proven))
 
-    def _told(self, source: str) -> list[int]:
+    def _bound_by_messages(self, source: str) -> list[int]:
         """The segments of a clock that messages bound on both sides."""
         shown = {placed.cause for placed in self._placed} & {placed.effect for placed in self._placed}
         return [segment.number for segment in self._rows[source] if segment.number in shown]

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.judge.group import Group
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import RuleChecked
-from election_core.model.rows import RuleCoverage
+from election_core.model.catalogue import POSSIBLE, RuleId
+from election_core.model.facts import RuleChecked, TermWentBack
+from election_core.model.rows import Finding, RuleCoverage
 
 
 def coverage(
@@ -24,6 +24,21 @@ def coverage(
         undecidable=undecidable,
         why_undecidable=why if undecidable else None,
     )
+
+
+def counted(group: Group, rule: RuleId, found: Iterable[Finding], checked: int, why: str) -> RuleCoverage:
+    """One row of ``rule_coverage`` from the findings: of so many ``checked``, those that are sure broke the ``rule``,
+    and those that are possible are undecidable, for the reason ``why``."""
+    certainties = [finding.certainty for finding in found if finding.rule == rule]
+    unclear = certainties.count(POSSIBLE)
+    return coverage(group, rule, max(checked - len(certainties), 0), len(certainties) - unclear, unclear, why)
+
+
+def regression_coverage(group: Group) -> RuleCoverage:
+    """Members whose term or epoch never went back, and each time that one did."""
+    back = [fact.source_node for fact in group.of(TermWentBack)]
+    in_terms = {role.source_node for role in group.roles if role.term is not None}
+    return coverage(group, RuleId.TERM_REGRESSION, len(in_terms.difference(back)), len(back))
 
 
 RuleTally = tuple[str, str, str | None, int]

@@ -15,7 +15,7 @@ from election_core.fold.roles import DOWN, LEADER
 from election_core.judge import silent_logs
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.timing import timing_of
-from election_core.judge.wording import NO_BOUND
+from election_core.judge.wording import NO_BOUND, name_of
 from election_core.model.catalogue import PROVEN, RuleId, finding_id
 from election_core.model.facts import Alive, F, Fact, Role, Silence
 from election_core.model.rows import Finding
@@ -56,7 +56,7 @@ class Tenure:
     @property
     def name(self) -> str:
         """The node as a person finds it: its name in the group, and the folder whose logs say it."""
-        return self.node if self.node == self.source else f"{self.node} ({self.source})"
+        return name_of(self.node, self.source)
 
     def with_detail(self, detail: str) -> str:
         """The name with something more in the brackets: ``1 (broker-a, epoch 3)``."""

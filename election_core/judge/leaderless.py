@@ -55,6 +55,8 @@ NoIncident = Callable[[Gap], bool]
 """Whether a time without a leader is worth knowing and no alarm, by what the protocol's logs tell of its cause."""
 Unseen = Callable[[Group, Moment, Moment], bool]
 """Whether somebody may have led between two moments although no log says so with a term."""
+Inferred = Callable[[Tenure], bool]
+"""Whether the end of a tenure is no line's, but follows from what others print."""
 
 
 def gaps(
@@ -62,20 +64,28 @@ def gaps(
     heard: Iterable[tuple[str, Moment]],
     unseen: Unseen | None = None,
     majorities: Majorities | None = None,
+    inferred: Inferred | None = None,
 ) -> Iterator[Gap]:
     """Times without a leader after the first one.
 
     ``heard`` are pairs of a member and the moment at which another one heard of it for the last time: they bound
     the end of a leader that died or fell silent. ``majorities`` are given where a leader without one cannot commit.
+    A time after an ``inferred`` end that may be none, and is no longer than that end is uncertain, is no gap.
     """
     ordered = group.tenures  # by term: clocks of different machines do not order them
-    ends, led_unseen, lives = _Ends(group, heard, majorities), _led_unseen(group), _Lives(group)
+    ends, led_unseen, alive_times = _Ends(group, heard, majorities), _led_unseen(group), _AliveTimes(group)
     for number, before in enumerate(ordered, 1):
         after = ordered[number] if number < len(ordered) else None
         target = ends.target
-        gap = _gap(group, ends.so_far(before), (after, target), led_unseen, lives)
-        if gap is not None and (unseen is None or not unseen(group, gap.begin, gap.end)):
+        gap = _gap(group, ends.so_far(before), (after, target), led_unseen, alive_times)
+        if gap is None or (inferred is not None and inferred(gap.before) and _may_be_none(gap)):
+            continue
+        if unseen is None or not unseen(group, gap.begin, gap.end):
             yield gap
+
+
+def _may_be_none(gap: Gap) -> bool:
+    return gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,22 +209,22 @@ def served_from(tenure: Tenure, serving: dict[tuple[str, int], Moment]) -> Momen
     )
 
 
-class _Lives:
+class _AliveTimes:
     """When members were up."""
 
     def __init__(self, group: Group) -> None:
         self._clocks = group.clocks
         ends = ((since(life), until(life)) for life in group.of(Alive))
-        self._lives = sorted((group.time(begin), group.time(last)) for begin, last in ends if last is not None)
-        self._last = list(accumulate((last for _, last in self._lives), max))
+        self._times = sorted((group.time(begin), group.time(last)) for begin, last in ends if last is not None)
+        self._last = list(accumulate((last for _, last in self._times), max))
 
     def somebody_up(self, begin: Moment, end: Moment) -> bool:
         """Whether a member was up for a second or more between two moments, on clocks within their bounds."""
         since_us, until_us = self._clocks.adjusted(begin).by, self._clocks.adjusted(end).at
-        number = bisect_left(self._lives, (until_us,))
+        number = bisect_left(self._times, (until_us,))
         while number and self._last[number - 1] - since_us >= SECOND:
             number -= 1
-            born, last = self._lives[number]
+            born, last = self._times[number]
             if min(until_us, last) - max(since_us, born) >= SECOND:
                 return True
         return False
@@ -225,7 +235,7 @@ def _gap(
     ends: Sequence[_End],
     following: tuple[Tenure | None, Moment],
     led_unseen: Sequence[Role],
-    lives: _Lives,
+    alive_times: _AliveTimes,
 ) -> Gap | None:
     """The gap between these ends and what follows: the next tenure and when it served, or the end of the logs."""
     after, target = following
@@ -239,14 +249,14 @@ def _gap(
     if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
-    # Who gave way to a leader that was there left no gap.
+    # A stale leader that stepped down for one already elected creates no gap.
     before = end.tenure if ends[-1].tenure.end_cause == HIGHER_NODE else ends[-1].tenure
     begin = end.earliest
     lost = end.lost if end.tenure is before else None
     if _led_meanwhile(group, led_unseen, before, target):
         return None
     open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
-    if not lives.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
+    if not alive_times.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
     left = [member.latest.event_id for member in lost.left] if lost else []
     begins = [after.begin.event_id, target.event_id] if after else []
@@ -322,8 +332,8 @@ def _led_meanwhile(group: Group, led_unseen: Sequence[Role], before: Tenure, tar
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
     """Whether the last leader was stopped cleanly, then or soon after, and every other member with it."""
-    lives = sorted(group.of(Alive), key=lambda life: (life.until or 0, life.stopped))
-    last = {life.source_node: life for life in lives if life.until is not None}
+    alive = sorted(group.of(Alive), key=lambda life: (life.until or 0, life.stopped))
+    last = {life.source_node: life for life in alive if life.until is not None}
     leaders = last.get(before.source)
     if leaders is None or not leaders.stopped or not _ended_within(group, end, leaders, -UNBOUNDED):
         return False

@@ -11,7 +11,7 @@ from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Clocks, Moment, Offset, WrongClock
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
-from election_core.judge.wording import between, seconds
+from election_core.judge.wording import between, name_of, seconds
 from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
 from election_core.model.rows import Finding, RuleCoverage
@@ -19,8 +19,8 @@ from election_core.model.rows import Finding, RuleCoverage
 
 def log_gaps(group: Group) -> Iterator[Finding]:
     """``LOG_GAP``: holes in the logs of members."""
-    for hole in group.of(Silence):
-        if hole.until is None or starting(group, hole):
+    for hole in _holes(group):
+        if hole.until is None:
             continue
         name = hole.node or hole.source_node
         yield group.finding(
@@ -38,6 +38,17 @@ def log_gaps(group: Group) -> Iterator[Finding]:
             duration_min_ms=(hole.until - hole.since_by) // 1000,
             duration_max_ms=((hole.until_by or hole.until) - hole.since) // 1000,
         )
+
+
+def log_gap_coverage(group: Group) -> RuleCoverage:
+    """Members whose logs have holes, and those whose logs have none."""
+    silent = {hole.source_node for hole in _holes(group)}
+    speaking = {fact.source_node for fact in group.of(Alive)}
+    return coverage(group, RuleId.LOG_GAP, len(speaking - silent), len(silent))
+
+
+def _holes(group: Group) -> Iterator[Silence]:
+    return (hole for hole in group.of(Silence) if hole.until is not None and not starting(group, hole))
 
 
 def starting(group: Group, hole: Silence) -> bool:
@@ -132,4 +143,4 @@ def _member(facts: Sequence[Fact]) -> str:
 
 def _name(source: str, facts: Sequence[Fact]) -> str:
     member = _member(facts)
-    return source if member == source else f"{member} ({source})"
+    return name_of(member, source)

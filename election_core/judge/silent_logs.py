@@ -38,10 +38,10 @@ class LastSign:
 def completed(facts: Iterable[Fact], clocks: Clocks) -> list[Fact]:
     """The facts of a group, with what is known of the processes whose logs are quiet."""
     every = list(facts)
-    quiet = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
-    if not quiet:
+    quiet_sources = sorted({fact.source_node for fact in every if isinstance(fact, QuietLog)})
+    if not quiet_sources:
         return every
-    moved = {source: dict(_last_signs(every, source, clocks)) for source in quiet}
+    moved = {source: dict(_last_signs(every, source, clocks)) for source in quiet_sources}
     noticed = [fact for fact in every if isinstance(fact, Silence) and fact.noticed]
     led = _leaderships(every)
     return [
@@ -62,12 +62,12 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
     """For each life of a process whose end nobody printed: its last line, and the later last sign of life."""
     names = {fact.node for fact in every if fact.source_node == source and isinstance(fact, Role)}
     losses = [f for f in every if isinstance(f, Loss) and f.node in names and f.source_node != source]
-    runs = {
+    distinct = {
         (f.since, f.since if f.until is None else f.until, f.stopped) for f in _alive(every) if f.source_node == source
     }
-    lives = sorted(runs)
-    for number, (first_line, last_line, stopped) in enumerate(lives):
-        following = lives[number + 1][0] if number + 1 < len(lives) else None
+    in_order = sorted(distinct)
+    for number, (first_line, last_line, stopped) in enumerate(in_order):
+        following = in_order[number + 1][0] if number + 1 < len(in_order) else None
         if stopped:
             continue
         sign = _last_sign(losses, source, last_line, following, clocks)

@@ -1,10 +1,15 @@
-"""Durations in the words of a sentence."""
+"""Members and durations in the words of a sentence."""
 
 from election_core.judge.clock import UNBOUNDED
 from election_core.model.timing import SECOND
 
 NO_BOUND = 1 << 55
 """A duration in microseconds, a thousand years, that only a clock of which nothing is known makes possible."""
+
+
+def name_of(node: str | None, source: str) -> str:
+    """A member as a person finds it: its name in the group, and the folder whose logs say it where that is another."""
+    return source if node is None or node == source else f"{node} ({source})"
 
 
 def seconds(us: int) -> str:

@@ -8,7 +8,9 @@ Where the line stands (cluster, file, line number) is added by the landing, not 
 :class:`LinePosition`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +25,11 @@ class EpochEntry:
     end_offset: int | None
 
 
-@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+@dataclass(kw_only=True, unsafe_hash=True)
 class Event:
     """One line of a log in canonical form. Nobody changes one; a frozen one would take eight times as long to make.
+
+    :func:`saying` makes one of few columns sooner than the constructor, which sets all.
 
     Times are microseconds since 1970-01-01 UTC. ``event_time`` is the start of the logged unit of time: with
     ``time_resolution_ms`` 1000 the line was written somewhere in ``[event_time, event_time + 1 s)`` by the
@@ -112,6 +116,13 @@ class Event:
     flag: bool | None = None
     duration_ms: int | None = None
     count: int | None = None
+
+
+def saying(columns: Mapping[str, Any]) -> Event:
+    """The event of these columns, which the required ones are among; all others are unknown."""
+    event = Event.__new__(Event)
+    vars(event).update(columns)
+    return event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ Each kind of fact is a class with fields of its own. Kinds that several protocol
 protocol in ``protocols/<name>/facts.py``. A field that is ``None`` is not known; zero, empty and false are known.
 
 ``ordinal`` numbers facts that one log noted one after the other: within a second, that order is all there is.
+``speaker`` is the member whose lines they are where the files of a source hold the lines of several members.
 
 A fact has a beginning and, where it lasts, an end. Each is an interval on the clock of the machine that
 logged it, in microseconds UTC: the true moment lies in ``[since, since_by]``. ``bound_ms`` is how far
@@ -38,6 +39,7 @@ class Fact:
     until_event: str | None
     bound_ms: int
     ordinal: int
+    speaker: str | None
 
     kind: ClassVar[str] = ""
     """The name of the kind, its class's name in capitals: what a row says of its class."""

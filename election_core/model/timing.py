@@ -471,17 +471,17 @@ class Timing:
 
     def origin(self, timeout: Timeout) -> str:
         """Where the time comes from: :data:`PRINTED`, :data:`CONFIGURED` or :data:`DEFAULT`."""
-        if any(self._said(timeout, source) for source in self.printed):
+        if any(self._printed(timeout, source) for source in self.printed):
             return PRINTED
         return CONFIGURED if timeout in self.configured else DEFAULT
 
     def _ms(self, timeout: Timeout, source: str | None) -> frozenset[int]:
-        if source is not None and (of_source := self._said(timeout, source)):
+        if source is not None and (of_source := self._printed(timeout, source)):
             return of_source
-        printed = frozenset(chain.from_iterable(self._said(timeout, name) for name in self.printed))
+        printed = frozenset(chain.from_iterable(self._printed(timeout, name) for name in self.printed))
         return printed or frozenset({self.configured.get(timeout, timeout.value.ms)})
 
-    def _said(self, timeout: Timeout, source: str) -> frozenset[int]:
+    def _printed(self, timeout: Timeout, source: str) -> frozenset[int]:
         """The times that the source's own settings give; empty where it prints none of them."""
         entry, values = timeout.value, self.printed.get(source, {})
         if not any(name in values for name in entry.settings):

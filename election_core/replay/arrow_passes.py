@@ -28,7 +28,7 @@ from election_core.replay.fact_rows import facts_in
 from election_core.replay.group_judge import failed
 from election_core.replay.source_fold import INTERESTING, SourceLog
 
-_LOGGED_ONLY = tuple(
+_FOLD_EVENT_ONLY = tuple(
     name for name in FoldEvent.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}
 )
 
@@ -44,7 +44,7 @@ FOLD_COLUMNS: tuple[str, ...] = (
     "time_resolution_ms",
     "event_id",
     "kind",
-    *_LOGGED_ONLY,
+    *_FOLD_EVENT_ONLY,
 )
 """The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
 
@@ -102,7 +102,8 @@ class _Lines:
     """The rows of a batch as Python values: each column is converted once, for all sources in it.
 
     ``events`` holds an event where the protocols read the row, else ``None``; ``old`` tells rows of checkpoints,
-    ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows, by their numbers.
+    ``None`` where there are no checkpoints. ``signs`` are the segments of the ``LIVED`` rows and their
+    members, by their numbers.
     """
 
     batch: pa.RecordBatch
@@ -114,7 +115,7 @@ class _Lines:
     bounds: list[int]
     events: list[FoldEvent | None]
     old: list[bool] | None
-    signs: dict[int, Segment]
+    signs: dict[int, tuple[Segment, str | None]]
 
 
 class _Folding:
@@ -182,7 +183,7 @@ class _Folding:
         if lines.kinds[number] == FAILED:
             self._error = lines.batch.column("value")[number].as_py()
         else:
-            self._source.recall_segment(lines.streams[number], lines.signs[number])
+            self._source.recall_segment(lines.streams[number], *lines.signs[number])
 
 
 _OF_CHECKPOINT = frozenset({LIVED, FAILED})
@@ -224,7 +225,7 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
     times = batch.column("event_time").cast(pa.int64()).to_pylist()
     wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
     events: list[FoldEvent | None] = [None] * len(kinds)
-    for number, event in zip(wanted, _logged(batch, wanted, kinds, streams, times), strict=True):
+    for number, event in zip(wanted, _fold_events(batch, wanted, kinds, streams, times), strict=True):
         events[number] = event
     ids = batch.column("event_id").to_pylist()
     return _Lines(
@@ -241,29 +242,34 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
     )
 
 
-def _signs(batch: pa.RecordBatch, kinds: list[str], times: list[int], ids: list[str]) -> Iterator[tuple[int, Segment]]:
-    """The segments of the ``LIVED`` rows, by their numbers."""
+def _signs(
+    batch: pa.RecordBatch, kinds: list[str], times: list[int], ids: list[str]
+) -> Iterator[tuple[int, tuple[Segment, str | None]]]:
+    """The segments of the ``LIVED`` rows and their members, by their numbers."""
     numbers = [number for number, kind in enumerate(kinds) if kind == LIVED]
     if numbers:
-        chosen = batch.select(("until", "until_event")).take(pa.array(numbers))
+        chosen = batch.select(("until", "until_event", "node")).take(pa.array(numbers))
         ends = zip(
-            chosen.column("until").cast(pa.int64()).to_pylist(), chosen.column("until_event").to_pylist(), strict=True
+            chosen.column("until").cast(pa.int64()).to_pylist(),
+            chosen.column("until_event").to_pylist(),
+            chosen.column("node").to_pylist(),
+            strict=True,
         )
-        for number, (until, last_event) in zip(numbers, ends, strict=True):
-            yield number, Segment(times[number], until, ids[number] or None, last_event or None)
+        for number, (until, last_event, member) in zip(numbers, ends, strict=True):
+            yield number, (Segment(times[number], until, ids[number] or None, last_event or None), member)
 
 
-def _logged(
+def _fold_events(
     batch: pa.RecordBatch, wanted: list[int], kinds: list[str], streams: list[str], times: list[int]
 ) -> Iterator[FoldEvent]:
     """The rows of these numbers as events."""
-    here = [name for name in ("event_id", "time_resolution_ms", *_LOGGED_ONLY) if name in batch.schema.names]
+    here = [name for name in ("event_id", "time_resolution_ms", *_FOLD_EVENT_ONLY) if name in batch.schema.names]
     chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
     ids = chosen.column("event_id").to_pylist()
     resolutions = pc.fill_null(chosen.column("time_resolution_ms"), 0).to_pylist()
     at = [times[number] for number in wanted]
     by = [time + resolution * 1000 for time, resolution in zip(at, resolutions, strict=True)]
-    more = [_plain(chosen, name) for name in _LOGGED_ONLY]
+    more = [_plain(chosen, name) for name in _FOLD_EVENT_ONLY]
     return map(FoldEvent, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
 
 

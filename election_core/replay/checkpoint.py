@@ -155,21 +155,24 @@ class NewRows:
         cluster: str,
         source_node: str,
         bound_ms: int,
-        digest: Iterable[tuple[str, Segment]],
+        digest: Iterable[tuple[str, Segment, str | None]],
     ) -> None:
-        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams and their times."""
+        """The rows that ``checkpoint`` kept, and ``LIVED`` rows of the ``digest``: streams, their times, members."""
         former, numbers = checkpoint.kept()
         self._former.extend(former)
         self._numbers.extend(numbers)
-        for stream, lived in digest:
+        for stream, lived, member in digest:
             first, last = lived.first_event or "", lived.last_event or ""
             self._signs.append(
-                (cluster, source_node, stream, "", 0, bound_ms, lived.first, 0, first, LIVED, None, lived.last, last)
+                (
+                    *(cluster, source_node, stream, "", 0, bound_ms, lived.first, 0, first, LIVED),
+                    *(member, None, lived.last, last),
+                )
             )
 
     def failure(self, cluster: str, source_node: str, error: str) -> None:
         """The ``FAILED`` row of a source."""
-        self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, error, None, None))
+        self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None))
 
     def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
         """All of it; ``batch`` is the one whose rows the checkpoints numbered last, ``None`` after the last."""
@@ -195,6 +198,7 @@ _SIGN = pa.schema(
         "time_resolution_ms": pa.int64(),
         "event_id": pa.string(),
         "kind": pa.string(),
+        "node": pa.string(),
         "value": pa.string(),
         "until": pa.int64(),
         "until_event": pa.string(),

@@ -33,6 +33,7 @@ def failed(cluster: str, group: str, source: str, error: str) -> ReplayFailed:
         until_event=None,
         bound_ms=0,
         ordinal=0,
+        speaker=None,
         error=error,
     )
 
@@ -65,7 +66,11 @@ def rows_of_group(facts: Iterable[Fact]) -> Iterator[Row]:
 
     Clocks belong to machines, not to protocols: what the messages of one protocol prove about them holds for all.
     """
-    by_protocol = sorted(duplicate_logs.judged_once(facts), key=lambda fact: fact.protocol)
+    by_protocol = sorted(duplicate_logs.judged_once(mixed_logs.sources_apart(facts)), key=lambda fact: fact.protocol)
+    yield from mixed_logs.sources_again(_rows(by_protocol), by_protocol)
+
+
+def _rows(by_protocol: list[Fact]) -> Iterator[Row]:
     bounds = {fact.source_node: fact.bound_ms * 1000 for fact in by_protocol}
     messages = [message for causal_pairs in _CAUSAL_PAIRS for message in causal_pairs(by_protocol)]
     clocks = Clocks(bounds, messages, log_quality.stepped(by_protocol))

@@ -3,13 +3,19 @@
 Lines of one stream are in program order; two streams of a machine share its clock and nothing else. Streams of
 different processes on one machine (a name server beside a broker) have lives of their own. Each protocol has a
 state machine of its own for the lines it knows; the registry lists them.
+
+Files may hold the lines of several members at once (:mod:`election_core.fold.members`). From the first line of a second
+one on, each member's lines are read by themselves too; which reading counts is known after the last line.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from election_core.fold.fact_writer import Speaker
 from election_core.fold.identity import IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
+from election_core.fold.members import speaker_of
 from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Segment
 from election_core.fold.settings import PrintedSettings
 from election_core.model.facts import Fact
@@ -22,6 +28,39 @@ from election_core.replay.registry import FOLDS, LINE_KINDS
 _LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)
 """The kinds of events that the fold reads; all others are signs of life only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What ``processes`` of a source say as one member: facts with their streams, and ``itself`` as a witness."""
+
+    speaker: Speaker
+    itself: log_quality.SourcesLog
+    processes: frozenset[str]
+    facts: list[tuple[str, Fact]]
+
+
+@dataclass(slots=True)
+class Members:
+    """The members that speak as one process of a source: what each says, and its first and its last line."""
+
+    logs: "dict[str, SourceLog]" = field(default_factory=dict)
+    _spoke: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def speaks(self, name: str, time: int) -> None:
+        """The member ``name`` wrote a line at ``time`` (microseconds UTC, own clock)."""
+        first, last = self._spoke.get(name, (time, time))
+        self._spoke[name] = min(first, time), max(last, time)
+
+    @property
+    def apart(self) -> bool:
+        """Whether a second one has spoken, so that each is read by itself."""
+        return bool(self._spoke)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether two of them spoke in the same time."""
+        return any(begin <= end for (_, end), (begin, _) in pairwise(sorted(self._spoke.values())))
 
 
 @dataclass(slots=True)
@@ -41,6 +80,8 @@ class SourceLog:
     itself: log_quality.SourcesLog = field(default_factory=log_quality.SourcesLog)
     settings: PrintedSettings = field(default_factory=PrintedSettings)
     timing_rules: tuple[TimingRule, ...] = ()
+    members: dict[str, Members] = field(default_factory=dict)
+    _first: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     _stream_of: dict[str, str] = field(default_factory=dict)
     _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
@@ -57,18 +98,34 @@ class SourceLog:
         """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
         return self.itself.seen(stream, file, time, event_id)
 
-    def recall_segment(self, stream: str, segment: Segment) -> None:
-        """Lines of former nights were written through ``segment`` by the process that writes ``stream``."""
-        self._activity(stream).covered.append(segment)
+    def recall_segment(self, stream: str, segment: Segment, member: str | None = None) -> None:
+        """Lines of former nights were written through ``segment`` by the process that writes ``stream``, or by the
+        ``member`` of several whose lines these are."""
+        source = self
+        if member is not None:
+            members = self.members.setdefault(process_of(stream), Members())
+            source = members.logs.setdefault(member, self._another())
+        source._activity(stream).covered.append(segment)
 
-    def digest(self) -> Iterator[tuple[str, Segment]]:
-        """The signs of life of the lines that were ``seen``, each with a stream of its process."""
+    def digest(self) -> Iterator[tuple[str, Segment, str | None]]:
+        """The signs of life of the lines that were ``seen``, each with a stream of its process, and with the member
+        that speaks where several do."""
         for process, activity in sorted(self.activity.items()):
             for segment in activity.digest():
-                yield self._stream_of[process], segment
+                yield self._stream_of[process], segment, None
+        for process, members in sorted(self.members.items()):
+            for name, log in sorted(members.logs.items()) if members.apart else ():
+                for segment in log.activity[process].digest():
+                    yield self._stream_of[process], segment, name
 
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`INTERESTING`."""
+        speaker = speaker_of(event)
+        if speaker is not None:
+            self._note_speaker(speaker, event)
+        self._take(event)
+
+    def _take(self, event: FoldEvent) -> None:
         kind = event.kind
         if kind in _LIFE_KINDS:
             self._note_life(event)
@@ -85,18 +142,68 @@ class SourceLog:
 
     def facts(self) -> Iterator[Fact]:
         """All facts of this source, after its last event."""
+        speaker = self._speaker()
+        readings = [self._reading(speaker), *self._readings_of_members(speaker)]
+        for reading in readings:
+            yield from (fact for _, fact in reading.facts)
+            yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
+            yield from reading.itself.clock_steps(reading.speaker, reading.facts, reading.processes)
+        yield from self.itself.facts(speaker, [fact for reading in readings for fact in reading.facts])
+
+    def _speaker(self) -> Speaker:
         incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
-        speaker = Speaker(
+        return Speaker(
             *(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed),
             settings=self.settings.values(),
             timing_rules=self.timing_rules,
         )
-        by_stream = [
-            (stream, fact) for (_, stream), log in sorted(self.logs.items()) for fact in log.facts(speaker, stream)
-        ]
-        yield from (fact for _, fact in by_stream)
-        yield from self.settings.facts(speaker, (fact for _, fact in by_stream))
-        yield from self.itself.facts(speaker, by_stream)
+
+    def _reading(self, speaker: Speaker) -> "Reading":
+        """What processes say whose lines are one member's."""
+        crowded = {process for process, members in self.members.items() if members.at_once}
+        crowded.update(log_quality.crowds(speaker))
+        return self._read(speaker, frozenset(self.activity) - crowded)
+
+    def _readings_of_members(self, speaker: Speaker) -> Iterator["Reading"]:
+        """What each member says whose lines stand among another one's."""
+        for process, members in sorted(self.members.items()):
+            for name, log in sorted(members.logs.items()) if members.at_once else ():
+                incarnations = {process: log.activity[process].incarnations()}
+                of_member = replace(speaker, incarnations=incarnations, member=name)
+                yield log._read(of_member, frozenset({process}))
+
+    def _read(self, speaker: Speaker, processes: frozenset[str]) -> "Reading":
+        logs = [(stream, log) for (_, stream), log in sorted(self.logs.items()) if process_of(stream) in processes]
+        facts = [(stream, fact) for stream, log in logs for fact in log.facts(speaker, stream)]
+        return Reading(speaker, self.itself, processes, facts)
+
+    def _note_speaker(self, name: str, event: FoldEvent) -> None:
+        """Take a line of one of several members as its own, too; what was said before the second one is the first's."""
+        process, at = process_of(event.stream), event.at
+        members = self.members.get(process)
+        if members is None or not members.apart:
+            first, begin, end = self._first.get(process, (name, at, at))
+            if first == name:
+                self._first[process] = first, min(begin, at), max(end, at)
+                return
+            members = self.members.setdefault(process, Members())
+            members.logs[first] = self._until_now(process, members.logs.get(first))
+            members.speaks(first, begin)
+            members.speaks(first, end)
+        members.speaks(name, at)
+        log = members.logs.setdefault(name, self._another())
+        log.seen(event.stream, at, event.event_id)
+        log._take(event)
+
+    def _until_now(self, process: str, recalled: "SourceLog | None") -> "SourceLog":
+        """What was said so far; of former nights ``recalled`` knows when this member said it."""
+        source = replace(deepcopy(self), members={})
+        if recalled is not None:
+            source.activity[process].covered = recalled.activity[process].covered
+        return source
+
+    def _another(self) -> "SourceLog":
+        return SourceLog(self.cluster, self.source_node, self.bound_ms)
 
     def _new_readers(self, kind: str, stream: str) -> Iterator[ProtocolLog]:
         """The state machines that read lines of this kind in this stream."""

@@ -39,12 +39,12 @@ class Node(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A message under way; ``life`` is the sender's for a request, and for an answer that of the asker."""
+    """A message under way; ``incarnation`` is the sender's for a request, and for an answer that of the asker."""
 
     sender: str
     to: str
     message: Hashable
-    life: int
+    incarnation: int
     answers: bool
 
     def __str__(self) -> str:
@@ -100,13 +100,13 @@ class _Numbers:
 
     def __init__(self) -> None:
         self.of: dict[Any, int] = {}
-        self.things: list[Any] = []
+        self.values: list[Any] = []
 
-    def number(self, thing: Any) -> int:
-        known = self.of.get(thing)
+    def number(self, value: Any) -> int:
+        known = self.of.get(value)
         if known is None:
-            known = self.of[thing] = len(self.things)
-            self.things.append(thing)
+            known = self.of[value] = len(self.values)
+            self.values.append(value)
         return known
 
 
@@ -150,14 +150,14 @@ class _Search(Generic[M, S]):
         return Found(len(came_from), None, ())
 
     def _wrong(self, memory: Ids) -> str | None:
-        return self.model.broken(frozenset(self.memories.things[number] for number in memory))
+        return self.model.broken(frozenset(self.memories.values[number] for number in memory))
 
     def _trace(self, came_from: Mapping[Moment, tuple[Moment, Move] | None], moment: Moment) -> tuple[str, ...]:
         done: list[str] = []
         step = came_from[moment]
         while step is not None:
             moment, (place, event) = step
-            done.append(f"{self.names[place]}: {event}" if isinstance(event, str) else str(self.letters.things[event]))
+            done.append(f"{self.names[place]}: {event}" if isinstance(event, str) else str(self.letters.values[event]))
             step = came_from[moment]
         return tuple(reversed(done))
 
@@ -175,20 +175,20 @@ class _Search(Generic[M, S]):
         nodes, letters, crashes_left, _ = moment
         moves: list[Move] = []
         for place, node in enumerate(nodes):
-            moves += [(place, timer) for timer in self.nodes.things[node].timers]
+            moves += [(place, timer) for timer in self.nodes.values[node].timers]
             if crashes_left:
                 moves.append((place, CRASH))
-        moves += [(self._places[self.letters.things[number].to], number) for number in letters]
+        moves += [(self._places[self.letters.values[number].to], number) for number in letters]
         for place, event in moves:
-            after = self._crashed(moment, place) if event == CRASH else self._told(moment, place, event)
+            after = self._crashed(moment, place) if event == CRASH else self._received(moment, place, event)
             if after is not None:
                 yield (place, event), after
 
-    def _told(self, moment: Moment, place: int, event: str | int) -> Moment | None:
+    def _received(self, moment: Moment, place: int, event: str | int) -> Moment | None:
         """What follows when a member's timer goes off, or a letter, given by its number, reaches it."""
         key = (place, moment[0][place], event)
         if key not in self._stepped:
-            self._stepped[key] = self._step(place, self.nodes.things[moment[0][place]], event)
+            self._stepped[key] = self._step(place, self.nodes.values[moment[0][place]], event)
         stepped = self._stepped[key]
         if stepped is None:
             return None
@@ -203,13 +203,13 @@ class _Search(Generic[M, S]):
 
     def _effort(self, number: int) -> int:
         if number not in self._efforts:
-            self._efforts[number] = self.model.effort(self.nodes.things[number].state)
+            self._efforts[number] = self.model.effort(self.nodes.values[number].state)
         return self._efforts[number]
 
     def _step(self, place: int, node: Node[S], event: str | int) -> tuple[int, Ids, int | None] | None:
         """What one member makes of one thing: the same wherever the other members are."""
         name = self.names[place]
-        letter = None if isinstance(event, str) else self.letters.things[event]
+        letter = None if isinstance(event, str) else self.letters.values[event]
         incoming: Input = Heard(letter.sender, letter.message) if letter else Fired(str(event))
         state, acts = self.model.machine.step(self.model.members[name], node.state, 0, incoming)
         for act in acts:
@@ -242,7 +242,7 @@ class _Search(Generic[M, S]):
         return Node(state, tuple(sorted(kept.items())), tuple(busy), crashes)
 
     def _crashed(self, moment: Moment, place: int) -> Moment:
-        node = self.nodes.things[moment[0][place]]
+        node = self.nodes.values[moment[0][place]]
         files = tuple((file, content) for file, content in node.files if file not in self.model.loses)
         state, acts = self.model.machine.start(self.model.members[self.names[place]], dict(files), 0)
         again = self.nodes.number(self._node(place, state, files, (), acts, node.crashes + 1))
@@ -255,11 +255,11 @@ class _Search(Generic[M, S]):
         return tuple(sorted(n for n in letters if isinstance(n, int) and not self._is_dead(n, nodes)))
 
     def _is_dead(self, number: int, nodes: Ids) -> bool:
-        letter = self.letters.things[number]
+        letter = self.letters.values[number]
         key = (number, nodes[self._places[letter.to]])
         if key not in self._dead:
-            receiver = self.nodes.things[key[1]]
-            too_late = letter.answers and letter.life != receiver.crashes
+            receiver = self.nodes.values[key[1]]
+            too_late = letter.answers and letter.incarnation != receiver.crashes
             self._dead[key] = too_late or self.model.spent(receiver.state, letter.sender, letter.message)
         return self._dead[key]
 
@@ -309,7 +309,7 @@ class _Search(Generic[M, S]):
         if known is None:
             numbers: _Numbers = getattr(self, kind)
             names = [{name: self.names[order[n]] for n, name in enumerate(self.names)} for order in self._orders]
-            known = tuple(numbers.number(_with_names(numbers.things[number], renamed)) for renamed in names)
+            known = tuple(numbers.number(_with_names(numbers.values[number], renamed)) for renamed in names)
             self._renamed[kind, number] = known
         return known
 
@@ -333,9 +333,9 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _letters(name: str, life: int, letter: Letter | None, acts: tuple[Act, ...]) -> Iterator[Letter]:
+def _letters(name: str, incarnation: int, letter: Letter | None, acts: tuple[Act, ...]) -> Iterator[Letter]:
     for act in acts:
         if isinstance(act, Send):
-            yield Letter(name, act.to, act.message, life, answers=False)
+            yield Letter(name, act.to, act.message, incarnation, answers=False)
         elif isinstance(act, Answer) and letter is not None:
-            yield Letter(name, letter.sender, act.message, letter.life, answers=True)
+            yield Letter(name, letter.sender, act.message, letter.incarnation, answers=True)

@@ -15,12 +15,13 @@ _AT_ONCE_US = SECOND // 10
 class Signs:
     """The kinds of lines in which a member says that it begins to lead, and that it leads no more.
 
-    ``quiet``: nothing shows that it goes on leading, so that a log without an end proves nothing after its last line.
+    ``silent_while_leading``: nothing shows that it goes on leading, so that a log without an end proves nothing after
+    its last line.
     """
 
     begins: tuple[str, ...]
     ends: tuple[str, ...]
-    quiet: bool = False
+    silent_while_leading: bool = False
 
     def shows_begin(self, world: World, reign: Reign) -> bool:
         """Whether a kept line says when a reign began."""
@@ -64,7 +65,9 @@ def overlaps(world: World, signs: Signs, word: str, sure_us: int, bound_us: int)
             continue
         committed = any(time > newer.begin_us for time in stale.grew)
         shown = all(signs.shows_begin(world, reign) and signs.shows_end(world, reign) for reign in (stale, newer))
-        ends_unseen = signs.quiet and stale.end_us is None  # a quiet log tells of a leader up to its last line alone
+        ends_unseen = (
+            signs.silent_while_leading and stale.end_us is None
+        )  # a quiet log tells of a leader up to its last line alone
         shown = shown and not ends_unseen
         agree = clocks_agree(world, bound_us)
         old, new = f"{stale.node} ({word} {stale.term})", f"{newer.node} ({word} {newer.term})"

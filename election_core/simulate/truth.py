@@ -110,6 +110,17 @@ def value(line: Line, name: str) -> object:
     return dict(line.say.values).get(name) if line.say else None
 
 
+def number_of(line: Line, name: str) -> int:
+    """A number that a line says; -1 where it says none."""
+    known = value(line, name)
+    return known if isinstance(known, int) else -1
+
+
+def lines_of(world: World, *kinds: str) -> Iterator[Line]:
+    """The lines that say something of these kinds, kept or not."""
+    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
+
+
 def clocks_agree(world: World, bound_us: int) -> bool:
     """Whether every clock stayed within its bound."""
     return all(abs(process.clock.ahead(world.now_us)) <= bound_us for process in world.processes.values())
@@ -274,14 +285,14 @@ def storms(world: World) -> Iterable[Truth]:
         yield Truth("ELECTION_STORM", (), (), begins[0], begins[-1], provable, words, lambda _: True)
 
 
-def skews(world: World, messages: Iterable[tuple[Line, Line]], bound_us: int) -> Iterable[Truth]:
+def skews(world: World, pairs: Iterable[tuple[Line, Line]], bound_us: int) -> Iterable[Truth]:
     """``CLOCK_SKEW``: clocks that differ by more than their bounds, or were set.
 
     One message from a clock that is ahead to one that is behind proves the first; what proves a step is left open.
     """
     proven = {
         (cause.node, effect.node)
-        for cause, effect in messages
+        for cause, effect in pairs
         if effect.wall_us // SECOND * SECOND + SECOND - cause.wall_us // SECOND * SECOND < -2 * bound_us
     }
     clocks = {name: process.clock for name, process in world.processes.items()}

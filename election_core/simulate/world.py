@@ -137,7 +137,7 @@ class Process:
     member: Any
     clock: WallClock
     condition: str = DOWN
-    life: int = 0
+    incarnation: int = 0
     state: Any = None
     files: dict[str, Any] = field(default_factory=dict)
     timers: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class _Call:
     """A request that waits for its answer."""
 
     sender: str
-    life: int
+    incarnation: int
     to: str
     message: Hashable
 
@@ -158,9 +158,9 @@ class _Call:
 class World:
     """The machines, the queue of what is to happen, and the record of what did.
 
-    ``drops`` is how often a burst of dropped lines begins, but in files that are ``quiet``: appenders drop what floods
-    them. ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep connections
-    open and are told when the process at the other end is gone.
+    ``drops`` is how often a burst of dropped lines begins, but in files that are ``seldom_written``: appenders drop
+    what floods them. ``monotonic``: the processes measure time by clocks that nobody can set. ``connected``: they keep
+    connections open and are told when the process at the other end is gone.
     ``leave`` is what a process does about being told to stop, before it ends. ``stops_in_us``: how long a clean stop
     takes. ``shipped`` are folders that hold the log of a member once more. ``unprinted`` is what machines say that no
     system writes down: time, member, and what it says. ``copies`` are those that somebody took of the members' files:
@@ -173,7 +173,7 @@ class World:
         self.processes = {name: Process(name, member, WallClock()) for name, member in members.items()}
         self.voice = play.voice(rng)
         self.drops = 0.0
-        self.quiet: frozenset[str] = frozenset()
+        self.seldom_written: frozenset[str] = frozenset()
         self.monotonic = False
         self.connected = False
         self.leave: Hashable | None = None
@@ -231,7 +231,7 @@ class World:
     def start(self, name: str) -> None:
         """A process starts, with what its disk holds."""
         process = self.processes[name]
-        process.life += 1
+        process.incarnation += 1
         process.timers.clear()
         process.backlog.clear()
         self._condition(process, UP)
@@ -242,7 +242,7 @@ class World:
     def kill(self, name: str, how: str = "killed") -> None:
         """A process ends at once."""
         process = self.processes[name]
-        process.life += 1
+        process.incarnation += 1
         self._condition(process, DOWN)
         self._end_reign(name, how)
         process.state = None
@@ -255,10 +255,13 @@ class World:
         """A process is told to stop, and does so soon."""
         process = self.processes[name]
         self._print(name, self.voice.stopping(name, self._wall(process)), None)
-        life = process.life
+        incarnation = process.incarnation
         if self.leave is not None:
             self.ask(name, self.leave)
-        self.at(self.now_us + self.stops_in_us, lambda: self.kill(name, "stopped") if process.life == life else None)
+        self.at(
+            self.now_us + self.stops_in_us,
+            lambda: self.kill(name, "stopped") if process.incarnation == incarnation else None,
+        )
 
     def freeze(self, name: str) -> None:
         """A process gets no time: nothing happens in it, and what comes for it waits."""
@@ -303,14 +306,14 @@ class World:
     def ask(self, name: str, request: Hashable) -> None:
         """A client or an operator asks a member for something."""
         process = self.processes[name]
-        self._tell(process, process.life, Asked(request), None)
+        self._tell(process, process.incarnation, Asked(request), None)
 
-    def _tell(self, process: Process, life: int, incoming: Input, call: int | None) -> None:
+    def _tell(self, process: Process, incarnation: int, incoming: Input, call: int | None) -> None:
         """Something happens in a process, now, or when it is thawed; never in a later life."""
-        if process.life != life or process.condition == DOWN:
+        if process.incarnation != incarnation or process.condition == DOWN:
             return
         if process.condition == FROZEN:
-            process.backlog.append(lambda: self._tell(process, life, incoming, call))
+            process.backlog.append(lambda: self._tell(process, incarnation, incoming, call))
             return
         state, acts = self.play.machine.step(process.member, process.state, self._now_ms(process), incoming)
         self._after(process, state, acts, call)
@@ -340,13 +343,13 @@ class World:
         self.at(due_us, self._timer(process, wait.timer, token))
 
     def _timer(self, process: Process, timer: str, token: int) -> Callable[[], None]:
-        life = process.life
+        incarnation = process.incarnation
 
         def fire() -> None:
             due = process.timers.get(timer)
-            if process.life == life and due is not None and due[1] == token and due[0] <= self.now_us:
+            if process.incarnation == incarnation and due is not None and due[1] == token and due[0] <= self.now_us:
                 del process.timers[timer]
-                self._tell(process, life, Fired(timer), None)
+                self._tell(process, incarnation, Fired(timer), None)
 
         return fire
 
@@ -354,8 +357,8 @@ class World:
 
     def _send(self, process: Process, send: Send) -> None:
         self._number += 1
-        call, life = self._number, process.life
-        self._calls[call] = _Call(process.name, life, send.to, send.message)
+        call, incarnation = self._number, process.incarnation
+        self._calls[call] = _Call(process.name, incarnation, send.to, send.message)
         for _ in range(self.network.copies()):
             self._carry(process.name, send.to, lambda: self._deliver(call))
         if send.answer_within_ms is not None:
@@ -381,34 +384,34 @@ class World:
 
     def _closed(self, process: Process, peer: Process) -> Callable[[], None]:
         """Tell a process that the peer's just ended; what that one sent and is still under way then never arrives."""
-        life, ended = process.life, (peer.name, peer.life - 1, process.name)
+        incarnation, ended = process.incarnation, (peer.name, peer.incarnation - 1, process.name)
 
         def close() -> None:
             self._ended.add(ended)
-            self._tell(process, life, Closed(peer.name), None)
+            self._tell(process, incarnation, Closed(peer.name), None)
 
         return close
 
     def _deliver(self, number: int) -> None:
         call = self._calls.get(number)
-        if call is None or (call.sender, call.life, call.to) in self._ended:
+        if call is None or (call.sender, call.incarnation, call.to) in self._ended:
             return
         to = self.processes[call.to]
         if to.condition == DOWN:
             self._carry(call.to, call.sender, lambda: self._give_up(number, refused=True))
         else:
-            self._tell(to, to.life, Heard(call.sender, call.message), number)
+            self._tell(to, to.incarnation, Heard(call.sender, call.message), number)
 
     def _return(self, number: int, sender: str, message: Hashable) -> None:
         call = self._calls.pop(number, None)
         if call is not None:
-            self._tell(self.processes[call.sender], call.life, Heard(sender, message), None)
+            self._tell(self.processes[call.sender], call.incarnation, Heard(sender, message), None)
 
     def _give_up(self, number: int, *, refused: bool) -> None:
         call = self._calls.pop(number, None)
         if call is not None:
             incoming = Unanswered(call.to, call.message, refused)
-            self._tell(self.processes[call.sender], call.life, incoming, None)
+            self._tell(self.processes[call.sender], call.incarnation, incoming, None)
 
     # -- the record --------------------------------------------------------------------------------------------
 
@@ -449,7 +452,7 @@ class World:
 
     def _is_dropped(self, name: str, stream: str, level: str) -> bool:
         """Appenders drop INFO lines in bursts, never louder ones; each file has a queue of its own."""
-        if not self.drops or level != "INFO" or stream in self.quiet:
+        if not self.drops or level != "INFO" or stream in self.seldom_written:
             return False
         left = self._dropping.get((name, stream), 0)
         if left == 0 and self._line_rng.random() < self.drops:

@@ -39,7 +39,9 @@ class InGroups(click.Group):
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 limit = formatter.width - 6 - width
-                formatter.write_dl([(f"{one.name:<{width}}", one.get_short_help_str(limit)) for one in commands])
+                formatter.write_dl(
+                    [(f"{command.name:<{width}}", command.get_short_help_str(limit)) for command in commands]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

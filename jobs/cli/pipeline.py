@@ -77,7 +77,7 @@ def run(
     landed = done = None
     if files or not tables.last_batch() or not nothing_new(tables, settings.inventoried()):
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
-            landed, passed_over = land_stage(moving, landing, tables, settings)
+            landed = land_stage(moving, files, landing, tables, settings)
             done = replay_stage(moving, tables, chosen)
     else:
         tell("Nothing new has come since the last run: nothing was changed.")
@@ -129,7 +129,7 @@ def land(
         return
     if files:
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
-            landed, passed_over = land_stage(moving, landing, tables, settings, cluster)
+            landed = land_stage(moving, files, landing, tables, settings)
     else:
         tell("No new log file, and none has grown: nothing was changed.")
     leave(unread=not_read(landed, passed_over))

@@ -19,7 +19,7 @@ from jobs.warehouse.warehouse import Warehouse
 Work = Callable[[Iterator[pa.RecordBatch]], Iterable[Row | Batch]]
 """A generator over record batches, in their order; what it tells are rows of tables. It can be pickled."""
 
-One = TypeVar("One")
+Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
@@ -127,7 +127,7 @@ class Engine(Protocol):
     def progress(self) -> tuple[int, int] | None:
         """How many of how many running tasks are done, as far as that is known."""
 
-    def each(self, work: Callable[[One], Answer], items: Sequence[One]) -> list[Answer]:
+    def each(self, work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """``work`` on each item, somewhere; what it came to, in the order of the items. All of it can be pickled."""
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:

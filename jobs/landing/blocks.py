@@ -111,7 +111,7 @@ class Marks:
         self._kept.append(mark)
         if len(self._kept) > MARKS:
             self._every *= 2
-            self._kept = [one for one in self._kept if one.lines % self._every == 0]
+            self._kept = [mark for mark in self._kept if mark.lines % self._every == 0]
 
 
 class Blocks:

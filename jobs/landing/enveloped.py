@@ -6,7 +6,6 @@ own, and its rows bear its name. Numbers and counts are those of the file's line
 line inside: it stands word for word behind the prefix of the line that the number names, and reads like any other line.
 """
 
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from election_core.dialects.streams import stream_at
 from election_core.dialects.undated import dated
 from election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
 from election_core.envelopes.detection import SAMPLE as LOOKED_AT
-from jobs.landing.blocks import LINE_BYTES, Block
+from jobs.landing.blocks import LINE_BYTES, Block, line_ends
 from jobs.landing.evidence import (
     BANNER_BYTES,
     Counts,
@@ -33,9 +32,9 @@ from jobs.landing.evidence import (
     Progress,
     Row,
     digest,
-    lines_of,
     offset_of,
 )
+from jobs.landing.lines import lines_of
 from jobs.landing.masking import masked
 from jobs.landing.pseudonyms import Pseudonyms
 from jobs.landing.recognising import telling
@@ -353,8 +352,8 @@ def lines_in(block: Block, first: int, *, bytewise: bool) -> Iterator[tuple[int,
         for number, line in enumerate(data.split("\n"), first):
             yield number, line, len(line) + 1 + block.length - len(block.data), False
         return
-    for number, (text, length, unreadable) in enumerate(lines_of(block).iter_rows(), first):
-        yield number, text.removeprefix("\ufeff") if number == 1 else text, length, unreadable
+    for text, length, unreadable, number in lines_of(block, first).iter_rows():
+        yield number, text, length, unreadable
 
 
 def named(file: str | None) -> Dialect | None:
@@ -405,8 +404,8 @@ class Beginning:
 
 def texts_of(data: bytes) -> list[str]:
     """The whole lines at the beginning of a file."""
-    lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1]
-    return [line.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r") for line in lines]
+    lines = data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n")[:-1]
+    return [line.removeprefix("\ufeff").rstrip("\r") for line in lines]
 
 
 def chain_of(stream: str, data: bytes) -> Chain:
@@ -454,13 +453,10 @@ def opened_by(chain: Chain, data: bytes) -> bytes:
 def opened_lines(chain: Chain, data: bytes, dialect: Dialect | None) -> Iterator[tuple[int, Inner]]:
     """What the whole lines at the beginning of a file hold, and where each ends, in bytes."""
     reader = Reader(chain, lambda text: speaker_of(text, dialect) is not None)
-    end = 0
-    for number, line in enumerate(io.BytesIO(data), 1):
-        end += len(line)
-        if not line.endswith(b"\n"):
-            break
-        for _, text, _, _ in lines_in(Block(line, len(line)), number, bytewise=reader.bytewise):
-            yield from ((end, found) for found in reader.read(number, text) if isinstance(found, Inner))
+    whole = data[: data.rfind(b"\n") + 1]
+    lines = lines_in(Block(whole, len(whole)), 1, bytewise=reader.bytewise) if whole else ()
+    for end, (number, text, _, _) in zip(line_ends(whole).tolist(), lines, strict=True):
+        yield from ((end, found) for found in reader.read(number, text) if isinstance(found, Inner))
 
 
 def head_in_envelopes(

@@ -20,8 +20,9 @@ from election_core.model.events import Event
 from jobs import JobError
 from jobs.landing.blocks import Block, Blocks
 from jobs.landing.enveloped import begun_by, chain_of, lines_in, named, opened_by
-from jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS, decoded
+from jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS
 from jobs.landing.landing_zone import LocalZone
+from jobs.landing.lines import decoded
 from jobs.landing.masking import masked, without_secrets
 from jobs.landing.recognising import dialect_of, looked_at
 from jobs.landing.understanding import Understanding
@@ -33,7 +34,7 @@ OTHER = "(more shapes than can be told apart)"
 _PREFIX = re.compile(r"^\S+[ T]\S+ +(?:\[?[A-Z]{4,5}\]? +)?(?:.{1,80}? - )?")
 _VALUES = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)*|'[^']*'|\"[^\"]*\"|\{[^{}]*\}|\[[^\[\]]*\]")
 _COLUMNS = tuple(
-    one.name for one in fields(Event) if one.name not in {"kind", "event_time", "time_resolution_ms", "thread"}
+    field.name for field in fields(Event) if field.name not in {"kind", "event_time", "time_resolution_ms", "thread"}
 )
 
 

@@ -120,8 +120,8 @@ class LocalZone:
         *folders, name = path.split("/")
         at = os.open(self.root, FOLDER)
         try:
-            for one in folders:
-                at = stepped(at, one, FOLDER)
+            for folder in folders:
+                at = stepped(at, folder, FOLDER)
             # A pipe that took the file's place must not be waited for.
             at = stepped(at, name, os.O_RDONLY | os.O_NONBLOCK)
             if not stat.S_ISREG(os.fstat(at).st_mode):

@@ -33,8 +33,8 @@ def rows_like(warehouse: Warehouse, files: Sequence[LogFile], columns: Iterable[
         database.execute("SET TimeZone = 'UTC'")
         database.register("listed", pa.table(listed))
         database.register("landed", warehouse.dataset(LANDED.name))
-        own = f"(SELECT *, epoch_us(modified_at) AS modified FROM landed WHERE status <> '{PART}')"  # noqa: S608
-        like = f"{own} SEMI JOIN listed USING (cluster, source_node, file_bytes, modified)"
+        landed = f"(SELECT *, epoch_us(modified_at) AS modified FROM landed WHERE status <> '{PART}')"  # noqa: S608
+        like = f"{landed} SEMI JOIN listed USING (cluster, source_node, file_bytes, modified)"
         found = database.sql(f"SELECT {', '.join(columns)} FROM {like} ORDER BY batch").to_arrow_reader(ROWS)  # noqa: S608
         for batch in found:
             yield from batch.to_pylist()

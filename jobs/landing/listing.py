@@ -94,8 +94,8 @@ def log_files(
         raise JobError(
             f"no log file in {landing} fits {layout}: is it the folder that holds the clusters' folders?{hint}"
         )
-    for one in sorted(passed_over, key=lambda one: one.path):
-        skip(one)
+    for file in sorted(passed_over, key=lambda file: file.path):
+        skip(file)
     return sorted(found, key=lambda file: file.path)
 
 

@@ -14,6 +14,8 @@ import re
 
 import polars as pl
 
+from jobs.landing.literals import any_of
+
 MASK = "***"
 
 _NAMES = ("passw", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization")
@@ -95,7 +97,7 @@ def _closing(text: str, at: int, mark: str) -> int:
 
 def without_secrets(texts: pl.Series) -> pl.Series:
     """Many texts, each :func:`masked`."""
-    suspect = texts.str.contains_any([*SPEAKING, "@"], ascii_case_insensitive=True)
+    suspect = texts.str.contains(f"(?i-u){any_of((*SPEAKING, '@'))}")
     if not suspect.any():
         return texts
     at = suspect.arg_true()

@@ -10,8 +10,10 @@ A last line without a line end may be half of a line, and half a line may read l
 if the file has not changed by then, it is taken as it is.
 """
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
@@ -38,6 +40,9 @@ MOST_MARKS = 512
 
 NOT_READ = "not_read"
 """The kind of those that say that nothing could be read this time."""
+
+COLLECTED = 100_000
+"""So many new objects are looked through for garbage at once."""
 
 PART = "part"
 """The kind of those that tell of a node whose lines stand in a shared file."""
@@ -142,7 +147,19 @@ def land_tasks(tasks: Sequence[Task], landing: str, warehouse: str) -> Landed:
                         unread.append((values[PATH], values[PROBLEM]))
                 yield table, values
 
-    return Landed(write_data_files(rows(), warehouse), sums, unread)
+    with seldom_collected():
+        return Landed(write_data_files(rows(), warehouse), sums, unread)
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Look for garbage in circles seldom: rows hold none, and thousands of them wait to be written."""
+    before = gc.get_threshold()
+    gc.set_threshold(COLLECTED, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def land_task(task: Task, landing: str) -> Iterator[Row]:

@@ -37,7 +37,15 @@ SEEN_COLUMNS = (
 READ_COLUMNS = ("tick_bucket", "lines_landed", "read_as")
 """Its columns that tell how a file was read."""
 
-STATE_COLUMNS = ("batch", "cluster", "source_node", "stream", "status", "head", *(one.name for one in fields(Known)))
+STATE_COLUMNS = (
+    "batch",
+    "cluster",
+    "source_node",
+    "stream",
+    "status",
+    "head",
+    *(field.name for field in fields(Known)),
+)
 """Its columns that tell how far a file is landed."""
 
 HEADS_AT_ONCE = 16
@@ -134,7 +142,7 @@ def tasks_of(
     tasks = []
     for (cluster, node, stream, found), group in alike.items():
         known = tuple(states[cluster, node, stream].get(found.fingerprint, {}).values())
-        enveloped = found.envelope or any(one.envelope for one in known)
+        enveloped = found.envelope or any(landed.envelope for landed in known)
         task = Task(
             cluster=cluster,
             source_node=node,
@@ -212,9 +220,9 @@ def originals_of(found: Iterable[tuple[LogFile, Head]], states: States) -> dict[
     file is of the stream that was landed first, or of the one with a known name.
     """
     begun: dict[tuple[str, str, str], dict[str, Head]] = defaultdict(dict)
-    for file, said in found:
-        if said.file_time is not None and not file.below:
-            begun[file.cluster, file.source_node, said.fingerprint][file.stream] = said
+    for file, beginning in found:
+        if beginning.file_time is not None and not file.below:
+            begun[file.cluster, file.source_node, beginning.fingerprint][file.stream] = beginning
     landed: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for (cluster, node, stream), heads in states.items():
         for fingerprint in heads:
@@ -223,10 +231,10 @@ def originals_of(found: Iterable[tuple[LogFile, Head]], states: States) -> dict[
     for (cluster, node, fingerprint), streams in begun.items():
         known = landed.get((cluster, node, fingerprint), [])
         original = next(iter(known), None) or min(streams, key=lambda name: (name not in STREAMS, len(name), name))
-        for stream, said in streams.items():
+        for stream, beginning in streams.items():
             named_both = stream in STREAMS and original in STREAMS
             if stream != original and not named_both and stream not in known:
-                copies[cluster, node, stream, fingerprint] = original, streams.get(original, said)
+                copies[cluster, node, stream, fingerprint] = original, streams.get(original, beginning)
     return copies
 
 

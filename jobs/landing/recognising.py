@@ -10,16 +10,14 @@ from collections.abc import Sequence
 import polars as pl
 
 from election_core.dialects import DIALECTS, NAMED, Dialect, dialect_for, is_other, named
-from election_core.dialects.readings import MOST_LINES, TELLING, reading, spoken, spread
+from election_core.dialects.readings import MOST_LINES, reading, spoken, spread
 from jobs.landing.evidence import HEAD_BYTES
+from jobs.landing.literals import TELLTALES, containing
 
 LOOKED_AT_BYTES = 1 << 20
 """So much of a file with an unknown name is looked into: a server prints its settings, hundreds of lines, at its start,
 and a rolled file may begin with some quiet hours. The layout of a file with a known name is told from
 :data:`~jobs.landing.evidence.HEAD_BYTES` of it."""
-
-TELLTALES = sorted({one for dialect in DIALECTS for one in dialect.anchors if len(one) >= TELLING})
-"""Literals of which a text of some dialect contains one; a file without any is the log of another program."""
 
 
 def looked_at(stream: str) -> int:
@@ -47,7 +45,7 @@ def dialect_of(stream: str, data: bytes, setting: str | None = None) -> Dialect 
 def telling(lines: Sequence[str]) -> list[str]:
     """Those lines that may hold a text of a known system."""
     texts = pl.Series(lines, dtype=pl.String)
-    return texts.filter(texts.str.contains_any(TELLTALES)).to_list()
+    return texts.filter(containing(texts, TELLTALES)).to_list()
 
 
 def console_dialect(stream: str, data: bytes) -> Dialect | None:

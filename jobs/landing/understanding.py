@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import polars as pl
 
-from election_core.dialects import DIALECTS, Dialect, dialect_for
-from election_core.dialects.readings import TELLING, readings
+from election_core.dialects import NAMED, Dialect, dialect_for
+from election_core.dialects.readings import readings
+from jobs.landing.literals import TELLING_OF, TELLTALES, containing
 from schemas.landed_files import NOT_UNDERSTOOD
 
 LOOKS_DATED = r'^[^\S\n]{0,3}[^\n]{0,60}?\b\d{1,2}:[0-5]\d:[0-5]\d\b|^\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'
@@ -29,6 +30,9 @@ SHARE = 5
 
 KEPT = 300
 """So many lines are kept to tell what they look like."""
+
+LOOKED_AT = 100
+"""So many of the first dated lines say whether their layout is known."""
 
 HITS = 3
 """So many lines with texts of a system make a file one of that system's."""
@@ -50,7 +54,7 @@ _AMBIGUOUS = re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2}(?:\d{2})?[ T]\d{1,2}:\
 SETTING = "say how it is written under layouts in conf/pipeline.yaml"
 
 
-Told = tuple[str, str]
+Trouble = tuple[str, str]
 """What is wrong, and what to do about it."""
 
 
@@ -66,15 +70,15 @@ class Understanding:
         self.strangers = 0
         self.looked_at = 0
         self.unread = 0
-        self.told: Told | None = None
+        self.trouble: Trouble | None = None
         self._strange: list[str] = []
         self._other: list[str] = []
 
     def begin(self, data: bytes) -> None:
         """Look at the first bytes of a file."""
-        self.told = archive(data) or encoding(data, self.stream) or pretty(data, self.stream)
-        if self.told is None and self.dialect is None:
-            self.told = self._suspected(data)
+        self.trouble = archive(data) or encoding(data, self.stream) or pretty(data, self.stream)
+        if self.trouble is None and self.dialect is None:
+            self.trouble = self._suspected(data)
 
     def take_all(self, lines: Sequence[str]) -> None:
         """Look at whole lines, and find out which of them begin records."""
@@ -88,8 +92,8 @@ class Understanding:
         """Look at whole lines, of which those at ``begins`` begin records."""
         self.lines += len(texts)
         self.dated += len(begins)
-        if self.dialect and self.looked_at < KEPT:
-            first = texts.gather(begins[:KEPT]).to_list()
+        if self.dialect and self.looked_at < LOOKED_AT:
+            first = texts[begins[:LOOKED_AT]].to_list()
             unread = [line for line in first if not self.dialect.reads(line)]
             self.looked_at += len(first)
             self.unread += len(unread)
@@ -100,7 +104,8 @@ class Understanding:
         other[begins] = False
         others = texts.filter(pl.Series(other))
         dated = others.filter(others.str.contains(LOOKS_DATED))
-        dated = dated.filter(~dated.str.contains(OF_THE_LOGGER))
+        if len(dated):
+            dated = dated.filter(~dated.str.contains(OF_THE_LOGGER))
         self.strangers += len(dated)
         if not self.dated:
             self.filled += int(others.str.contains(r"\S").sum())
@@ -111,13 +116,13 @@ class Understanding:
 
     def problem(self, kept: Callable[[str], str]) -> str | None:
         """What is wrong, for a person; ``None`` where nothing is. ``kept`` hides what must not be kept."""
-        said = self.told or (self._said() if self.dialect else None)
-        if said is None or not (self.lines or self.told):
+        trouble = self.trouble or (self._of_lines() if self.dialect else None)
+        if trouble is None or not (self.lines or self.trouble):
             return None
-        what, to_do = said
+        wrong, to_do = trouble
         lines = self._strange or self._other
         looks = f"; most lines look like {shape(kept, lines)}" if lines else ""
-        return f"{NOT_UNDERSTOOD}{what}{looks}; {to_do}"
+        return f"{NOT_UNDERSTOOD}{wrong}{looks}; {to_do}"
 
     def shapes(self, kept: Callable[[str], str], count: int = 3) -> list[tuple[int, str]]:
         """The commonest forms of the lines that could not be read, and how many of those kept are of each.
@@ -126,42 +131,44 @@ class Understanding:
         """
         lines = self._strange or ([] if self.dated else self._other)
         common = Counter(form(line) for line in lines).most_common(count)
-        return [(many, example(lines, one, kept)) for one, many in common]
+        return [(many, example(lines, commonest, kept)) for commonest, many in common]
 
-    def _said(self) -> Told | None:
+    def _of_lines(self) -> Trouble | None:
         name = self.dialect.system if self.dialect else ""
         if not self.dated and (self.strangers or self.filled >= FEWEST):
             return f"none of {self.lines:,} lines begins as one of {name} does", advice(self._strange)
         if self.strangers >= FEWEST and SHARE * self.strangers >= self.dated + self.strangers:
-            what = f"{self.strangers:,} lines look dated, but not as the {self.dated:,} others are"
-            return what, advice(self._strange)
+            wrong = f"{self.strangers:,} lines look dated, but not as the {self.dated:,} others are"
+            return wrong, advice(self._strange)
         if self.looked_at and 2 * self.unread > self.looked_at:
             return f"lines are dated, but most are in no layout of {name} that is known", advice(self._strange)
         if self.dialect and self.dialect.missing and self.dated:
             return f"the layout does not tell {self.dialect.missing}", "add it to the logger's pattern"
         return None
 
-    def _suspected(self, data: bytes) -> Told | None:
+    def _suspected(self, data: bytes) -> Trouble | None:
         """What a file seems to be that speaks no dialect, if its lines hold texts of one."""
         lines = pl.Series(data.decode("utf-8", "replace").split("\n"), dtype=pl.String)
-        for dialect in DIALECTS:
-            telling = [text for text in dialect.anchors if len(text) >= TELLING]
-            hits = lines.filter(lines.str.contains_any(telling)) if telling else lines.head(0)
-            dated = hits.filter(hits.str.contains(LOOKS_DATED)).head(KEPT).to_list()
-            unread = [line for line in dated if not any(one.reads(line) for one in readings(dialect, [line]))]
+        hits = lines.filter(containing(lines, TELLTALES))
+        for dialect, telling in TELLING_OF.items():
+            spoken = hits.filter(containing(hits, telling)) if len(hits) else hits
+            dated = spoken.filter(spoken.str.contains(LOOKS_DATED)).head(KEPT).to_list() if len(spoken) else []
+            unread = [
+                line for line in dated if not any(reading.reads(line) for reading in readings(NAMED[dialect], [line]))
+            ]
             if len(unread) >= HITS:
                 self._strange += unread
-                return f"the lines hold texts of {dialect.name} in a layout that is not known", advice(unread)
+                return f"the lines hold texts of {dialect} in a layout that is not known", advice(unread)
         return None
 
 
-def archive(data: bytes) -> Told | None:
+def archive(data: bytes) -> Trouble | None:
     """What is wrong with a file that begins so, if it is an archive."""
-    found = next((what for magic, at, what in ARCHIVES if data.startswith(magic, at)), None)
+    found = next((name for magic, at, name in ARCHIVES if data.startswith(magic, at)), None)
     return (f"it is {found}", "unpack it before it is landed") if found else None
 
 
-def encoding(data: bytes, stream: str) -> Told | None:
+def encoding(data: bytes, stream: str) -> Trouble | None:
     """What is wrong with a file that begins so, if it is no text, or text in an encoding that nobody reads."""
     head = data[:4096]
     if b"\0" not in head or not (dialect_for(stream) or stream.endswith((".log", ".out", ".txt"))):
@@ -174,7 +181,7 @@ def encoding(data: bytes, stream: str) -> Told | None:
     return None
 
 
-def pretty(data: bytes, stream: str) -> Told | None:
+def pretty(data: bytes, stream: str) -> Trouble | None:
     """What is wrong with a file that begins so, if its objects of JSON are written over many lines, or in one array."""
     known = dialect_for(stream) or stream.endswith((".log", ".out", ".txt", ".json"))
     if not known or not _PRETTY.match(data[:4096]):
@@ -211,4 +218,4 @@ def form(line: str) -> str:
 
 def printable(text: str) -> str:
     """A text without control characters."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)

@@ -27,6 +27,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
             if rows.num_rows:
                 patiently(partial(write_deltalake, location, rows, mode="append", commit_properties=note))
+        warehouse.changed(name)
 
 
 def quoted(text: str) -> str:

@@ -10,11 +10,11 @@ from jobs.reading.published import readable, run_named
 from jobs.reading.words import Row
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 
 FINDINGS = TABLES["findings"]
 APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"
-TOLD = tuple(name for name in FINDINGS.names if name not in {"finding_id", *(column.name for column in SIGHTINGS)})
+COMPARED = tuple(name for name in FINDINGS.names if name not in {"finding_id", *OF_RUNS})
 """What a finding says, but for its id, and but for what the runs say of it."""
 
 
@@ -62,8 +62,8 @@ def only_in_one(database: duckdb.DuckDBPyConnection, table: str) -> tuple[int, i
     """How many rows of a table only the former run has, and how many only the latter."""
     names = ", ".join(TABLES[table].names)
 
-    def more(one: str, other: str) -> int:
-        sql = f"SELECT count(*) FROM (SELECT {names} FROM {table}_{one} EXCEPT ALL SELECT {names} FROM {table}_{other})"
+    def more(run: str, other: str) -> int:
+        sql = f"SELECT count(*) FROM (SELECT {names} FROM {table}_{run} EXCEPT ALL SELECT {names} FROM {table}_{other})"
         [row] = database.sql(sql).fetchall()
         return int(row[0])
 
@@ -72,7 +72,7 @@ def only_in_one(database: duckdb.DuckDBPyConnection, table: str) -> tuple[int, i
 
 def _differs() -> str:
     """The names of the columns that say something else, as a list in SQL."""
-    parts = ", ".join(f"CASE WHEN later.{name} IS DISTINCT FROM sooner.{name} THEN '{name}' END" for name in TOLD)
+    parts = ", ".join(f"CASE WHEN later.{name} IS DISTINCT FROM sooner.{name} THEN '{name}' END" for name in COMPARED)
     return f"list_filter([{parts}], lambda one: one IS NOT NULL)"
 
 
@@ -96,10 +96,10 @@ FINDINGS_THAT_DIFFER = f"""
 
 def as_json(found: Changes) -> dict[str, Any]:
     """The same as plain data."""
-    told = ("run_id", "published_at", "code_version", "rules_version")
+    of_run = ("run_id", "published_at", "code_version", "rules_version")
     return {
-        "before": {name: found.before[name] for name in told},
-        "after": {name: found.after[name] for name in told},
+        "before": {name: found.before[name] for name in of_run},
+        "after": {name: found.after[name] for name in of_run},
         "findings": found.findings,
-        "rows": {name: {"only_before": one, "only_after": other} for name, (one, other) in found.rows.items()},
+        "rows": {name: {"only_before": before, "only_after": after} for name, (before, after) in found.rows.items()},
     }

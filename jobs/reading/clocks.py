@@ -59,9 +59,9 @@ class WrongClock:
         return f"{'+' if behind > 0 else '-'}{seconds(abs(behind))}"
 
 
-def is_about(finding: Row, one: WrongClock) -> bool:
+def is_about(finding: Row, clock: WrongClock) -> bool:
     """Whether a finding is the one that tells of a wrong clock; its times are readings of that clock."""
-    return bool(finding["rule"] == RuleId.CLOCK_SKEW and finding["start_time"] == one.told_from)
+    return bool(finding["rule"] == RuleId.CLOCK_SKEW and finding["start_time"] == clock.told_from)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ class Clocks:
     def ahead(self, source: str | None, at: datetime) -> timedelta:
         """How far the clock of ``source`` was ahead when it showed ``at``."""
         return next(
-            (one.ahead for one in self.wrong if one.source == source and one.first <= at <= one.last), timedelta(0)
+            (clock.ahead for clock in self.wrong if clock.source == source and clock.first <= at <= clock.last),
+            timedelta(0),
         )
 
     def adjusted(self, source: str | None, at: datetime) -> datetime:
@@ -87,13 +88,13 @@ class Clocks:
         those are no line's time any more.
         """
         moved = dict(finding)
-        about = [one.ahead for one in self.wrong if is_about(finding, one)]
+        about = [clock.ahead for clock in self.wrong if is_about(finding, clock)]
         if about:
             return moved | {name: moved[name] and moved[name] - about[0] for name in ("start_time", "end_time")}
         for name in ("start_time", "end_time"):
             at = finding[name]
-            own = [row for row in lines if at is not None and row["logged_at"] == at]
-            shifts = {self.ahead(row["source_node"], at) for row in own}
+            of_that_time = [row for row in lines if at is not None and row["logged_at"] == at]
+            shifts = {self.ahead(row["source_node"], at) for row in of_that_time}
             if len(shifts) == 1:
                 moved[name] = at - shifts.pop()
         if moved["end_time"] is not None:
@@ -104,10 +105,10 @@ class Clocks:
     def columns(self) -> dict[str, list[Any]]:
         """The same as lists of values, for a query."""
         return {
-            "wrong_sources": [one.source for one in self.wrong],
-            "wrong_first": [one.first for one in self.wrong],
-            "wrong_last": [one.last for one in self.wrong],
-            "wrong_ahead_us": [one.ahead // timedelta(microseconds=1) for one in self.wrong],
+            "wrong_sources": [clock.source for clock in self.wrong],
+            "wrong_first": [clock.first for clock in self.wrong],
+            "wrong_last": [clock.last for clock in self.wrong],
+            "wrong_ahead_us": [clock.ahead // timedelta(microseconds=1) for clock in self.wrong],
         }
 
 
@@ -121,19 +122,21 @@ def clocks_of(published: Published, cluster: str, group: str, members: Iterable[
     rows = published.rows(WRONG, [cluster, group])
     signs = {row["source_node"]: row for row in published.rows(SIGNS, [cluster, group])} if rows else {}
     for row in rows:
-        own = {(node, source) for node, source in lanes if row["node"] in (node, source)}
-        if len(own) > 1:
-            own = {(node, source) for node, source in own if f" of {name_of(node, source)} " in row["summary"]}
-        known = [one for one in (row["clock_least_ms"], row["clock_most_ms"]) if one is not None]
+        lanes_meant = {(node, source) for node, source in lanes if row["node"] in (node, source)}
+        if len(lanes_meant) > 1:
+            lanes_meant = {
+                (node, source) for node, source in lanes_meant if f" of {name_of(node, source)} " in row["summary"]
+            }
+        known = [bound for bound in (row["clock_least_ms"], row["clock_most_ms"]) if bound is not None]
         ahead = timedelta(milliseconds=sum(known) / len(known))
-        if len({source for _, source in own}) == 1 and abs(ahead) >= timedelta(milliseconds=LIMITED_MS):
-            source = min(source for _, source in own)
+        if len({source for _, source in lanes_meant}) == 1 and abs(ahead) >= timedelta(milliseconds=LIMITED_MS):
+            source = min(source for _, source in lanes_meant)
             sign = signs.get(source, row | {"first": NEVER, "last": EVER})
             begin, end = row["start_time"], row["end_time"] or NEVER
             first = EVER if begin <= sign["first"] else begin
             last = NEVER if end >= sign["last"] else end
             found.append(WrongClock(source, first, last, ahead, begin, end))
-    return Clocks(tuple(sorted(found, key=lambda one: (one.source, one.first))))
+    return Clocks(tuple(sorted(found, key=lambda clock: (clock.source, clock.first))))
 
 
 def findings_on(published: Published, clocks: Clocks, cluster: str, findings: list[Row]) -> list[Row]:
@@ -141,11 +144,11 @@ def findings_on(published: Published, clocks: Clocks, cluster: str, findings: li
     if not clocks.wrong:
         return findings
     lines: dict[str, list[Row]] = {}
-    ids = [one["finding_id"] for one in findings]
+    ids = [finding["finding_id"] for finding in findings]
     for row in published.rows(LINES, {"cluster": cluster, "ids": ids}):
         lines.setdefault(row["finding_id"], []).append(row)
-    moved = [clocks.of_finding(one, lines.get(one["finding_id"], [])) for one in findings]
-    return sorted(moved, key=lambda one: (one["start_time"], one["finding_id"]))
+    moved = [clocks.of_finding(finding, lines.get(finding["finding_id"], [])) for finding in findings]
+    return sorted(moved, key=lambda finding: (finding["start_time"], finding["finding_id"]))
 
 
 def in_words(clocks: Clocks, *, raw: bool) -> str:
@@ -154,12 +157,12 @@ def in_words(clocks: Clocks, *, raw: bool) -> str:
         return "by the clock of the node that logged it, right or wrong"
     if not clocks.wrong:
         return "by the clocks of the nodes that logged it"
-    shifted = "; ".join(f"{one.source} {one.shift}{readings(one)}" for one in clocks.wrong)
+    shifted = "; ".join(f"{clock.source} {clock.shift}{readings(clock)}" for clock in clocks.wrong)
     return f"by the clocks of the nodes that logged it, wrong ones put right: {shifted}"
 
 
-def readings(one: WrongClock) -> str:
+def readings(wrong: WrongClock) -> str:
     """Which readings of a clock are shifted; nothing where all are."""
-    since = "" if one.first == EVER else f" from {clock(one.first)}"
-    until = "" if one.last == NEVER else f" to {clock(one.last)}"
+    since = "" if wrong.first == EVER else f" from {clock(wrong.first)}"
+    until = "" if wrong.last == NEVER else f" to {clock(wrong.last)}"
     return f" (its readings{since}{until})" if since or until else ""

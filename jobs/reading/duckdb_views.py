@@ -14,9 +14,12 @@ def create_in_duckdb(database: duckdb.DuckDBPyConnection, *, lasting: bool = Fal
     kind = "VIEW" if lasting else "TEMPORARY VIEW"
     for macro in DUCKDB_MACROS:
         database.execute(macro)
-    for view in (with_rows(one, quoted) for one in VIEWS.values()):
+    for view in (with_rows(view, quoted) for view in VIEWS.values()):
         if view.parameters:
-            given = ", ".join(one.name + (f" := {one.default}" if one.default else "") for one in view.parameters)
+            given = ", ".join(
+                parameter.name + (f" := {parameter.default}" if parameter.default else "")
+                for parameter in view.parameters
+            )
             database.execute(f"CREATE MACRO {view.name}({given}) AS TABLE {view.sql}")
             continue
         database.execute(f"CREATE {kind} {view.name} AS {view.sql}")

@@ -113,13 +113,13 @@ def times(published: Published, finding: Row) -> list[Row]:
     configured = ((row["name"], row["value"]) for row in facts if row["kind"] == TimeoutConfigured.kind)
     return [
         {
-            "name": one.timeout.name.lower(),
-            "shortest_ms": one.shortest_ms,
-            "longest_ms": one.longest_ms,
-            "origin": one.origin,
-            "meaning": one.timeout.value.meaning,
+            "name": time.timeout.name.lower(),
+            "shortest_ms": time.shortest_ms,
+            "longest_ms": time.longest_ms,
+            "origin": time.origin,
+            "meaning": time.timeout.value.meaning,
         }
-        for one in in_force(timing_from(printed, configured), finding["protocol"])
+        for time in in_force(timing_from(printed, configured), finding["protocol"])
     ]
 
 

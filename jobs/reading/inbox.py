@@ -76,7 +76,7 @@ class Filters:
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Filters":
         """The filters of an address. Raises :class:`JobError` for a value that none of them knows."""
-        found = cls(**{one.name: query[one.name].strip() for one in fields(cls) if query.get(one.name)})
+        found = cls(**{field.name: query[field.name].strip() for field in fields(cls) if query.get(field.name)})
         for name, known in (
             ("severity", SEVERITIES),
             ("certainty", CERTAINTIES),
@@ -93,7 +93,7 @@ class Filters:
     @property
     def given(self) -> dict[str, str]:
         """Those that are given."""
-        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
 
     def conditions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each as a condition on a finding, and its values."""
@@ -109,8 +109,8 @@ class Filters:
         if self.until:
             yield "start_time <= $until", {"until": moment(self.until)}
         if self.new:
-            told = "finding_id IN (SELECT finding_id FROM findings_new(CAST($new AS TIMESTAMPTZ)))"
-            yield told, {"new": moment(self.new)}
+            is_new = "finding_id IN (SELECT finding_id FROM findings_new(CAST($new AS TIMESTAMPTZ)))"
+            yield is_new, {"new": moment(self.new)}
         if self.find:
             words = "cluster || ' / ' || replica_group || ' ' || rule || ' ' || finding_id || ' ' || summary"
             yield f"contains(lower({words}), lower($find))", {"find": self.find}
@@ -148,19 +148,21 @@ def inbox(published: Published, filters: Filters, after: int = 0) -> Inbox:
 def on_right_clocks(published: Published, findings: list[Row]) -> list[Row]:
     """The same, in the same order, with the times that a group's page gives them."""
     wrong = {(row["cluster"], row["replica_group"]) for row in published.rows(WITH_WRONG_CLOCKS)}
-    groups = {(one["cluster"], one["replica_group"]) for one in findings} & wrong
+    groups = {(finding["cluster"], finding["replica_group"]) for finding in findings} & wrong
     moved: dict[str, Row] = {}
     for cluster, group in groups:
-        own = [one for one in findings if (one["cluster"], one["replica_group"]) == (cluster, group)]
+        of_group = [
+            finding for finding in findings if (finding["cluster"], finding["replica_group"]) == (cluster, group)
+        ]
         clocks = clocks_of(published, cluster, group, published.rows(LANES, [cluster, group]))
-        moved |= {one["finding_id"]: one for one in findings_on(published, clocks, cluster, own)}
-    return [moved.get(one["finding_id"], one) for one in findings]
+        moved |= {finding["finding_id"]: finding for finding in findings_on(published, clocks, cluster, of_group)}
+    return [moved.get(finding["finding_id"], finding) for finding in findings]
 
 
 def leaders(published: Published, findings: list[Row]) -> dict[tuple[str, str], list[Row]]:
     """Who leads the groups of findings at the end of their logs."""
-    groups = {(one["cluster"], one["replica_group"]) for one in findings}
-    given = {"clusters": [one for one, _ in groups], "groups": [one for _, one in groups]}
+    groups = {(finding["cluster"], finding["replica_group"]) for finding in findings}
+    given = {"clusters": [cluster for cluster, _ in groups], "groups": [group for _, group in groups]}
     found: dict[tuple[str, str], list[Row]] = {}
     for row in published.rows(NOW, given) if groups else []:
         found.setdefault((row["cluster"], row["replica_group"]), []).append(row)

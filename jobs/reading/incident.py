@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from typing import Any
 
 from jobs import JobError
 from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
@@ -50,7 +51,7 @@ SILENCES = f"""
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?
 """
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
-TOLD_OF_FINDINGS = (
+COLUMNS_OF_A_LIST = (
     "finding_id, implied_by, protocol, rule, severity, certainty, summary, start_time, end_time, nodes, "
     "messages_lost, bytes_lost, messages_repeated, overlap_min_ms, overlap_max_ms, duration_min_ms, duration_max_ms"
 )
@@ -164,7 +165,7 @@ class Incident:
         """Findings that follow from no other one that is shown; those first that have the gravest, then by time."""
         shown = {finding["finding_id"] for finding in self.findings}
         roots = [finding for finding in self.findings if finding["implied_by"] not in shown]
-        return sorted(roots, key=lambda root: min(rank(one) for _, one in self.tree(root)))
+        return sorted(roots, key=lambda root: min(rank(finding) for _, finding in self.tree(root)))
 
     def echoes(self, finding: Row) -> list[Row]:
         """The findings that follow from ``finding``."""
@@ -183,7 +184,7 @@ class Incident:
     def counted(self) -> str:
         """How many findings of each severity there are, in words."""
         counts = Counter(finding["severity"] for finding in self.findings)
-        return ", ".join(f"{counts[one]:,} {one}" for one in SEVERITIES if counts[one]) or "none"
+        return ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity]) or "none"
 
     def clocks_in_words(self) -> str:
         """Which clock all times are on."""
@@ -220,38 +221,20 @@ def incident(
     lanes_ever = published.rows(MEMBERS, [cluster, group, FOREVER[1], FOREVER[1], FOREVER[0]])
     proven = clocks_of(published, cluster, group, lanes_ever)
     clocks = Clocks() if raw else proven
-    furthest = max((abs(one.ahead) for one in clocks.wrong), default=timedelta(0))
-    window = [
-        cluster,
-        group,
-        max(since - furthest, FOREVER[0]) if since else FOREVER[0],
-        min(until + furthest, FOREVER[1]) if until else FOREVER[1],
-    ]
-    overlapping = [*window[:2], window[3], window[3], window[2]]
-    members = published.rows(MEMBERS, overlapping)
-    told_of = published.rows(FINDINGS.format(columns="*" if whole else TOLD_OF_FINDINGS), overlapping)
-    log_ends = {
-        row["source_node"]: clocks.adjusted(row["source_node"], row["log_end"])
-        for row in published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
-        if row["log_end"] is not None
-    }
-    moved = findings_on(published, clocks, cluster, told_of)
-    begin, end = since, until
-    if begin is None or end is None:
-        known = published.rows(EXTENT, [*window, *overlapping, *overlapping])[0]
-        if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
-            signs = extent(published, cluster, group, known["last"], clocks)
-            signs += [at for one in moved for at in (one["start_time"], one["end_time"]) if at is not None]
-            known = {"first": min(signs, default=None), "last": max(signs, default=None)}
-        ends = [end for source, end in log_ends.items() if source in {one["source_node"] for one in members}]
-        begin = begin or known["first"] or FOREVER[0]
-        end = end or max([*([known["last"]] if known["last"] else []), *ends], default=FOREVER[1])
+    window = Window.asked(cluster, group, since, until, clocks)
+    members = published.rows(MEMBERS, window.overlapping)
+    columns = "*" if whole else COLUMNS_OF_A_LIST
+    found = findings_on(
+        published, clocks, cluster, published.rows(FINDINGS.format(columns=columns), window.overlapping)
+    )
+    log_ends = ends_of_logs(published, clocks, cluster)
+    ends = [log_ends[member["source_node"]] for member in members if member["source_node"] in log_ends]
+    first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
+    begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
     inside = Inside(clocks, begin, max(begin, end))
-    findings = inside.spans(moved)
-    named = {"cluster": cluster, "group": group, "since": window[2], "until": window[3], "at_most": at_most}
-    changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
-    quarantined = published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])
+    findings = inside.spans(found)
     grave = [finding["finding_id"] for finding in findings if finding["severity"] != "info"]
+    moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
     return Incident(
         run_id=published.run["run_id"],
         published_at=published.run["published_at"],
@@ -264,22 +247,91 @@ def incident(
         members=members,
         names=names_of(lanes_ever),
         drawn=lanes(published, cluster, group, (begin, end), members, clocks),
-        roles=inside.spans(inside.roles(published.rows(ROLES, overlapping))) if whole else [],
-        course=Course(
-            changes=inside.points(changes, "changed_at", "asked_first"),
-            services=inside.spans(inside.roles(published.rows(SERVICES, [*overlapping, at_most]))),
-            endings=inside.points(published.rows(ENDINGS, [*window, at_most]), "end_time", "starts_again"),
-            silences=inside.points(published.rows(SILENCES, [*overlapping, at_most]), "start_time"),
-            now=[] if until else published.rows(NOW, window[:2]),
-        ),
+        roles=inside.spans(inside.roles(published.rows(ROLES, window.overlapping))) if whole else [],
+        course=course(published, window, inside, at_most, to_the_end=not until),
         findings=findings,
         echoes_of=echoes_of(findings),
         evidence=evidence(published, clocks, cluster, findings) if whole else {},
-        moments=inside.points(published.rows(MOMENTS_AND_SOURCES, [*window, cluster]), "happened_at") if whole else [],
-        coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", window[:2]),
+        moments=inside.points(moments, "happened_at"),
+        coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", [cluster, group]),
         log_ends=log_ends,
-        quarantined=quarantined[0]["n"],
+        quarantined=published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])[0]["n"],
         steps=next_steps(published, cluster, grave) if whole else {},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time of one group that is asked for, by any of its clocks: as wide as the furthest of them is wrong."""
+
+    cluster: str
+    group: str
+    since: datetime
+    until: datetime
+
+    @classmethod
+    def asked(
+        cls, cluster: str, group: str, since: datetime | None, until: datetime | None, clocks: Clocks
+    ) -> "Window":
+        """The window between two times on right clocks; ``None`` is any time."""
+        furthest = max((abs(clock.ahead) for clock in clocks.wrong), default=timedelta(0))
+        return cls(
+            cluster,
+            group,
+            max(since - furthest, FOREVER[0]) if since else FOREVER[0],
+            min(until + furthest, FOREVER[1]) if until else FOREVER[1],
+        )
+
+    @property
+    def values(self) -> list[Any]:
+        """The parameters of a query for what happened in it."""
+        return [self.cluster, self.group, self.since, self.until]
+
+    @property
+    def overlapping(self) -> list[Any]:
+        """The parameters of a query for what lasted into it."""
+        return [self.cluster, self.group, self.until, self.until, self.since]
+
+
+def ends_of_logs(published: Published, clocks: Clocks, cluster: str) -> dict[str, datetime]:
+    """When the logs of each source of a cluster end, on ``clocks``."""
+    rows = published.rows("SELECT source_node, log_end FROM log_ends WHERE cluster = ?", [cluster])
+    return {
+        row["source_node"]: clocks.adjusted(row["source_node"], row["log_end"])
+        for row in rows
+        if row["log_end"] is not None
+    }
+
+
+def shown(
+    published: Published, window: Window, clocks: Clocks, findings: list[Row], log_ends: list[datetime]
+) -> tuple[datetime | None, datetime | None]:
+    """From when to when anything is known of a group, its logs' ends at least; ``None`` where nothing is."""
+    [known] = published.rows(EXTENT, [*window.values, *window.overlapping, *window.overlapping])
+    first, last = known["first"], known["last"]
+    if clocks.wrong:  # what is logged by a wrong clock lies elsewhere
+        signs = extent(published, window.cluster, window.group, last, clocks)
+        signs += [at for finding in findings for at in (finding["start_time"], finding["end_time"]) if at is not None]
+        first, last = min(signs, default=None), max(signs, default=None)
+    return first, max([*([last] if last else []), *log_ends], default=None)
+
+
+def course(published: Published, window: Window, inside: "Inside", at_most: int | None, *, to_the_end: bool) -> Course:
+    """Who led when; who leads now only where the window is open ``to_the_end`` of the logs."""
+    named = {
+        "cluster": window.cluster,
+        "group": window.group,
+        "since": window.since,
+        "until": window.until,
+        "at_most": at_most,
+    }
+    changes = published.rows(FIRST, named) + published.rows(CHANGES, named)
+    return Course(
+        changes=inside.points(changes, "changed_at", "asked_first"),
+        services=inside.spans(inside.roles(published.rows(SERVICES, [*window.overlapping, at_most]))),
+        endings=inside.points(published.rows(ENDINGS, [*window.values, at_most]), "end_time", "starts_again"),
+        silences=inside.points(published.rows(SILENCES, [*window.overlapping, at_most]), "start_time"),
+        now=published.rows(NOW, [window.cluster, window.group]) if to_the_end else [],
     )
 
 
@@ -321,27 +373,27 @@ class Inside:
 def echoes_of(findings: list[Row]) -> dict[str, list[Row]]:
     """The findings that follow from others, by the id of what they follow from."""
     found: dict[str, list[Row]] = {}
-    for one in findings:
-        if one["implied_by"] is not None and one["implied_by"] != one["finding_id"]:
-            found.setdefault(one["implied_by"], []).append(one)
+    for finding in findings:
+        if finding["implied_by"] is not None and finding["implied_by"] != finding["finding_id"]:
+            found.setdefault(finding["implied_by"], []).append(finding)
     return found
 
 
 def names_of(members: list[Row]) -> dict[str, str]:
     """What to call each node: with the folder of its logs, unless it has several."""
     found: dict[str, str] = {}
-    for node, own in groupby(map(lane_of, members), key=lambda lane: lane[0]):
-        sources = [source for _, source in own if source is not None]
+    for node, of_node in groupby(map(lane_of, members), key=lambda lane: lane[0]):
+        sources = [source for _, source in of_node if source is not None]
         found[node] = name_of(node, sources[0]) if len(sources) == 1 else node
     return found
 
 
 def evidence(published: Published, clocks: Clocks, cluster: str, findings: list[Row]) -> dict[str, list[Row]]:
     """The lines that prove findings, by id, in order of time; ``at`` is when, on ``clocks``."""
-    rows = published.rows(EVIDENCE, [cluster, [one["finding_id"] for one in findings]])
+    rows = published.rows(EVIDENCE, [cluster, [finding["finding_id"] for finding in findings]])
     for row in rows:
         row["at"] = row["logged_at"] and clocks.adjusted(row["source_node"], row["logged_at"])
-    return {one: in_order(list(lines)) for one, lines in groupby(rows, key=lambda row: row["finding_id"])}
+    return {finding_id: in_order(list(lines)) for finding_id, lines in groupby(rows, key=lambda row: row["finding_id"])}
 
 
 def in_order(lines: list[Row]) -> list[Row]:
@@ -349,7 +401,9 @@ def in_order(lines: list[Row]) -> list[Row]:
     placed: dict[str, datetime] = {}
     files = {row["path"]: number for number, row in reversed(list(enumerate(lines))) if row["path"] is not None}
     keys: list[tuple[datetime, int, int, int, Row]] = []
-    for number, row in sorted(enumerate(lines), key=lambda one: (one[1]["path"] or "", one[1]["line_no"] or 0)):
+    for number, row in sorted(
+        enumerate(lines), key=lambda numbered: (numbered[1]["path"] or "", numbered[1]["line_no"] or 0)
+    ):
         path, at = row["path"] or "", row["at"] or FOREVER[1]
         placed[path] = max(at, placed.get(path, at))
         keys.append((placed[path], files.get(row["path"], len(lines)), row["line_no"] or 0, number, row))

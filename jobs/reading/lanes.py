@@ -168,7 +168,7 @@ def lanes(
     begin, end = window
     given: dict[str, Any] = {"cluster": cluster, "group": group, "begin": begin, "end": end} | clocks.columns
     return Lanes(
-        names={lane_of(one): name_of(*lane_of(one)) for one in members},
+        names={lane_of(member): name_of(*lane_of(member)) for member in members},
         bars=published.rows(BARS, given | {"column": column_of(begin, end, members)}),
         tails=published.rows(TAILS, given),
         bands=published.rows(BANDS, given),

@@ -107,7 +107,7 @@ def labelled(rows: Iterable[Mapping[str, Any]], value: str) -> list[Sample]:
 
 def label(row: Mapping[str, Any], value: str) -> dict[str, Any]:
     """The labels of a row."""
-    return {name: one for name, one in row.items() if name != value and one is not None}
+    return {name: text for name, text in row.items() if name != value and text is not None}
 
 
 def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]:
@@ -116,7 +116,7 @@ def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]
     yield f"# TYPE {full} gauge"
     yield f"# HELP {full} {help_text}"
     for labels, value in samples:
-        inner = ",".join(f'{one}="{escaped(str(text))}"' for one, text in labels.items())
+        inner = ",".join(f'{label_name}="{escaped(str(text))}"' for label_name, text in labels.items())
         yield f"{full}{{{inner}}} {value}" if inner else f"{full} {value}"
 
 

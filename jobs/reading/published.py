@@ -117,8 +117,8 @@ def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
     if len(found) == 1:
         return found[0]
     some = ", ".join(row["run_id"] for row in (found or latest)[:6])
-    said = f"several runs begin with {name}" if found else f"no run is called {name or 'nothing'}"
-    raise JobError(f"{said}: give one of gold/runs, for example {some} ({len(latest):,} in all)")
+    problem = f"several runs begin with {name}" if found else f"no run is called {name or 'nothing'}"
+    raise JobError(f"{problem}: give one of gold/runs, for example {some} ({len(latest):,} in all)")
 
 
 @contextmanager

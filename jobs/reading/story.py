@@ -83,7 +83,7 @@ ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoryEntry:
     """One entry: when, what in one sentence or two, the finding that says so, if it is one, and how far below its root
     it stands."""
 
@@ -97,30 +97,33 @@ CAMPAIGN = timedelta(seconds=2)
 """An election that took longer than this is told with how long it took."""
 
 
-def story(incident: Incident) -> list[Told]:
+def story(incident: Incident) -> list[StoryEntry]:
     """Who led and why that changed, who ended or was back, and what went wrong: by term, then by time."""
-    entries: list[tuple[datetime, int, list[Told]]] = []
+    entries: list[tuple[datetime, int, list[StoryEntry]]] = []
     latest: dict[str, datetime] = {}
     for change in sorted(
-        incident.course.changes, key=lambda one: (one["protocol"], one["new_term"], one["changed_at"])
+        incident.course.changes, key=lambda change: (change["protocol"], change["new_term"], change["changed_at"])
     ):
         at = change["changed_at"]
         latest[change["protocol"]] = placed = max(at, latest.get(change["protocol"], at))
-        entries.append((placed, 1, [Told(at, change_in_words(incident, change))]))
+        entries.append((placed, 1, [StoryEntry(at, change_in_words(incident, change))]))
     entries += [
-        (role["start_time"], 1, [Told(role["start_time"], service_in_words(incident, role))])
+        (role["start_time"], 1, [StoryEntry(role["start_time"], service_in_words(incident, role))])
         for role in incident.course.services
     ]
     for ending, count, last in alike(incident.course.endings):
-        told = Told(ending["end_time"], ending_in_words(incident, ending, count, last))
-        entries.append((told.at, 0, [told]))
+        entry = StoryEntry(ending["end_time"], ending_in_words(incident, ending, count, last))
+        entries.append((entry.at, 0, [entry]))
     for root in incident.roots:
-        told_of = [Told(one["start_time"], one["summary"], one, depth) for depth, one in incident.tree(root)]
-        shown = [one for one in told_of if is_told(one)]
+        findings = [
+            StoryEntry(finding["start_time"], finding["summary"], finding, depth)
+            for depth, finding in incident.tree(root)
+        ]
+        shown = [finding for finding in findings if is_told(finding)]
         if shown:
-            entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [told_of[0], *shown]))
-    entries.sort(key=lambda one: (one[0], one[1], one[2][0].sentence))
-    return [told for _, _, together in entries for told in together]
+            entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [findings[0], *shown]))
+    entries.sort(key=lambda entry: (entry[0], entry[1], entry[2][0].sentence))
+    return [entry for _, _, together in entries for entry in together]
 
 
 def in_order_of_terms(change: Row) -> tuple[str, int, datetime]:
@@ -128,12 +131,12 @@ def in_order_of_terms(change: Row) -> tuple[str, int, datetime]:
     return change["protocol"], change["new_term"], change["changed_at"]
 
 
-def is_told(told: Told) -> bool:
+def is_told(entry: StoryEntry) -> bool:
     """Whether a finding belongs into the story; none that is critical is ever left out."""
-    finding = told.finding
+    finding = entry.finding
     return finding is not None and (
         finding["severity"] == "critical"
-        or (finding["severity"] != "info" and told.depth == 0)
+        or (finding["severity"] != "info" and entry.depth == 0)
         or finding["rule"] in STATE_LOST
     )
 
@@ -144,12 +147,12 @@ FOLDED_FROM = 4
 
 def alike(endings: list[Row]) -> Iterator[tuple[Row, int, Row]]:
     """Ends of lives: each with how often the same follows, and the last of these."""
-    for _, run in groupby(endings, key=lambda one: (one["node"], one["source_node"], one["end_cause"])):
-        own = list(run)
-        if len(own) < FOLDED_FROM:
-            yield from ((one, 1, one) for one in own)
+    for _, run in groupby(endings, key=lambda ending: (ending["node"], ending["source_node"], ending["end_cause"])):
+        same = list(run)
+        if len(same) < FOLDED_FROM:
+            yield from ((ending, 1, ending) for ending in same)
         else:
-            yield own[0], len(own), own[-1]
+            yield same[0], len(same), same[-1]
 
 
 def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> str:
@@ -197,11 +200,11 @@ def campaign(change: Row) -> str:
 def damage(incident: Incident) -> str:
     """What was lost or comes again, in one sentence; a loss that several findings tell of counts once."""
     parts = []
-    for column, unit, what in LOSSES:
+    for column, unit, loss in LOSSES:
         found = list(losses(incident, column))
         if found:
             cuts = f", in {len(found)} places" if len(found) > 1 else ""
-            parts.append(f"{sum(one[column] for one in found):,} {unit} {what}{cuts}")
+            parts.append(f"{sum(finding[column] for finding in found):,} {unit} {loss}{cuts}")
     return (
         f"Damage: {'; '.join(parts)}." if parts else "Damage: no finding counts messages that were lost or come again."
     )
@@ -224,11 +227,11 @@ def losses_below(incident: Incident, finding: Row, column: str) -> Iterator[Row]
 
 def service_in_words(incident: Incident, role: Row) -> str:
     """One time of service of a master, or of a slave that acts for it."""
-    what = "serves as master" if role["role"] == "leader" else "acts as master, read only"
+    service = "serves as master" if role["role"] == "leader" else "acts as master, read only"
     ended = {"died": " it died", "stopped": " it was stopped", "silent": " its log just stops"}
     end = role["end_time"]
     until = f", until {clock(end)}{':' + ended[role['end_cause']] if role['end_cause'] in ended else ''}" if end else ""
-    return f"{incident.called(role['node'], role['source_node'])} {what}{until}."
+    return f"{incident.called(role['node'], role['source_node'])} {service}{until}."
 
 
 def outcome(incident: Incident) -> Iterator[str]:
@@ -236,8 +239,8 @@ def outcome(incident: Incident) -> Iterator[str]:
     called = incident.names
     for row in incident.course.now:
         parts = [
-            f"{listed([called.get(node, node) for node in nodes])} {one if len(nodes) == 1 else many}"
-            for nodes, one, many in (
+            f"{listed([called.get(node, node) for node in nodes])} {singular if len(nodes) == 1 else plural}"
+            for nodes, singular, plural in (
                 (row["followers"], "follows", "follow"),
                 (row["others"], "does neither", "do neither"),
             )
@@ -274,41 +277,41 @@ class Folded:
     """Moments in a row that differ in nothing but their queue and their time."""
 
     first: Row
-    what: str
+    sentence: str
     count: int
     last: datetime
 
 
 def collapsed(moments: list[Row]) -> Iterator[Folded]:
     """Moments without repetitions; a lock of several queues that is taken again and again is one entry, too."""
-    for (kind, _, _, shape), run in groupby(by_shape(moments), key=lambda one: one[:4]):
-        alike = [one[4] for one in run]
-        queues = sorted({int(number) for one in alike for number in QUEUE.findall(one["what"])})
-        what = alike[0]["what"]
+    for (kind, _, _, shape), run in groupby(by_shape(moments), key=lambda shaped: shaped[:4]):
+        alike = [shaped[4] for shaped in run]
+        queues = sorted({int(number) for moment in alike for number in QUEUE.findall(moment["what"])})
+        sentence = alike[0]["what"]
         if kind == "lock" and len(queues) > 1:
-            what = shape.replace("queue #", f"queues {some([str(one) for one in queues])}")
-        yield Folded(alike[0], what, len(alike), max(one["happened_at"] for one in alike))
+            sentence = shape.replace("queue #", f"queues {some([str(queue) for queue in queues])}")
+        yield Folded(alike[0], sentence, len(alike), max(moment["happened_at"] for moment in alike))
 
 
 def by_shape(moments: list[Row]) -> Iterator[tuple[str, str | None, str | None, str, Row]]:
     """Moments with what they have in common with others; locks between two other moments are brought together."""
     shaped = [
         (
-            one["kind"],
-            one["node"],
-            one["source_node"],
-            QUEUE.sub("queue #", one["what"]) if one["kind"] == "lock" else one["what"],
-            one,
+            moment["kind"],
+            moment["node"],
+            moment["source_node"],
+            QUEUE.sub("queue #", moment["what"]) if moment["kind"] == "lock" else moment["what"],
+            moment,
         )
-        for one in moments
+        for moment in moments
     ]
-    for locks, run in groupby(shaped, key=lambda one: one[0] == "lock"):
+    for locks, run in groupby(shaped, key=lambda entry: entry[0] == "lock"):
         if not locks:
             yield from run
             continue
         together: dict[tuple[Any, ...], list[Any]] = {}
-        for one in run:
-            together.setdefault(one[:4], []).append(one)
+        for entry in run:
+            together.setdefault(entry[:4], []).append(entry)
         for alike in together.values():
             yield from alike
 
@@ -318,11 +321,13 @@ LOGGED_AT = re.compile(r"^\S*\d{2,4}[-/.]\d\d\S*(?:[ T]\S*\d\d:\d\d\S*)?|^\[?\d[
 
 def folded(lines: list[Row]) -> Iterator[tuple[Row, int]]:
     """Lines of evidence; those in a row that say the same at other times, a stack trace say, are one, with a count."""
-    for _, run in groupby(lines, key=lambda row: (row["source_node"], row["path"] is None, said(row["text"] or ""))):
+    for _, run in groupby(
+        lines, key=lambda row: (row["source_node"], row["path"] is None, without_time(row["text"] or ""))
+    ):
         alike = list(run)
         yield alike[0], len(alike)
 
 
-def said(text: str) -> str:
+def without_time(text: str) -> str:
     """What a line says, whenever it says it."""
     return LOGGED_AT.sub("", text, count=1).strip()

@@ -14,7 +14,7 @@ from election_core.model.catalogue import DEFINITE, PROVEN, RULES
 from election_core.model.timing import MS_PER_SECOND
 from jobs import JobError
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 
 COLUMNS = 100
 """Columns that a terminal has at least; our own sentences keep to them, log lines are left whole where said so."""
@@ -33,7 +33,7 @@ SEVERITIES = ("critical", "warning", "info")
 Row = dict[str, Any]
 
 _columns = TABLES["findings"].columns
-MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 : -len(SIGHTINGS)]
+MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 : -len(OF_RUNS)]
 """The columns of a finding that measure it."""
 
 LOSSES = (
@@ -49,12 +49,16 @@ EPOCHS = {"controller"}
 
 def harmless(text: str, keep: str = "\t") -> str:
     """``text`` without control characters other than ``keep``: a log line must command neither terminal nor browser."""
-    return "".join(one if one.isprintable() or one in keep else repr(one)[1:-1] for one in text)
+    return "".join(
+        character if character.isprintable() or character in keep else repr(character)[1:-1] for character in text
+    )
 
 
 def harmless_json(text: str) -> str:
     """JSON that means the same, without characters that would command a terminal or turn its lines around."""
-    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+    return "".join(
+        character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1] for character in text
+    )
 
 
 def no_formula(value: Any) -> str:
@@ -70,7 +74,7 @@ def cell(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(cell, value))
     if isinstance(value, dict):
-        return ", ".join(f"{name}={cell(one)}" for name, one in value.items())
+        return ", ".join(f"{name}={cell(part)}" for name, part in value.items())
     return str(value)
 
 
@@ -179,9 +183,9 @@ def surely(row: Row) -> str:
 
 def lost(row: Row) -> Iterator[str]:
     """What a finding says was lost, or comes again."""
-    for column, unit, what in LOSSES:
+    for column, unit, loss in LOSSES:
         if row[column]:
-            yield f"{row[column]:,} {unit} {what}"
+            yield f"{row[column]:,} {unit} {loss}"
 
 
 def lasting(row: Row) -> str:

@@ -45,7 +45,7 @@ def to_fold(work: Work, checkpoints: Rows) -> tuple[Rows, ...]:
         parts.append(in_fold_columns(landed.where(OneOf("cluster", from_events)), old=False))
     if extent.partly:
         asked: list[Condition] = [work.of_sources(), *([OneOf("cluster", extent.whole)] if extent.whole else [])]
-        parts = [part.where(one) for part in parts for one in asked]
+        parts = [part.where(condition) for part in parts for condition in asked]
     return tuple(parts)
 
 

@@ -52,7 +52,9 @@ def batch_published(warehouse: Warehouse, published: Mapping[str, Any] | None, i
 
 def inventory_version(inventory: core.Inventory) -> str:
     """A name for what an inventory says."""
-    entries = sorted((*source, one.replica_group, one.member or "") for source, one in inventory.listed.items())
+    entries = sorted(
+        (*source, member.replica_group, member.member or "") for source, member in inventory.listed.items()
+    )
     times = [
         (rule.cluster, rule.replica_group, *((timeout.name, ms) for timeout, ms in rule.timeouts))
         for rule in inventory.timing
@@ -77,7 +79,7 @@ class Due:
     since: int
     held_before: list[str]
     versions: dict[str, int]
-    told: int | None
+    findings_version: int | None
     landed: Rows
     checkpoints: Rows
     known: list[Known]
@@ -127,7 +129,9 @@ def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, select
         since=since,
         held_before=held_before,
         versions=versions,
-        told=published["versions"]["findings"] if published and published["counts"].get("findings") else None,
+        findings_version=published["versions"]["findings"]
+        if published and published["counts"].get("findings")
+        else None,
         landed=landed,
         checkpoints=checkpoints,
         known=known,
@@ -156,5 +160,5 @@ def work_on(
         before=due.versions,
         pieces=pieces(news, known, engine.tasks),
         started_at=due.started_at,
-        told=due.told,
+        findings_version=due.findings_version,
     )

@@ -59,10 +59,10 @@ def write_gold(work: Work) -> None:
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
-    told = {file.table for file in files}
+    written = {file.table for file in files}
     groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
     judged = Gone(frozenset(whole), groups)
-    write(files, {table: judged for table in GOLD if table in told or work.warehouse.count(table)}, work)
+    write(files, {table: judged for table in GOLD if table in written or work.warehouse.count(table)}, work)
 
 
 def spoken_of(facts: Rows, work: Work) -> Among:

@@ -97,7 +97,9 @@ def with_last_files(
     engine: Engine, warehouse: Warehouse, checkpoints: Rows, known: list[Known], news: Iterable[New]
 ) -> list[Known]:
     """``known``, those with new events with the last file of each stream."""
-    touched = {(one.cluster, one.source_node) for one in news} & {(one.cluster, one.source_node) for one in known}
+    touched = {(source.cluster, source.source_node) for source in news} & {
+        (source.cluster, source.source_node) for source in known
+    }
     if not touched:
         return known
     sql = "SELECT DISTINCT cluster, source_node, stream, file_time, fingerprint FROM {rows}"
@@ -106,10 +108,10 @@ def with_last_files(
     for row in engine.answer(warehouse, sql, rows).to_pylist():
         by_source[row["cluster"], row["source_node"]].append(row)
     return [
-        replace(one, last_files=at_the_end(by_source[source], max))
-        if (source := (one.cluster, one.source_node)) in touched
-        else one
-        for one in known
+        replace(entry, last_files=at_the_end(by_source[source], max))
+        if (source := (entry.cluster, entry.source_node)) in touched
+        else entry
+        for entry in known
     ]
 
 
@@ -118,7 +120,7 @@ def at_the_end(rows: Iterable[Mapping[str, Any]], end: Callable[[Iterable[File]]
     files: dict[str, list[File]] = defaultdict(list)
     for row in rows:
         files[row["stream"]].append(File(row["file_time"] or UNDATED, row["fingerprint"] or ""))
-    return {stream: end(own) for stream, own in files.items()}
+    return {stream: end(of_stream) for stream, of_stream in files.items()}
 
 
 def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, str]]:
@@ -127,11 +129,11 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
     They show a start long before the last sign of life, or stand in a file that belongs before the last one of its
     stream.
     """
-    before = {(one.cluster, one.source_node): one for one in known}
+    before = {(source.cluster, source.source_node): source for source in known}
     return {
-        (one.cluster, one.source_node)
-        for one in news
-        if (last := before.get((one.cluster, one.source_node))) is not None and is_late(one, last)
+        (source.cluster, source.source_node)
+        for source in news
+        if (last := before.get((source.cluster, source.source_node))) is not None and is_late(source, last)
     }
 
 
@@ -152,8 +154,8 @@ def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[
     equal; a cluster that is not even one piece is not named.
     """
     events: Counter[str] = Counter()
-    for one in news:
-        events[one.cluster] += one.events
+    for source in news:
+        events[source.cluster] += source.events
     touched = {(source.cluster, source.source_node) for source in news}
     sources = Counter(cluster for cluster, _ in touched | {(source.cluster, source.source_node) for source in known})
     shares = {
@@ -165,7 +167,7 @@ def pieces(news: Collection[New], known: Collection[Known], tasks: int) -> dict[
 
 def nights(news: Iterable[New]) -> tuple[date, ...]:
     """The days of the events, UTC."""
-    return tuple(sorted({day for one in news for day in one.days}))
+    return tuple(sorted({day for source in news for day in source.days}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +195,9 @@ def extent(
     need not be judged whole.
     """
     folded: dict[str, int] = {}
-    for one in known:
-        if one.cluster not in doubtful:
-            folded[one.cluster] = max(folded.get(one.cluster, 0), one.batch)
+    for source in known:
+        if source.cluster not in doubtful:
+            folded[source.cluster] = max(folded.get(source.cluster, 0), source.batch)
     partly = ({*clusters} & mostly_untouched(news, known)).difference(doubtful) if part else set()
     anew = {source for source in late_sources(news, known) if source[0] in folded}
     if len(anew) > MANY:
@@ -204,7 +206,7 @@ def extent(
     return Extent(
         whole=tuple(sorted({*clusters} - partly)),
         partly=tuple(sorted(partly)),
-        touched=tuple(sorted((one.cluster, one.source_node) for one in news if one.cluster in partly)),
+        touched=tuple(sorted((source.cluster, source.source_node) for source in news if source.cluster in partly)),
         folded=folded,
         anew=tuple(sorted(anew)),
     )
@@ -212,9 +214,9 @@ def extent(
 
 def mostly_untouched(news: Iterable[New], known: Collection[Known]) -> set[str]:
     """The clusters of whose sources most have nothing new, so that judging them whole would be a waste."""
-    touched = {(one.cluster, one.source_node) for one in news}
+    touched = {(source.cluster, source.source_node) for source in news}
     balance: dict[str, int] = {}
-    for one in known:
-        weight = -1 if (one.cluster, one.source_node) in touched else 1
-        balance[one.cluster] = balance.get(one.cluster, 0) + weight
+    for source in known:
+        weight = -1 if (source.cluster, source.source_node) in touched else 1
+        balance[source.cluster] = balance.get(source.cluster, 0) + weight
     return {cluster for cluster, untouched in balance.items() if untouched > 0}

@@ -27,9 +27,9 @@ def with_sightings(parts: Sequence[Rows], groups: Among | None, work: Work) -> l
     """``parts`` with facts to judge, and what is published of their groups: of ``groups``, and of whole clusters."""
     nothing = {name: f"CAST(NULL AS {kind})" for name, kind in FOUND.items()}
     facts = [part.select(FACTS.names, nothing) for part in parts]
-    if work.told is None:
+    if work.findings_version is None:
         return facts
-    every = Rows("findings", work.told)
+    every = Rows("findings", work.findings_version)
     asked = [every.where(OneOf("cluster", work.extent.whole))] if work.extent.whole else []
     if groups is not None:
         asked.append(every.where(OneOf("cluster", work.extent.partly), groups))

@@ -32,7 +32,7 @@ class Work:
     before: Mapping[str, int]
     pieces: Mapping[str, int]
     started_at: datetime
-    told: int | None
+    findings_version: int | None
 
     @property
     def clusters(self) -> tuple[str, ...]:

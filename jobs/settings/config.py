@@ -33,7 +33,7 @@ FARTHEST_ZONE = 14 * 60
 NODE_FROM = ("envelope", "folder")
 """Who wrote a line, where its envelope names a node: that node, or that of the file's folder."""
 
-SYSTEMS = tuple(one.name for one in DIALECTS if one.parse_line)
+SYSTEMS = tuple(dialect.name for dialect in DIALECTS if dialect.parse_line)
 """The systems whose layouts can be set."""
 
 MOST_PARTITIONS = 100_000

@@ -165,10 +165,13 @@ def refused(error: Exception) -> flask.Response:
     """The answer to what cannot be answered: nothing of the inside; the log has one line."""
     code = error.code or 500 if isinstance(error, HTTPException) else 500
     if code >= 500:
-        what = f"failed at {flask.request.method} {flask.request.path}: {type(error).__name__}: {readable(error)}"
-        LOG.warning(harmless(what))
-    said = {403: "this name of the server is not allowed: see --allow-host", 405: "this server only answers questions"}
-    text = said.get(code, "there is no such page" if code == 404 else "this request cannot be answered")
+        failure = f"failed at {flask.request.method} {flask.request.path}: {type(error).__name__}: {readable(error)}"
+        LOG.warning(harmless(failure))
+    reasons = {
+        403: "this name of the server is not allowed: see --allow-host",
+        405: "this server only answers questions",
+    }
+    text = reasons.get(code, "there is no such page" if code == 404 else "this request cannot be answered")
     return flask.Response(text, code, mimetype="text/plain")
 
 

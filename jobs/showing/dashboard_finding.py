@@ -83,11 +83,11 @@ def finding_page(published: Published, here: Here) -> Page:
 def answers(explained: Explanation) -> list[tuple[str, Any]]:
     """What a reader asks of a finding."""
     finding, rule = explained.finding, explained.rule
-    said: list[tuple[str, Any]] = [("How sure", certainty(finding)), ("How long", lasting(finding) or when(finding))]
+    first: list[tuple[str, Any]] = [("How sure", certainty(finding)), ("How long", lasting(finding) or when(finding))]
     if any(lost(finding)):
-        said.append(("Lost", "; ".join(lost(finding))))
+        first.append(("Lost", "; ".join(lost(finding))))
     return [
-        *said,
+        *first,
         ("Rule", rule.meaning),
         ("What would refute it", rule.refuted_by),
         ("What limits it", " ".join(limits(explained))),
@@ -99,13 +99,19 @@ def answers(explained: Explanation) -> list[tuple[str, Any]]:
 def related(explained: Explanation, here: Here) -> Iterator[Element]:
     """What a finding follows from, and what follows from it."""
     if explained.implied_by:
-        one = explained.implied_by
-        yield tag("p", "It follows from ", badge(one), tag("a", one["summary"], href=here.finding(one)))
+        cause = explained.implied_by
+        yield tag("p", "It follows from ", badge(cause), tag("a", cause["summary"], href=here.finding(cause)))
     if explained.echoes:
         yield tag("h2", "From it follows")
         entries = (
-            tag("li", badge(one), tag("a", one["summary"], href=here.finding(one)), class_=one["severity"], data_row="")
-            for one in explained.echoes
+            tag(
+                "li",
+                badge(echo),
+                tag("a", echo["summary"], href=here.finding(echo)),
+                class_=echo["severity"],
+                data_row="",
+            )
+            for echo in explained.echoes
         )
         yield tag("ul", entries, class_="findings")
 

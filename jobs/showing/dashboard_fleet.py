@@ -121,14 +121,14 @@ def fleet_row(row: Row, spark: list[int] | None, here: Here) -> Element:
             "td",
             tag(
                 "a",
-                f"{row[one]:,}",
-                href=here.link("", cluster=row["cluster"], group=row["replica_group"], severity=one),
-                class_=one,
+                f"{row[severity]:,}",
+                href=here.link("", cluster=row["cluster"], group=row["replica_group"], severity=severity),
+                class_=severity,
             )
-            if row[one]
+            if row[severity]
             else "0",
         )
-        for one in SEVERITIES
+        for severity in SEVERITIES
     ]
     return tag(
         "tr",
@@ -150,7 +150,7 @@ def sparklines(published: Published, groups: list[Row]) -> dict[tuple[str, str],
     if first is None or not groups:
         return {}
     length = max((last - first) // timedelta(microseconds=1), 1)
-    given = {"first": first, "length": length, "buckets": BUCKETS, "clusters": [one["cluster"] for one in groups]}
+    given = {"first": first, "length": length, "buckets": BUCKETS, "clusters": [group["cluster"] for group in groups]}
     found: dict[tuple[str, str], list[int]] = {}
     for row in published.rows(SPARKS, given):
         found.setdefault((row["cluster"], row["replica_group"]), [0] * BUCKETS)[row["bucket"]] += row["n"]
@@ -173,5 +173,5 @@ def sparkline(counts: list[int] | None) -> Child:
         for place, count in enumerate(counts)
         if count
     )
-    said = f"{sum(counts)} changes, {most} in the busiest of {BUCKETS} parts of the time"
-    return tag("svg", drawn, class_="spark", viewBox=f"0 0 {3 * BUCKETS} 20", role="img", aria_label=said)
+    words = f"{sum(counts)} changes, {most} in the busiest of {BUCKETS} parts of the time"
+    return tag("svg", drawn, class_="spark", viewBox=f"0 0 {3 * BUCKETS} 20", role="img", aria_label=words)

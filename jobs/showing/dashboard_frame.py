@@ -92,7 +92,7 @@ def frame(shown: Page, here: Here) -> str:
         for path, name in NAVIGATION
     )
     keys = (("j", "next"), ("k", "before"), ("Enter", "open"), ("u", "up"), ("/", "find"))
-    told = (part for key, what in keys for part in (tag("kbd", key), f" {what}  "))
+    key_hints = (part for key, effect in keys for part in (tag("kbd", key), f" {effect}  "))
     return document(
         head,
         (
@@ -101,7 +101,7 @@ def frame(shown: Page, here: Here) -> str:
             if shown.up
             else tag("header", tag("nav", links, aria_label="Pages")),
             tag("main", shown.parts, id="content", tabindex=-1),
-            tag("footer", told),
+            tag("footer", key_hints),
         ),
     )
 
@@ -109,10 +109,10 @@ def frame(shown: Page, here: Here) -> str:
 def refusal(error: JobError) -> Page:
     """What cannot be shown, why, and where to go instead."""
     first, *more = str(error).splitlines()
-    said = [tag("p", line) for line in more]
+    further = [tag("p", line) for line in more]
     where = tag("p", "The pages above lead to all there is.")
     return Page(
-        "Not there", [tag("h1", "This cannot be shown"), tag("div", tag("p", first), said, where, class_="error")]
+        "Not there", [tag("h1", "This cannot be shown"), tag("div", tag("p", first), further, where, class_="error")]
     )
 
 
@@ -124,7 +124,7 @@ def labelled(name: str, control: Element) -> Element:
 def choice(name: str, key: str, values: Iterable[str], chosen: str, every: str = "all") -> Element:
     """A field in which one of some values can be chosen."""
     options = [tag("option", every, value="")]
-    options += [tag("option", one, value=one, selected="selected" if one == chosen else None) for one in values]
+    options += [tag("option", value, value=value, selected="selected" if value == chosen else None) for value in values]
     return labelled(name, tag("select", options, name=key, id=f"choose-{key}"))
 
 
@@ -134,7 +134,7 @@ def place_of(here: Here) -> int:
     return int(asked[:9]) if asked.isdecimal() and asked.isascii() else 0
 
 
-def pages(here: Here, after: int, shown: int, count: int, what: str) -> Element:
+def pages(here: Here, after: int, shown: int, count: int, rows: str) -> Element:
     """Which rows a page shows, and the way to the others."""
     there = {"before": after - ROWS if after else None, "next": after + shown if after + shown < count else None}
     ways = [
@@ -146,7 +146,7 @@ def pages(here: Here, after: int, shown: int, count: int, what: str) -> Element:
             tag("a", name, href=here.again(after=str(max(to, 0))), rel="next" if name == "next" else "prev"),
         )
     ]
-    which = f"{after + 1:,} to {after + shown:,} of {count:,} {what}" if shown else f"0 of {count:,} {what}"
+    which = f"{after + 1:,} to {after + shown:,} of {count:,} {rows}" if shown else f"0 of {count:,} {rows}"
     return tag("p", which, ways, class_="pages")
 
 
@@ -160,9 +160,9 @@ def iso(at: datetime) -> str:
     return at.isoformat()
 
 
-def scrolling(name: str, what: Element) -> Element:
+def scrolling(name: str, content: Element) -> Element:
     """What may be wider than the page."""
-    return tag("div", what, class_="scroll", tabindex=0, role="region", aria_label=name)
+    return tag("div", content, class_="scroll", tabindex=0, role="region", aria_label=name)
 
 
 def table(title: str, rows: list[Row]) -> Element:

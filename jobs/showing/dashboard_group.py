@@ -54,7 +54,7 @@ def group_page(published: Published, here: Here) -> Page:
             legend(found),
             tag("p", merged(found), class_="muted") if merged(found) else None,
             bar_panel(published, found, here),
-            *told(found, here),
+            *story_and_findings(found, here),
         ],
         here.link("fleet"),
     )
@@ -83,7 +83,10 @@ def links_of(here: Here) -> Links:
     def of_findings(findings: list[Row]) -> str:
         if len(findings) == 1:
             return here.finding(findings[0])
-        begin, end = findings[0]["start_time"], max(one["end_time"] or one["start_time"] for one in findings)
+        begin, end = (
+            findings[0]["start_time"],
+            max(finding["end_time"] or finding["start_time"] for finding in findings),
+        )
         return here.again(**{"from": edge(begin), "to": edge(end)})
 
     return Links(of_bar, of_findings)
@@ -146,14 +149,14 @@ def bar_panel(published: Published, found: Incident, here: Here) -> Child:
         return tag("p", "There is no such role any more.", class_="error", id="bar")
     return tag(
         "section",
-        *(one for row in rows for one in role_told(found, row)),
+        *(part for row in rows for part in role_details(found, row)),
         class_="panel",
         id="bar",
         aria_label="The role that was chosen",
     )
 
 
-def role_told(found: Incident, row: Row) -> Iterator[Element]:
+def role_details(found: Incident, row: Row) -> Iterator[Element]:
     """One role in words, with the lines that begin and end it."""
     source = row["source_node"]
     shifted = dict(row)
@@ -162,18 +165,18 @@ def role_told(found: Incident, row: Row) -> Iterator[Element]:
         shifted["end_time"] = row["end_time"] and found.clocks.adjusted(source, row["end_time"])
     term = "" if row["term"] is None else f" in {term_word(row['protocol'])} {row['term']}"
     yield tag("h2", f"{found.called(row['node'], source)}: {role_word(row['role'], row['protocol'])}{term}")
-    said: list[tuple[str, str]] = [("When", when(shifted))]
+    details: list[tuple[str, str]] = [("When", when(shifted))]
     if row["start_uncertainty_ms"]:
-        said.append(("Uncertainty of the start", f"up to {seconds(row['start_uncertainty_ms'])} later"))
+        details.append(("Uncertainty of the start", f"up to {seconds(row['start_uncertainty_ms'])} later"))
     if row["end_uncertainty_ms"]:
-        said.append(("Uncertainty of the end", f"up to {seconds(row['end_uncertainty_ms'])} later"))
+        details.append(("Uncertainty of the end", f"up to {seconds(row['end_uncertainty_ms'])} later"))
     if row["leader"] and row["role"] == "follower":
-        said.append((leader_word(row["protocol"]).capitalize(), row["leader"]))
-    said.append(("Why it begins", spoken(row["start_cause"] or "not known")))
-    said.append(("Why it ends", spoken(row["end_cause"] or ("not known" if row["end_time"] else "it does not"))))
+        details.append((leader_word(row["protocol"]).capitalize(), row["leader"]))
+    details.append(("Why it begins", spoken(row["start_cause"] or "not known")))
+    details.append(("Why it ends", spoken(row["end_cause"] or ("not known" if row["end_time"] else "it does not"))))
     if source is None:
-        said.append(("Source", "no log of it: others speak of it"))
-    yield definitions(said)
+        details.append(("Source", "no log of it: others speak of it"))
+    yield definitions(details)
     for end in ("start", "end"):
         if row[f"{end}_path"]:
             place = f"{row[f'{end}_path']}:{row[f'{end}_line']}"
@@ -181,7 +184,7 @@ def role_told(found: Incident, row: Row) -> Iterator[Element]:
             yield tag("figure", tag("figcaption", f"The line of the {end}: {place}"), line)
 
 
-def told(found: Incident, here: Here) -> Iterator[Element]:
+def story_and_findings(found: Incident, here: Here) -> Iterator[Element]:
     """The story, the findings as links, and what could not be seen."""
     lines = story(found)
     yield tag("h2", "What happened")
@@ -189,15 +192,15 @@ def told(found: Incident, here: Here) -> Iterator[Element]:
     entries = [
         tag(
             "li",
-            tag("time", stamp(one.at)),
-            told_sentence(one.finding, one.sentence, one.depth, here),
-            class_=kind(one),
+            tag("time", stamp(entry.at)),
+            told_sentence(entry.finding, entry.sentence, entry.depth, here),
+            class_=kind(entry),
         )
-        for one in lines[:SHOWN]
+        for entry in lines[:SHOWN]
     ]
     if not lines:
         entries.append(tag("li", tag("time"), tag("span", "Nothing that the logs show.")))
-    entries += [tag("li", tag("time"), tag("span", one)) for one in (damage(found), *outcome(found))]
+    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in (damage(found), *outcome(found))]
     yield tag("ol", entries, class_="story")
     yield tag("h2", f"Findings: {found.counted()}")
     every = [pair for root in found.roots for pair in found.tree(root)]
@@ -205,7 +208,7 @@ def told(found: Incident, here: Here) -> Iterator[Element]:
         len(every), "The first {shown} of {all}, the gravest first; zoom to see the rest, or open the inbox."
     )
     if every:
-        yield tag("ul", (finding_link(one, depth, here) for depth, one in every[:SHOWN]), class_="findings")
+        yield tag("ul", (finding_link(finding, depth, here) for depth, finding in every[:SHOWN]), class_="findings")
     yield tag(
         "p", tag("a", "These findings in the inbox", href=here.link("", cluster=found.cluster, group=found.group))
     )

@@ -24,11 +24,13 @@ def inbox_page(published: Published, here: Here) -> Page:
     filters = Filters.of(here.query)
     after = place_of(here)
     found = inbox(published, filters, after)
-    counts = ", ".join(f"{found.counts[one]:,} {one}" for one in SEVERITIES if found.counts.get(one))
+    counts = ", ".join(
+        f"{found.counts[severity]:,} {severity}" for severity in SEVERITIES if found.counts.get(severity)
+    )
     parts: list[Child] = [
         tag("h1", "Inbox", tag("small", f" {counts or 'nothing found'}")),
         filter_form(published, filters, here),
-        tag("ol", (entry(found, one, here) for one in found.findings), class_="inbox"),
+        tag("ol", (entry(found, finding, here) for finding in found.findings), class_="inbox"),
     ]
     if not found.findings:
         parts.append(tag("p", nothing_found(filters, here), class_="nothing"))

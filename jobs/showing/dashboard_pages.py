@@ -53,7 +53,7 @@ def rules_page(published: Published, here: Here) -> Page:
     for rule in CATALOGUE:
         count = counts.get(rule.rule, 0)
         found = tag("a", f"{count:,} findings", href=here.link("", rule=rule.rule)) if count else "no finding"
-        said = [
+        details = [
             ("Severity", rule.severity),
             ("Needs", rule.needs),
             ("What would refute it", rule.refuted_by),
@@ -61,7 +61,7 @@ def rules_page(published: Published, here: Here) -> Page:
             *steps_of_rule(rule.rule),
         ]
         head = tag("h2", rule.rule, tag("small", " ", found))
-        parts.append(tag("section", head, tag("p", rule.meaning), definitions(said), id=rule.rule, class_="rule"))
+        parts.append(tag("section", head, tag("p", rule.meaning), definitions(details), id=rule.rule, class_="rule"))
     return Page("Rules", parts, here.link(""))
 
 
@@ -73,6 +73,6 @@ def runs_page(published: Published, here: Here) -> Page:
         rows = published.rows(f"{sql} LIMIT {ROWS}")
         parts += [tag("h2", title), table(title, rows)]
         if count > len(rows):
-            said = f"The first {len(rows)} of {count:,}; `election-replay sql` shows all."
-            parts.append(tag("p", said, class_="muted"))
+            note = f"The first {len(rows)} of {count:,}; `election-replay sql` shows all."
+            parts.append(tag("p", note, class_="muted"))
     return Page("Runs and data quality", parts, here.link(""))

@@ -7,7 +7,7 @@ from election_core.model.catalogue import RULES
 from jobs.reading.incident import Incident
 from jobs.reading.lanes import Lane, lane_of
 from jobs.reading.next_steps import lines_of
-from jobs.reading.story import Told, collapsed, damage, folded, outcome, story, unseen
+from jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
 from jobs.reading.words import COLUMNS, Row, certainty, clock, leader_word, paragraph, surely, term_word, when
 
 LINES_SHOWN = {"critical": 6, "warning": 6, "info": 1}
@@ -61,22 +61,22 @@ def story_lines(incident: Incident) -> Iterator[str]:
     """Who led, why that changed, what went wrong."""
     lines = story(incident)
     many_days = incident.begin.date() != incident.end.date()
-    for told in lines:
-        moment = f"  {told.at:%Y-%m-%d} {clock(told.at)}  " if many_days else f"  {clock(told.at)}  "
-        moment += "  " * told.depth
-        yield from paragraph(f"{grave(told)}{told.sentence}", moment, " " * len(moment))
+    for entry in lines:
+        moment = f"  {entry.at:%Y-%m-%d} {clock(entry.at)}  " if many_days else f"  {clock(entry.at)}  "
+        moment += "  " * entry.depth
+        yield from paragraph(f"{grave(entry)}{entry.sentence}", moment, " " * len(moment))
     if not lines:
         yield "  Nobody began to lead in this time, and nothing went wrong in it that the logs show."
     for sentence in (damage(incident), *outcome(incident)):
         yield from paragraph(sentence, "  ", "    ")
 
 
-def grave(told: Told) -> str:
+def grave(entry: StoryEntry) -> str:
     """How grave and how sure a finding is, and that it follows from the one above it."""
-    if told.finding is None:
+    if entry.finding is None:
         return ""
-    words = f"{told.finding['severity'].upper()} ({told.finding['certainty']}): "
-    return f"from it follows {words}" if told.depth else words
+    words = f"{entry.finding['severity'].upper()} ({entry.finding['certainty']}): "
+    return f"from it follows {words}" if entry.depth else words
 
 
 # -- lanes ------------------------------------------------------------------------------------------------------
@@ -90,19 +90,19 @@ def lane_lines(incident: Incident) -> Iterator[str]:
     length = (incident.end - incident.begin).total_seconds()
     if not shown or length <= 0:
         return
-    names = {one: lane_name(incident, one) for one in shown}
+    names = {member: lane_name(incident, member) for member in shown}
     margin = min(max(map(len, names.values())), NAME_COLUMNS) + 4
     scale = Scale(incident.begin, length, COLUMNS - margin)
-    lanes = {one: lane(incident, one, scale) for one in shown}
+    lanes = {member: lane(incident, member, scale) for member in shown}
     used = {mark for cells in lanes.values() for mark in cells if not mark.isdigit()}
     protocol, terms = drawn[0]["protocol"], any(role["term"] is not None for role in drawn)
     yield f"Who was what (one column is {scale.step:.3g} s)"
     at_once = ["=: two lead at once"] if incident.drawn.bands else []
-    said = [*legend(used, protocol, terms=terms), "blank: no log", *at_once, "!: a finding"]
-    yield from paragraph("; ".join(said), "  ")
+    explained = [*legend(used, protocol, terms=terms), "blank: no log", *at_once, "!: a finding"]
+    yield from paragraph("; ".join(explained), "  ")
     yield from ruler(scale, margin)
-    for one, cells in lanes.items():
-        yield f"  {names[one][:NAME_COLUMNS]:<{margin - 2}}{cells}".rstrip()
+    for member, cells in lanes.items():
+        yield f"  {names[member][:NAME_COLUMNS]:<{margin - 2}}{cells}".rstrip()
     if incident.drawn.bands:
         cells = "".join("=" if filled else " " for filled in columns_of_bands(incident, scale))
         yield f"  {'leaders':<{margin - 2}}{cells}".rstrip()
@@ -115,10 +115,10 @@ def lane_lines(incident: Incident) -> Iterator[str]:
     yield ""
 
 
-def lane_name(incident: Incident, one: Lane) -> str:
+def lane_name(incident: Incident, member: Lane) -> str:
     """What a lane is called, and by how much it is shifted."""
-    shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == one[1] and not incident.raw]
-    return " ".join([incident.called(*one), *shifts])
+    shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == member[1] and not incident.raw]
+    return " ".join([incident.called(*member), *shifts])
 
 
 def legend(used: set[str], protocol: str, *, terms: bool) -> Iterator[str]:
@@ -146,10 +146,10 @@ class Scale:
         return range(first, max(self.column(end - timedelta(microseconds=1)), first) + 1)
 
 
-def lane(incident: Incident, one: Lane, scale: Scale) -> str:
+def lane(incident: Incident, member: Lane, scale: Scale) -> str:
     """One member's roles; a leader's run begins with its term, and goes on where only its log ends."""
     cells = [" "] * scale.width
-    roles = [role for role in incident.roles if lane_of(role) == one]
+    roles = [role for role in incident.roles if lane_of(role) == member]
     followed: int | None = None
     for role in roles:
         end = role["end_time"] or incident.log_ends.get(role["source_node"] or "", incident.end)
@@ -234,8 +234,8 @@ def finding_lines(incident: Incident) -> Iterator[str]:
 
 def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
     """A finding that follows from another one, below it."""
-    said = f"{surely(echo).upper()} {echo['rule']} {echo['finding_id'][:12]}: {echo['summary']}"
-    yield from paragraph(said, f"{indent}From it follows ", f"{indent}  ")
+    words = f"{surely(echo).upper()} {echo['rule']} {echo['finding_id'][:12]}: {echo['summary']}"
+    yield from paragraph(words, f"{indent}From it follows ", f"{indent}  ")
     if echo["severity"] == "critical":
         yield from evidence_lines(incident, echo, f"{indent}  ")
 
@@ -243,7 +243,7 @@ def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
 def evidence_lines(incident: Incident, finding: Row, indent: str) -> Iterator[str]:
     """Log lines behind a finding in order of time, each with its time and node; long ones are broken between words."""
     every = incident.evidence.get(finding["finding_id"], [])
-    lines = [one for one in folded(every) if one[0]["path"] is not None]
+    lines = [line for line in folded(every) if line[0]["path"] is not None]
     shown = LINES_SHOWN[finding["severity"]]
     for row, count in lines[:shown]:
         first, *more = row["text"].splitlines() or [""]
@@ -274,22 +274,22 @@ def timeline_lines(incident: Incident) -> Iterator[str]:
     below = f"{incident.cluster}/nodes/"
     yield f"Timeline (files lie below {below})"
     day = None
-    for one in collapsed(incident.moments):
-        moment, at = one.first, one.first["happened_at"]
+    for entry in collapsed(incident.moments):
+        moment, at = entry.first, entry.first["happened_at"]
         if at.date() != day:
             day = at.date()
             yield f"  {day}"
-        often = f" ({one.count} alike, to {clock(one.last)})" if one.count > 1 else ""
+        often = f" ({entry.count} alike, to {clock(entry.last)})" if entry.count > 1 else ""
         where = f"[{moment['path'].removeprefix(below)}:{moment['line_no']}]" if moment["path"] else ""
-        yield from timeline_entry(f"  {clock(at)}  {moment['node'] or '':<8} ", one.what + often, where)
+        yield from timeline_entry(f"  {clock(at)}  {moment['node'] or '':<8} ", entry.sentence + often, where)
     if not incident.moments:
         yield "  nothing in this time"
 
 
-def timeline_entry(head: str, what: str, place: str) -> Iterator[str]:
+def timeline_entry(head: str, sentence: str, place: str) -> Iterator[str]:
     """One moment: in one line where it fits, the place on a line of its own where not."""
-    if len(head) + len(what) + len(place) + 2 <= COLUMNS:
-        yield f"{head}{what}  {place}".rstrip()
+    if len(head) + len(sentence) + len(place) + 2 <= COLUMNS:
+        yield f"{head}{sentence}  {place}".rstrip()
         return
-    yield from paragraph(what, head, " " * len(head))
+    yield from paragraph(sentence, head, " " * len(head))
     yield from paragraph(place, " " * len(head)) if place else ()

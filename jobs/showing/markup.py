@@ -17,8 +17,8 @@ def tag(name: str, /, *children: Child | Iterable[Child], **attributes: object) 
     }
     element = Element(name, given)
     for child in children:
-        for one in [child] if child is None or isinstance(child, str | Element) else child:
-            add(element, one)
+        for part in [child] if child is None or isinstance(child, str | Element) else child:
+            add(element, part)
     return element
 
 

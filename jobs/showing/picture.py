@@ -90,15 +90,15 @@ def marks(incident: Incident) -> dict[str, list[Mark]]:
     """The marks by severity, in order of time."""
     step = (incident.end - incident.begin) / MARKS_SHOWN
     found: dict[str, list[Mark]] = {severity: [] for severity in SEVERITIES}
-    for one in incident.findings:
-        at = max(one["start_time"], incident.begin)
-        until = min(max(one["end_time"] or incident.end, at), incident.end)
-        row = found[one["severity"]]
+    for finding in incident.findings:
+        at = max(finding["start_time"], incident.begin)
+        until = min(max(finding["end_time"] or incident.end, at), incident.end)
+        row = found[finding["severity"]]
         if row and at - row[-1].at < step:
-            row[-1].findings.append(one)
+            row[-1].findings.append(finding)
             row[-1].until = max(row[-1].until, until)
         else:
-            row.append(Mark(at, until, [one]))
+            row.append(Mark(at, until, [finding]))
     return {severity: row for severity, row in found.items() if row}
 
 
@@ -114,12 +114,12 @@ def picture(incident: Incident, links: Links, votes: list[Row] | None = None) ->
         patterns(),
         axis(scale, height),
         bands(incident, scale, below),
-        (one for lane, top in tops.items() for one in lane_drawn(incident, scale, lane, top, links)),
+        (drawn for lane, top in tops.items() for drawn in lane_drawn(incident, scale, lane, top, links)),
         arrows(votes or [], scale, tops),
         (
-            one
+            mark
             for number, (severity, row) in enumerate(found.items())
-            for one in row_of_marks(scale, severity, row, below + ROW * number, links)
+            for mark in row_of_marks(scale, severity, row, below + ROW * number, links)
         ),
         class_="plot",
         width="100%",
@@ -179,7 +179,7 @@ def bands(incident: Incident, scale: Scale, below: int) -> Iterator[Element]:
 
 def lane_drawn(incident: Incident, scale: Scale, lane: Lane, top: int, links: Links) -> Iterator[Element]:
     """One lane: its name, its bars, and a leader after its last line."""
-    shifts = [one.shift for one in incident.clocks.wrong if one.source == lane[1] and not incident.raw]
+    shifts = [clock.shift for clock in incident.clocks.wrong if clock.source == lane[1] and not incident.raw]
     yield tag(
         "text",
         incident.drawn.names[lane],
@@ -232,7 +232,7 @@ def bar_drawn(incident: Incident, scale: Scale, bar: Row, top: int, links: Links
 
 def led_meanwhile(bar: Row) -> Child:
     """A stripe in a bar of several roles, where one of them is a leader's and another one lasted longer."""
-    others = {one["role"] for one in bar["roles"][1:]} & {"leader", "acting_leader"}
+    others = {role["role"] for role in bar["roles"][1:]} & {"leader", "acting_leader"}
     return tag("rect", y=BAR - 7, width="100%", height=7, class_=f"stripe {min(others)}") if others else None
 
 
@@ -259,7 +259,7 @@ def in_words(incident: Incident, bar: Row) -> str:
     """What a bar stands for."""
     who = incident.called(*lane_of(bar))
     if bar["n"] > 1:
-        roles = ", ".join(f"{role_word(one['role'], bar['protocol'])} {times(one['n'])}" for one in bar["roles"])
+        roles = ", ".join(f"{role_word(role['role'], bar['protocol'])} {times(role['n'])}" for role in bar["roles"])
         first, last = bar["first_term"], bar["last_term"]
         word = term_word(bar["protocol"])
         terms = "" if first is None else f", {word} {first}" + (f" to {last}" if last != first else "")
@@ -293,7 +293,7 @@ def row_of_marks(scale: Scale, severity: str, row: list[Mark], top: int, links: 
     for mark in row:
         left, right = scale.place(mark.at), scale.place(mark.until)
         count = len(mark.findings)
-        words = said(severity, mark)
+        words = mark_in_words(severity, mark)
         inside = min(max(left, 0.9), 98)
         drawn = tag(
             "g",
@@ -316,19 +316,19 @@ def row_of_marks(scale: Scale, severity: str, row: list[Mark], top: int, links: 
         yield drawn if target is None else tag("a", drawn, href=target, aria_label=words)
 
 
-def said(severity: str, mark: Mark) -> str:
+def mark_in_words(severity: str, mark: Mark) -> str:
     """What a mark stands for."""
     if len(mark.findings) == 1:
-        one = mark.findings[0]
-        return f"{surely(one)} {one['rule']}: {one['summary']}"
-    rules = [one["rule"] for one in mark.findings]
+        finding = mark.findings[0]
+        return f"{surely(finding)} {finding['rule']}: {finding['summary']}"
+    rules = [finding["rule"] for finding in mark.findings]
     named = (f"{rule} {times(rules.count(rule))}" for rule in dict.fromkeys(rules))
     return "; ".join([f"{len(mark.findings):,} findings, {severity}", *named])
 
 
 def legend(incident: Incident) -> Element:
     """What the bars mean; their words and patterns say it without colour too."""
-    roles = sorted({(one["role"], bar["protocol"]) for bar in incident.drawn.bars for one in bar["roles"]})
+    roles = sorted({(role["role"], bar["protocol"]) for bar in incident.drawn.bars for role in bar["roles"]})
     entries = [tag("li", tag("i", class_=f"swatch {role}"), role_word(role, protocol)) for role, protocol in roles]
     if incident.drawn.tails:
         entries.append(tag("li", tag("i", class_="swatch later"), "led when its log ended: no later line"))
@@ -343,9 +343,13 @@ def legend(incident: Incident) -> Element:
             )
         )
     entries += [
-        tag("li", tag("svg", tag("path", d=SYMBOLS[one]), class_=f"key mark {one}", viewBox="-9 -9 18 18"), one)
-        for one in SEVERITIES
-        if any(finding["severity"] == one for finding in incident.findings)
+        tag(
+            "li",
+            tag("svg", tag("path", d=SYMBOLS[severity]), class_=f"key mark {severity}", viewBox="-9 -9 18 18"),
+            severity,
+        )
+        for severity in SEVERITIES
+        if any(finding["severity"] == severity for finding in incident.findings)
     ]
     return tag("ul", entries, tag("li", "no bar: no log"), class_="legend")
 

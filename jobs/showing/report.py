@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from election_core.model.catalogue import RULES
 from jobs.reading.incident import Incident
 from jobs.reading.next_steps import lines_of
-from jobs.reading.story import Told, collapsed, damage, folded, outcome, story, unseen
+from jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
 from jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
 from jobs.showing.markup import document, tag
 from jobs.showing.picture import Links, legend, merged, picture
@@ -47,7 +47,9 @@ def sections(incident: Incident) -> Iterator[Element]:
     note = tag("p", merged(incident), class_="muted") if merged(incident) else None
     yield tag("section", tag("h2", "Who was what"), drawn, legend(incident), note)
     yield tag(
-        "section", tag("h2", f"Findings: {incident.counted()}"), (finding_card(incident, one) for one in incident.roots)
+        "section",
+        tag("h2", f"Findings: {incident.counted()}"),
+        (finding_card(incident, finding) for finding in incident.roots),
     )
     yield tag(
         "section", tag("h2", "What we could not see"), tag("ul", (tag("li", sentence) for sentence in unseen(incident)))
@@ -63,54 +65,56 @@ def anchor(findings: list[Row]) -> str:
 def verdict(incident: Incident) -> Element:
     """What a reader needs who reads nothing else: what, how sure, what it cost, who, how long, what next."""
     worst = incident.roots[0] if incident.roots else None
-    said: list[tuple[str, str | Iterable[Element | str]]] = []
+    answers: list[tuple[str, str | Iterable[Element | str]]] = []
     if worst is None:
-        said.append(("Verdict", "Nothing went wrong in this time that the logs show."))
+        answers.append(("Verdict", "Nothing went wrong in this time that the logs show."))
     else:
-        said += [
+        answers += [
             ("Verdict", (badge(worst), worst["summary"])),
             ("How sure", certainty(worst)),
             ("Duration", lasting(worst) or when(worst)),
             ("Nodes", listed(worst["nodes"])),
         ]
-    said.append(("Impact", damage(incident).removeprefix("Damage: ")))
-    said += [("Now", sentence) for sentence in outcome(incident)]
+    answers.append(("Impact", damage(incident).removeprefix("Damage: ")))
+    answers += [("Now", sentence) for sentence in outcome(incident)]
     if worst is not None:
         steps = incident.steps.get(worst["finding_id"])
-        said += [*lines_of(steps)] if steps else [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
-    said.append(("Made", f"from run {incident.run_id}, published {incident.published_at:%Y-%m-%d %H:%M:%S} UTC"))
-    return definitions(said)
+        answers += [*lines_of(steps)] if steps else [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
+    answers.append(("Made", f"from run {incident.run_id}, published {incident.published_at:%Y-%m-%d %H:%M:%S} UTC"))
+    return definitions(answers)
 
 
-def definitions(said: Iterable[tuple[str, str | Iterable[Element | str]]]) -> Element:
+def definitions(pairs: Iterable[tuple[str, str | Iterable[Element | str]]]) -> Element:
     """Names and what is said of each."""
-    return tag("dl", (one for name, value in said for one in (tag("dt", name), tag("dd", value))))
+    return tag("dl", (part for name, value in pairs for part in (tag("dt", name), tag("dd", value))))
 
 
 def story_list(incident: Incident) -> Element:
     """Who led, why that changed, what went wrong, and what it cost."""
-    told = story(incident)
-    entries = [tag("li", tag("time", f"{one.at:%Y-%m-%d %H:%M:%S}"), sentence(one), class_=kind(one)) for one in told]
-    if not told:
-        said = "Nobody began to lead in this time, and nothing went wrong in it that the logs show."
-        entries.append(tag("li", tag("time"), tag("span", said)))
+    lines = story(incident)
+    entries = [
+        tag("li", tag("time", f"{entry.at:%Y-%m-%d %H:%M:%S}"), sentence(entry), class_=kind(entry)) for entry in lines
+    ]
+    if not lines:
+        nothing = "Nobody began to lead in this time, and nothing went wrong in it that the logs show."
+        entries.append(tag("li", tag("time"), tag("span", nothing)))
     ends = (damage(incident), *outcome(incident))
-    entries += [tag("li", tag("time"), tag("span", one)) for one in ends]
+    entries += [tag("li", tag("time"), tag("span", sentence)) for sentence in ends]
     return tag("ol", entries, class_="story")
 
 
-def sentence(told: Told) -> Element:
+def sentence(entry: StoryEntry) -> Element:
     """What is told; a finding with how grave and how sure it is, and what it leads to."""
-    if told.finding is None:
-        return tag("span", told.sentence)
-    follows = "from it follows: " if told.depth else None
-    return tag("span", follows, badge(told.finding), tag("a", told.sentence, href=f"#{told.finding['finding_id']}"))
+    if entry.finding is None:
+        return tag("span", entry.sentence)
+    follows = "from it follows: " if entry.depth else None
+    return tag("span", follows, badge(entry.finding), tag("a", entry.sentence, href=f"#{entry.finding['finding_id']}"))
 
 
-def kind(told: Told) -> str:
+def kind(entry: StoryEntry) -> str:
     """How an entry of the story looks."""
-    severity = told.finding["severity"] if told.finding else "change"
-    return f"{severity} below" if told.depth else severity
+    severity = entry.finding["severity"] if entry.finding else "change"
+    return f"{severity} below" if entry.depth else severity
 
 
 def badge(finding: Row) -> Element:
@@ -124,7 +128,7 @@ def badge(finding: Row) -> Element:
 def finding_card(incident: Incident, finding: Row) -> Element:
     """One finding with all that a reader asks; those that follow from it stand inside it."""
     rule = RULES[finding["rule"]]
-    said = [
+    answers = [
         ("How sure", certainty(finding)),
         *([("Lost", "; ".join(lost(finding)))] if any(lost(finding)) else []),
         ("Rule", rule.meaning),
@@ -140,7 +144,7 @@ def finding_card(incident: Incident, finding: Row) -> Element:
         tag("h3", badge(finding), f" {finding['rule']}"),
         tag("p", when(finding), " UTC, finding ", tag("code", finding["finding_id"]), class_="muted"),
         tag("p", finding["summary"], class_="summary"),
-        definitions(said),
+        definitions(answers),
         tag("h4", f"Evidence: {len(lines)} lines of logs, word for word, in order of time"),
         evidence_list(lines),
         [tag("h4", "From it follows"), *(finding_card(incident, echo) for echo in echoes)] if echoes else [],
@@ -170,13 +174,13 @@ def timeline(incident: Incident) -> Element:
     rows = [
         tag(
             "tr",
-            tag("td", f"{one.first['happened_at']:%Y-%m-%d} {clock(one.first['happened_at'])}"),
-            tag("td", one.first["node"] or ""),
-            tag("td", one.what + (f" ({one.count} alike, to {clock(one.last)})" if one.count > 1 else "")),
-            tag("td", tag("code", f"{one.first['path']}:{one.first['line_no']}") if one.first["path"] else None),
-            class_=one.first["kind"],
+            tag("td", f"{entry.first['happened_at']:%Y-%m-%d} {clock(entry.first['happened_at'])}"),
+            tag("td", entry.first["node"] or ""),
+            tag("td", entry.sentence + (f" ({entry.count} alike, to {clock(entry.last)})" if entry.count > 1 else "")),
+            tag("td", tag("code", f"{entry.first['path']}:{entry.first['line_no']}") if entry.first["path"] else None),
+            class_=entry.first["kind"],
         )
-        for one in collapsed(incident.moments)
+        for entry in collapsed(incident.moments)
     ]
     head = tag("thead", tag("tr", (tag("th", name, scope="col") for name in ("Time", "Node", "What", "File and line"))))
     return tag(

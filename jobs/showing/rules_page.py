@@ -4,10 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from election_core.model.catalogue import CATALOGUE
+from election_core.model.catalogue import CATALOGUE, Rule
+from jobs.showing.markdown import prose
 
 if TYPE_CHECKING:
     from jobs.reading.published import Published
+
+HEAD = (
+    "Every finding that a replay can make, from `election-replay rules --markdown --warehouse W`. The examples are "
+    "findings of real runs; `gold.rule_coverage` says for each group how often a rule could be judged."
+)
 
 EXAMPLE = """
     SELECT rule, cluster, replica_group, severity, certainty, summary FROM findings
@@ -55,21 +61,26 @@ def page(examples: Mapping[str, Example]) -> Iterator[str]:
     """As Markdown."""
     yield "# Rules"
     yield ""
-    yield "Every finding that a replay can make, from `election-replay rules --markdown --warehouse W`. The examples"
-    yield "are findings of real runs; `gold.rule_coverage` says for each group how often a rule could be judged."
+    yield from prose(HEAD)
     for rule in CATALOGUE:
         yield ""
         yield f"## {rule.rule}"
         yield ""
-        yield rule.meaning
+        yield from prose(rule.meaning)
         yield ""
-        yield f"- Severity: {rule.severity}"
-        yield f"- Needs: {rule.needs}"
-        yield f"- Refuted by: {rule.refuted_by}"
-        yield f"- Source: {rule.source}"
-        yield f"- Judged in: {', '.join(f'`{path}`' for path in rule.judged_in)}"
-        if example := examples.get(rule.rule):
-            where = f"`{example.cluster}` / `{example.replica_group}`"
-            yield f"- Example ({where}, {example.severity}, {example.certainty}): {example.summary}"
-        else:
-            yield "- Example: none in the bundled real runs; see the scenarios in `tests/scenarios/`"
+        for entry in entries(rule, examples.get(rule.rule)):
+            yield from prose(entry, "- ")
+
+
+def entries(rule: Rule, example: Example | None) -> Iterator[str]:
+    """What the page says of a rule besides its meaning."""
+    yield f"Severity: {rule.severity}"
+    yield f"Needs: {rule.needs}"
+    yield f"Refuted by: {rule.refuted_by}"
+    yield f"Source: {rule.source}"
+    yield f"Judged in: {', '.join(f'`{path}`' for path in rule.judged_in)}"
+    if example is None:
+        yield "Example: none in the bundled real runs; see the scenarios in `tests/scenarios/`"
+    else:
+        where = f"`{example.cluster}` / `{example.replica_group}`"
+        yield f"Example ({where}, {example.severity}, {example.certainty}): {example.summary}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from election_core.model.catalogue import CATALOGUE
 from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
+from jobs.showing.markdown import prose
 
 HEAD = """# Runbook
 
@@ -27,15 +28,16 @@ def page() -> Iterator[str]:
         yield ""
         yield f"## {rule.rule}"
         yield ""
-        yield rule.meaning
+        yield from prose(rule.meaning)
         for steps in NEXT_STEPS:
             if steps.rule == rule.id:
                 yield ""
                 cause = "" if steps.cause == ANY else f", where {CAUSES[steps.cause]}"
                 yield f"**{NAMES[steps.system]}{cause}**"
                 yield ""
-                yield from (f"{number}. {check}" for number, check in enumerate(steps.checks, 1))
-                yield f"4. {steps.do_not} ({steps.source})"
+                for number, check in enumerate(steps.checks, 1):
+                    yield from prose(str(check), f"{number}. ")
+                yield from prose(f"{steps.do_not} ({steps.source})", "4. ")
 
 
 if __name__ == "__main__":

@@ -222,7 +222,7 @@ def dashboard() -> dict[str, Any]:
     """One row for each wide chart, and one for two narrow ones."""
     rows: list[list[Dataset]] = []
     for dataset in DATASETS:
-        if rows and sum(one.width for one in rows[-1]) + dataset.width <= WIDTH:
+        if rows and sum(chart.width for chart in rows[-1]) + dataset.width <= WIDTH:
             rows[-1].append(dataset)
         else:
             rows.append([dataset])
@@ -235,7 +235,7 @@ def dashboard() -> dict[str, Any]:
     for number, row in enumerate(rows):
         row_id = f"ROW-{number}"
         position["GRID_ID"]["children"].append(row_id)
-        charts = [f"CHART-{one.name}" for one in row]
+        charts = [f"CHART-{dataset.name}" for dataset in row]
         position[row_id] = {
             "type": "ROW",
             "id": row_id,
@@ -243,14 +243,14 @@ def dashboard() -> dict[str, Any]:
             "parents": ["ROOT_ID", "GRID_ID"],
             "meta": {"background": "BACKGROUND_TRANSPARENT"},
         }
-        for chart, one in zip(charts, row, strict=True):
-            meta = {"chartId": 0, "width": one.width, "height": one.height, "sliceName": one.title}
+        for chart, dataset in zip(charts, row, strict=True):
+            meta = {"chartId": 0, "width": dataset.width, "height": dataset.height, "sliceName": dataset.title}
             position[chart] = {
                 "type": "CHART",
                 "id": chart,
                 "children": [],
                 "parents": ["ROOT_ID", "GRID_ID", row_id],
-                "meta": meta | {"uuid": named("chart", one.name)},
+                "meta": meta | {"uuid": named("chart", dataset.name)},
             }
     return {
         "dashboard_title": "Elections",

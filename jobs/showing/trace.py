@@ -44,7 +44,7 @@ def trace(incident: Incident, votes: list[Row]) -> dict[str, Any]:
 def names(incident: Incident, threads: dict[Lane, int], shelves: dict[str, int]) -> Iterator[Event]:
     """What to call process and threads, and in which order they stand."""
     yield metadata("process_name", 0, name=f"{incident.cluster} / {incident.group}")
-    shifts = {one.source: one.shift for one in incident.clocks.wrong if not incident.raw}
+    shifts = {clock.source: clock.shift for clock in incident.clocks.wrong if not incident.raw}
     for lane, number in threads.items():
         shifted = f" (clock put right: {shifts[lane[1]]})" if lane[1] in shifts else ""
         yield metadata("thread_name", number, name=f"{incident.drawn.names[lane]}{shifted}")
@@ -54,21 +54,21 @@ def names(incident: Incident, threads: dict[Lane, int], shelves: dict[str, int])
         yield metadata("thread_sort_index", number, sort_index=number)
 
 
-def metadata(name: str, thread: int, /, **said: Any) -> Event:
+def metadata(name: str, thread: int, /, **values: Any) -> Event:
     """A name, or a place in the order."""
-    return {"ph": "M", "pid": PROCESS, "tid": thread, "name": name, "args": said}
+    return {"ph": "M", "pid": PROCESS, "tid": thread, "name": name, "args": values}
 
 
 def slices(incident: Incident, threads: dict[Lane, int]) -> Iterator[Event]:
     """The roles; one that goes on ends with its log. Slices of one thread never overlap."""
     last: dict[Lane, int] = {}
-    for role in sorted(incident.roles, key=lambda one: one["start_time"]):
+    for role in sorted(incident.roles, key=lambda role: role["start_time"]):
         lane = lane_of(role)
         end = role["end_time"] or incident.log_ends.get(role["source_node"] or "", incident.end)
         begin = max(micros(role["start_time"]), last.get(lane, 0))
         last[lane] = until = max(micros(end), begin)
         term = "" if role["term"] is None else f" {role['term']}"
-        said = {name: role[name] for name in ("term", "leader", "start_cause", "end_cause", "start_uncertainty_ms")}
+        details = {name: role[name] for name in ("term", "leader", "start_cause", "end_cause", "start_uncertainty_ms")}
         yield {
             "ph": "X",
             "pid": PROCESS,
@@ -77,30 +77,30 @@ def slices(incident: Incident, threads: dict[Lane, int]) -> Iterator[Event]:
             "dur": until - begin,
             "cat": "role",
             "name": f"{role_word(role['role'], role['protocol'])}{term}",
-            "args": {name: value for name, value in said.items() if value is not None},
+            "args": {name: value for name, value in details.items() if value is not None},
         }
 
 
 def instants(incident: Incident, shelves: dict[str, int]) -> Iterator[Event]:
     """The findings, where each begins."""
-    for one in incident.findings:
-        said = {
-            "summary": one["summary"],
-            "severity": one["severity"],
-            "certainty": certainty(one),
-            "finding_id": one["finding_id"],
-            "until": one["end_time"].isoformat() if one["end_time"] else "the end of the logs",
-            "follows_from": one["implied_by"],
+    for finding in incident.findings:
+        details = {
+            "summary": finding["summary"],
+            "severity": finding["severity"],
+            "certainty": certainty(finding),
+            "finding_id": finding["finding_id"],
+            "until": finding["end_time"].isoformat() if finding["end_time"] else "the end of the logs",
+            "follows_from": finding["implied_by"],
         }
         yield {
             "ph": "i",
-            "s": "p" if one["severity"] == "critical" else "t",
+            "s": "p" if finding["severity"] == "critical" else "t",
             "pid": PROCESS,
-            "tid": shelves[one["severity"]],
-            "ts": micros(one["start_time"]),
+            "tid": shelves[finding["severity"]],
+            "ts": micros(finding["start_time"]),
             "cat": "finding",
-            "name": one["rule"],
-            "args": {name: value for name, value in said.items() if value is not None},
+            "name": finding["rule"],
+            "args": {name: value for name, value in details.items() if value is not None},
         }
 
 

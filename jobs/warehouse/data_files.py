@@ -104,9 +104,9 @@ def keys_of(rows: pa.Table, table: Table) -> pa.Table:
     return rows.select(table.replaced_by).group_by(list(table.replaced_by)).aggregate([])
 
 
-def place(cluster: str, own: str) -> str:
+def place(cluster: str, key: str) -> str:
     """Where rows of a key stand in their table: eight hexadecimal digits, those of a cluster together."""
-    return _digits(cluster) + _digits(own)
+    return _digits(cluster) + _digits(key)
 
 
 @lru_cache(100_000)

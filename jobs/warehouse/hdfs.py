@@ -85,7 +85,7 @@ class HdfsHandler(fs.FileSystemHandler):  # type: ignore[misc] # Arrow has no ty
         """What lies in a folder, in all below it too where that is asked for."""
         try:
             with as_os_errors():
-                return [info_of(one) for one in self._client.list_status(selector.base_dir, selector.recursive)]
+                return [info_of(status) for status in self._client.list_status(selector.base_dir, selector.recursive)]
         except FileNotFoundError:
             if selector.allow_not_found:
                 return []

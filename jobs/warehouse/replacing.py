@@ -14,6 +14,7 @@ from operator import itemgetter
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 from jobs.warehouse.data_files import FILE_ROWS, FIRST, LAST, PLACES, DataFile, in_shape, place, write_data_files
 from jobs.warehouse.warehouse import Warehouse
@@ -48,7 +49,7 @@ class Gone:
     @property
     def places(self) -> list[tuple[str, str]]:
         """Between which places they lie, in order; none lies in another."""
-        whole = ((place(one, "")[:4] + FIRST[:4], place(one, "")[:4] + LAST[:4]) for one in self.clusters)
+        whole = ((place(cluster, "")[:4] + FIRST[:4], place(cluster, "")[:4] + LAST[:4]) for cluster in self.clusters)
         found: list[tuple[str, str]] = []
         for first, last in sorted({*whole, *((at, at) for at in starmap(place, self.keys))}):
             if found and last <= found[-1][1]:
@@ -60,7 +61,7 @@ class Gone:
 
     def between(self, first: str, last: str) -> "Gone":
         """Those of them that may lie between two places."""
-        clusters = (one for one in self.clusters if first[:4] <= place(one, "")[:4] <= last[:4])
+        clusters = (cluster for cluster in self.clusters if first[:4] <= place(cluster, "")[:4] <= last[:4])
         return Gone(frozenset(clusters), frozenset(key for key in self.keys if first <= place(*key) <= last))
 
 
@@ -73,6 +74,11 @@ class Lying:
     rows: int | None
     first: str
     last: str
+
+    @property
+    def named(self) -> bool:
+        """Whether its name says which keys may be in it."""
+        return PLACES.fullmatch(self.path) is not None
 
     def meets(self, first: str, last: str) -> bool:
         """Whether some of its keys may lie between two places."""
@@ -115,8 +121,22 @@ def anew(warehouse: Warehouse, table: str, gone: Gone) -> Anew:
     others = [file for file in files if file not in chosen and file.rows is not None and file.rows < SMALL_ROWS]
     if len(others) > MOST_SMALL:
         chosen += others
-    rows = sum(FEW_ROWS if file.rows is None else file.rows for file in chosen)
-    return Anew(table, opened.version(), tuple(chosen), tuple(pieces(warehouse, table, chosen, rows, gone)))
+    return written_again(warehouse, opened, table, chosen, gone)
+
+
+def joining(warehouse: Warehouse, table: str) -> Anew:
+    """What is to be written anew so that small files come together, and each file says which keys may be in it."""
+    opened = warehouse.opened(table)
+    files = lying(pa.table(opened.get_add_actions()))
+    small = [file for file in files if file.rows is not None and file.rows < SMALL_ROWS]
+    chosen = [file for file in files if not file.named or (file in small and len(small) > 1)]
+    return written_again(warehouse, opened, table, chosen, Gone())
+
+
+def written_again(warehouse: Warehouse, opened: DeltaTable, table: str, files: list[Lying], gone: Gone) -> Anew:
+    """Some files of a table, to be written anew without the rows that are ``gone``."""
+    rows = sum(FEW_ROWS if file.rows is None else file.rows for file in files)
+    return Anew(table, opened.version(), tuple(files), tuple(pieces(warehouse, table, files, rows, gone)))
 
 
 def lying(actions: pa.Table) -> list[Lying]:
@@ -125,8 +145,8 @@ def lying(actions: pa.Table) -> list[Lying]:
     for path, size, rows in zip(
         *(actions[name].to_pylist() for name in ("path", "size_bytes", "num_records")), strict=True
     ):
-        said = PLACES.fullmatch(path)
-        first, last = said.groups() if said else (FIRST, LAST)
+        matched = PLACES.fullmatch(path)
+        first, last = matched.groups() if matched else (FIRST, LAST)
         found.append(Lying(path, size, rows, first, last))
     return found
 
@@ -141,24 +161,24 @@ def pieces(warehouse: Warehouse, table: str, files: Sequence[Lying], rows: int, 
     """The files in pieces of about as many rows."""
     if not files:
         return
-    first, last = (int(one, 16) for one in (min(file.first for file in files), max(file.last for file in files)))
+    first, last = (int(digits, 16) for digits in (min(file.first for file in files), max(file.last for file in files)))
     count = rows // PIECE_ROWS + 1
     cuts = sorted({first + (last + 1 - first) * number // count for number in range(count + 1)})
     for begin, end in pairwise(cuts):
-        own = [file for file in files if file.meets(f"{begin:08x}", f"{end - 1:08x}")]
-        if own:
+        within = [file for file in files if file.meets(f"{begin:08x}", f"{end - 1:08x}")]
+        if within:
             inside = gone.between(f"{begin:08x}", f"{end - 1:08x}")
-            yield Piece(table, warehouse.root, tuple(file.path for file in own), begin, end, inside)
+            yield Piece(table, warehouse.root, tuple(file.path for file in within), begin, end, inside)
 
 
 def kept(each: Each, plans: Sequence[Anew]) -> list[DataFile]:
     """The rows that stay, in new files."""
     every = [piece for plan in plans for piece in plan.pieces]
     if sum(plan.rows for plan in plans) <= FEW_ROWS:
-        told = [written_anew(piece) for piece in every]
+        written = [written_anew(piece) for piece in every]
     else:
-        told = each(written_anew, every)
-    return [file for files in told for file in files]
+        written = each(written_anew, every)
+    return [file for files in written for file in files]
 
 
 def written_anew(piece: Piece) -> list[DataFile]:
@@ -177,20 +197,20 @@ def staying(batch: pa.RecordBatch, piece: Piece) -> pa.Table:
     """Those of some rows that lie in the piece and do not go, in the table's columns of today."""
     table = TABLES[piece.table]
     rows = pa.Table.from_batches([in_shape(table, batch)]).cast(table.arrow_schema())
-    cluster, own = table.replaced_by
+    cluster, key = table.replaced_by
     places = places_of(rows, piece.table)
     going = pc.is_in(rows[cluster], pa.array(sorted(piece.gone.clusters), pa.string()))
     if piece.gone.keys:
         keys = pa.array(["\0".join(key) for key in sorted(piece.gone.keys)], pa.string())
-        going = pc.or_(going, pc.is_in(pc.binary_join_element_wise(rows[cluster], rows[own], "\0"), keys))
+        going = pc.or_(going, pc.is_in(pc.binary_join_element_wise(rows[cluster], rows[key], "\0"), keys))
     inside = pc.and_(pc.greater_equal(places, piece.first), pc.less(places, piece.end))
     return rows.filter(pc.and_(inside, pc.invert(going)))
 
 
 def places_of(rows: pa.Table, table: str) -> pa.ChunkedArray:
     """The places of rows, as numbers."""
-    cluster, own = TABLES[table].replaced_by
-    joined = pc.binary_join_element_wise(rows[cluster], rows[own], "\0").combine_chunks()
+    cluster, key = TABLES[table].replaced_by
+    joined = pc.binary_join_element_wise(rows[cluster], rows[key], "\0").combine_chunks()
     keys = joined.dictionary_encode()
     if isinstance(keys, pa.ChunkedArray):
         keys = keys.combine_chunks()

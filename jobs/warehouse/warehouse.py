@@ -50,6 +50,7 @@ class Warehouse:
         self.root = for_spark(root)
         act_for_spark()
         self._newest: dict[str, DeltaTable] = {}
+        self._settled: set[str] | None = None
 
     def location(self, table: str) -> str:
         """Where ``table`` stands."""
@@ -69,7 +70,7 @@ class Warehouse:
         none, and :class:`~jobs.JobError` where its log is damaged.
         """
         known = self._newest.get(table)
-        if known is not None and version == known.version():
+        if known is not None and (version == known.version() or (version is None and table in (self._settled or ()))):
             return known
         if version is None:
             self._newest.pop(table, None)  # until it is known to be sound
@@ -80,13 +81,36 @@ class Warehouse:
                 before, found = known.version(), known
                 found.update_incremental()
                 if found.version() == before:
-                    self._newest[table] = found
-                    return found
+                    return self._known(table, found)
             if empty := empty_commits(self.location(table)):
                 raise ValueError(f"the commit {empty[0]} is empty")
-            if version is None:
-                self._newest[table] = found
-            return found
+            return self._known(table, found) if version is None else found
+
+    def _known(self, table: str, found: DeltaTable) -> DeltaTable:
+        self._newest[table] = found
+        if self._settled is not None:
+            self._settled.add(table)
+        return found
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """Within, a table is not asked again for what others commit to it, only after commits that are made here.
+
+        A commit on top of one of another job fails all the same.
+        """
+        if self._settled is not None:
+            yield
+            return
+        self._settled = set()
+        try:
+            yield
+        finally:
+            self._settled = None
+
+    def changed(self, table: str) -> None:
+        """Something was committed to a table by other means than this class."""
+        if self._settled is not None:
+            self._settled.discard(table)
 
     def refuse_unwritable(self) -> None:
         """Raise :class:`JobError` when nothing can be written here: Delta's writer would tell of it by a panic."""
@@ -134,10 +158,10 @@ class Warehouse:
             except TableNotFoundError as error:
                 raise Damaged(table, location, error) from error
             found = opened.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(root, system))
-        newer = [one for one in TABLES[table].arrow_schema() if one.name not in found.schema.names]
+        newer = [field for field in TABLES[table].arrow_schema() if field.name not in found.schema.names]
         if not newer:
             return found
-        return found.replace_schema(pa.schema([*found.schema, *(one.with_nullable(True) for one in newer)]))
+        return found.replace_schema(pa.schema([*found.schema, *(field.with_nullable(True) for field in newer)]))
 
     def files(self, location: str) -> tuple[fs.FileSystem, str]:
         """The file system of a place in the warehouse, and the place in it."""
@@ -224,6 +248,7 @@ class Warehouse:
         """Let the warehouse say its form, once all tables have it."""
         if self.form() != FORM:
             self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+            self.changed("runs")
 
     def _make(self, table: Table) -> None:
         DeltaTable.create(
@@ -235,6 +260,7 @@ class Warehouse:
             description=table.comment,
             configuration=retention(KEEP_DAYS),
         )
+        self.changed(table.name)
 
     def shaped_alike(self, table: Table) -> bool:
         """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
@@ -251,7 +277,10 @@ class Warehouse:
         there = {field.name for field in here.schema().fields}
         missing = [field for field in delta_schema(table).fields if field.name not in there]
         if missing:
-            here.alter.add_columns([Field(one.name, one.type, nullable=True, metadata=one.metadata) for one in missing])
+            here.alter.add_columns(
+                [Field(field.name, field.type, nullable=True, metadata=field.metadata) for field in missing]
+            )
+            self.changed(table.name)
 
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""
@@ -319,6 +348,8 @@ class Warehouse:
             raise JobError(
                 f"another job has written to {self.location(table)} since this one began: run it again"
             ) from error
+        finally:
+            self.changed(table)
 
     def refuse_other_shape(self, table: str, opened: DeltaTable) -> None:
         """Raise :class:`JobError` where data files of ours would not fit a table: Delta itself does not look.
@@ -331,7 +362,7 @@ class Warehouse:
                 f"the table {self.location(table)} is partitioned by {', '.join(here) or 'nothing'}, not by "
                 f"{', '.join(wanted) or 'nothing'}: another release of election-replay made it"
             )
-        lacking = {*TABLES[table].names}.difference(one.name for one in opened.schema().fields)
+        lacking = {*TABLES[table].names}.difference(field.name for field in opened.schema().fields)
         if lacking:
             raise JobError(f"the table {self.location(table)} has no column {', '.join(sorted(lacking))}: run `replay`")
 
@@ -345,6 +376,7 @@ class Warehouse:
             self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
         patiently(lambda: write_deltalake(self.location(table), shaped, mode="append"))
+        self.changed(table)
 
 
 def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:
@@ -352,12 +384,12 @@ def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveActio
     columns, now = TABLES[table].partitioned_by, int(time.time() * 1000)
     return [
         AddAction(
-            *(one.path, one.size, dict.fromkeys(columns, one.partition), now),
+            *(file.path, file.size, dict.fromkeys(columns, file.partition), now),
             data_change=True,
-            stats=stats_of(one),
+            stats=stats_of(file),
         )
-        for one in files
-        if one.table == table
+        for file in files
+        if file.table == table
     ]
 
 
@@ -366,7 +398,7 @@ def empty_commits(location: str) -> list[str]:
     if is_uri(location):
         return []
     with os.scandir(f"{location}/_delta_log") as entries:
-        return sorted(one.name for one in entries if COMMIT.fullmatch(one.name) and not one.stat().st_size)
+        return sorted(entry.name for entry in entries if COMMIT.fullmatch(entry.name) and not entry.stat().st_size)
 
 
 def delta_schema(table: Table) -> Schema:
@@ -375,8 +407,8 @@ def delta_schema(table: Table) -> Schema:
     fields = zip(plain, table.columns, strict=True)
     return Schema(
         [
-            Field(one.name, one.type, nullable=column.nullable, metadata={"comment": column.remark})
-            for one, column in fields
+            Field(field.name, field.type, nullable=column.nullable, metadata={"comment": column.remark})
+            for field, column in fields
         ]
     )
 

@@ -7,15 +7,12 @@ from typing import Any
 import pytest
 
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 from tests.acceptance.published import Warehouse, replay
 from tests.conftest import Landing
 
 OWN = {"runs", "validations", "landed_files"}
 """Tables that tell of one run, and of when files were made."""
-
-OF_RUNS = {column.name for column in SIGHTINGS}
-"""Columns that tell of runs too."""
 
 
 def rows(warehouse: Warehouse, table: str) -> list[str]:

@@ -6,14 +6,14 @@ import os
 import random
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 from tests.acceptance.published import Row, Warehouse, election_replay, replay, replay_in
 from tests.conftest import Landing
 
@@ -50,9 +50,6 @@ def snapshots(zone: Path) -> list[Path]:
     return sorted(path for path in zone.glob("*/nodes/*/metadata/*/*") if path.is_file())
 
 
-OF_RUNS = tuple(column.name for column in SIGHTINGS)
-
-
 def as_text(rows: Iterable[Row], without: tuple[str, ...] = ()) -> list[str]:
     """Rows as sorted texts, to compare whole tables."""
     return sorted(repr([(name, value) for name, value in row.items() if name not in without]) for row in rows)
@@ -82,7 +79,10 @@ def test_every_file_has_its_row(landed: Warehouse, everything: Path) -> None:
     assert rows == Counter(str(path.relative_to(everything)) for path in files)
 
 
-def test_lines_add_up_for_every_file(landed: Warehouse, everything: Path) -> None:
+def test_lines_add_up_for_every_file(
+    landed: Warehouse, everything: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("lines counted", sum(row["lines_total"] for row in landed.newest("bronze/landed_files")))
     for row in landed.newest("bronze/landed_files"):
         parts = row["lines_event"] + row["lines_ignored"] + row["lines_quarantined"]
         assert row["lines_total"] == parts, row

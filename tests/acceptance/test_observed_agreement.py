@@ -173,10 +173,13 @@ def test_roles_agree_with_the_observer(compare: Callable[[float], Compared], mar
     assert {one.excuse() for one in compared.wrong} == set(EXCUSES), "an excuse that nothing needs"
 
 
-def test_roles_agree_with_the_observer_very_close_to_changes_too(compare: Callable[[float], Compared]) -> None:
+def test_roles_agree_with_the_observer_very_close_to_changes_too(
+    compare: Callable[[float], Compared], record_property: Callable[[str, object], None]
+) -> None:
     """Nothing is excused here: the number says all."""
     compared = compare(CLOSE)
     compared.report()
+    record_property("samples of an observer", compared.agreed.total())
     wrong = "\n".join(str(one) for one in compared.wrong)
     assert compared.agreement >= AGREEMENT, f"{compared.agreement:.5f}:\n{wrong}"
     assert compared.open.total() <= OPEN_AT_MOST * compared.agreed.total(), compared.open

@@ -21,7 +21,7 @@ def _id(path: Path) -> str:
 def test_verdict_is_the_one_in_the_file(path: Path, request: pytest.FixtureRequest) -> None:
     """The rows of the story read as the file says; ``--rewrite`` writes what they say now."""
     text = path.read_text()
-    told = story.tell(story.judge(story.facts_of(story.parse(text))), of_sources=path.parent.name == "sources")
+    told = story.tell(story.judge(story.facts_of(story.parse(text))), of_sources=path.parent.name == "log_quality")
     if request.config.getoption("--rewrite"):
         path.write_text(f"{text.split(story.RULE)[0]}{story.RULE}\n{told}")
         return

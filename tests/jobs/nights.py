@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-from jobs.engines.spark_engine import SparkEngine
+from jobs.engines.engine import Engine
 from jobs.land import Landing, land, new_files
 from jobs.reading.published import Published
 from jobs.replay import replay
 from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 
 GOLD = (
     "terms",
@@ -23,21 +23,21 @@ GOLD = (
 )
 ALL = (*GOLD, "facts", "events", "log_lines", "quarantine")
 
-_OF_DELIVERY = {"batch", "source_file", "path", "modified_at", *(column.name for column in SIGHTINGS)}
+_OF_DELIVERY = {"batch", "source_file", "path", "modified_at", *OF_RUNS}
 """What tells of the landing or run that wrote a row, and of the name that a file had then."""
 
 
-def night(spark: SparkEngine, zone: Path, warehouse: Warehouse) -> Landing:
+def night(engine: Engine, zone: Path, warehouse: Warehouse) -> Landing:
     """One night's run."""
-    done = land_only(spark, zone, warehouse)
-    replay(spark, warehouse)
+    done = land_only(engine, zone, warehouse)
+    replay(engine, warehouse)
     return done
 
 
-def land_only(spark: SparkEngine, zone: Path, warehouse: Warehouse) -> Landing:
+def land_only(engine: Engine, zone: Path, warehouse: Warehouse) -> Landing:
     """The first half of it."""
     landing = str(zone)
-    return land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())
+    return land(engine, new_files(landing, warehouse, Config()), landing, warehouse, Config())
 
 
 def content(warehouse: Warehouse, tables: tuple[str, ...] = GOLD) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,13 +40,16 @@ PAUSE_S = 3
 LIMIT_S = 600
 
 
-def test_thirty_kills(spark: SparkEngine, zone: Zone, tmp_path: Path) -> None:
+def test_thirty_kills(
+    spark: SparkEngine, zone: Zone, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     assert sum(map(len, PLAN)) == 30
     warehouse = Warehouse(str(tmp_path / "warehouse"))
     crew, reader = Crew(zone.root, warehouse, tmp_path), Reader(warehouse)
     try:
         runs = nights_with_kills(Story(zone), crew, reader)
         assert crew.kills == 30
+        record_property("kills", crew.kills)
         assert not reader.complaints
         assert {*reader.reads} <= {*runs.items()}
         assert reader.reads == sorted(reader.reads), "a reader went back"

@@ -15,7 +15,8 @@ from urllib.request import urlopen
 import pyspark
 import pytest
 
-from schemas.findings import SIGHTINGS
+from jobs.engines.spark_engine import LITTLE_SETTING
+from schemas.findings import OF_RUNS
 from tests.acceptance.published import Warehouse, replay_in
 from tests.conftest import Landing
 from tests.daemons import Daemon, free_ports, started, wait_until
@@ -87,6 +88,7 @@ def test_a_night_outlives_one_of_two_workers(
             *(SPARK / "bin/spark-submit", "--properties-file", ROOT / "conf/spark/standalone.conf"),
             *("--master", cluster.address, "--py-files", packed(tmp_path), "--driver-memory", "1g"),
             *("--executor-memory", "512m", "--executor-cores", "1", "--conf", "spark.driver.host=127.0.0.1"),
+            *("--conf", f"{LITTLE_SETTING}=0"),
             *("--conf", f"spark.eventLog.dir={events.as_uri()}"),
             # The packages come as a zip, and Python is this one: the archive takes minutes to make.
             *("--conf", "spark.archives=", "--conf", f"spark.pyspark.python={sys.executable}"),
@@ -126,8 +128,7 @@ def packed(folder: Path) -> Path:
 
 def ordered(rows: list[dict[str, Any]]) -> list[str]:
     """Rows as texts in an order of their own, without what they say of runs."""
-    of_runs = {column.name for column in SIGHTINGS}
-    of_logs = ({name: value for name, value in row.items() if name not in of_runs} for row in rows)
+    of_logs = ({name: value for name, value in row.items() if name not in OF_RUNS} for row in rows)
     return sorted(json.dumps(row, default=str, sort_keys=True) for row in of_logs)
 
 

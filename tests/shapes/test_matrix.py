@@ -1,5 +1,6 @@
 """No shape of a file is misunderstood in silence."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,10 @@ def test_the_page_has_every_shape() -> None:
 @pytest.mark.parametrize(
     ("shape", "system"), CELLS, ids=[f"{system}-{shape.group}-{shape.name[:40]}" for shape, system in CELLS]
 )
-def test_a_shape_gives_the_events_of_the_plain_file_or_its_problem(shape: Shape, system: str, tmp_path: Path) -> None:
+def test_a_shape_gives_the_events_of_the_plain_file_or_its_problem(
+    shape: Shape, system: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("shapes of logs", 1)
     found = outcome(shape, system, tmp_path)
     assert found is not None
     assert found == READ or found.startswith("told: "), found

@@ -22,7 +22,7 @@ from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, m
 from election_core.dialects.etcd.shapes import ETCD_SHAPES, FIELDS
 from election_core.dialects.etcd.texts import TEXTS
 from election_core.dialects.parts import Line
-from election_core.model.events import Event
+from election_core.model.events import Event, saying
 
 STREAMS = ("etcd*.log*", "etcd*.txt", "etcd*.out", "etcd*.json")
 """The files in which the standard error of a member is kept."""
@@ -96,7 +96,8 @@ def parse_line(line: Line, record: Record) -> Event | None:
             beside = _fields(line.fields)
             columns |= {column: value for column, value in beside.items() if columns.get(column) is None}
             time, resolution = line.time(record.utc_offset_minutes)
-            return Event(kind=kind, event_time=time, time_resolution_ms=resolution, level=line.level, **columns)
+            dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
+            return saying({**dated, "level": line.level, **columns})
         except ValueError as error:
             raise Unparsable(f"{kind}: {error}") from None
     return None

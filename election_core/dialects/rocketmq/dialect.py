@@ -19,7 +19,7 @@ from election_core.dialects.rocketmq import process as rocketmq_process
 from election_core.dialects.rocketmq import store as rocketmq_store
 from election_core.dialects.rocketmq import writes as rocketmq_writes
 from election_core.dialects.rocketmq.shapes import ROCKETMQ_SHAPES
-from election_core.model.events import Event
+from election_core.model.events import Event, saying
 
 GMT_PLUS_8 = 480
 TIME = r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
@@ -82,14 +82,8 @@ def parse_line(line: Line, record: Record) -> Event | None:
             time, resolution = line.time(record.utc_offset_minutes)
         except ValueError as error:
             raise Unparsable(f"{pattern.text.kind}: {error}") from None
-        return Event(
-            kind=pattern.text.kind,
-            event_time=time,
-            time_resolution_ms=resolution,
-            level=line.level,
-            thread=line.thread,
-            **columns,
-        )
+        dated = {"kind": pattern.text.kind, "event_time": time, "time_resolution_ms": resolution}
+        return saying({**dated, "level": line.level, "thread": line.thread, **columns})
     return None
 
 

@@ -1,4 +1,4 @@
-"""RocketMQ's log lines, written: the layout and the printed values that :mod:`.rocketmq_shapes` reads."""
+"""RocketMQ's log lines, written: the layout and the printed values that :mod:`.shapes` reads."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -19,7 +19,7 @@ from election_core.dialects.dialect import Dialect, Record, Table, Unparsable, m
 from election_core.dialects.parts import Line
 from election_core.dialects.zookeeper.shapes import ZOOKEEPER_SHAPES
 from election_core.dialects.zookeeper.texts import EXPLAINED, REASONS, TEXTS
-from election_core.model.events import Event
+from election_core.model.events import Event, saying
 
 STREAMS = ("zookeeper*.log*", "zookeeper*.out")
 """The files that a server writes: its own log, and its console as the start script keeps it."""
@@ -71,10 +71,8 @@ def parse_line(line: Line, record: Record) -> Event | None:
             time, resolution = line.time(record.utc_offset_minutes)
         except ValueError as error:
             raise Unparsable(f"{kind}: {error}") from None
-        known: dict[str, Any] = {"node": _node(line), **columns}
-        return Event(
-            kind=kind, event_time=time, time_resolution_ms=resolution, level=line.level, thread=line.thread, **known
-        )
+        dated = {"kind": kind, "event_time": time, "time_resolution_ms": resolution}
+        return saying({**dated, "level": line.level, "thread": line.thread, "node": _node(line), **columns})
     return None
 
 

@@ -26,10 +26,7 @@ LIMITS: tuple[Rule, ...] = (
         needs="the periodic lines of a log",
         proven_by="the two lines around the silence are of one clock",
         refuted_by="Lines of this time in a file that was not collected.",
-        judged_by=(
-            "judge.availability",
-            "judge.limits",
-        ),
+        judged_by=("judge.limits",),
     ),
     Rule(
         id=RuleId.CLOCK_SKEW,
@@ -59,7 +56,8 @@ LIMITS: tuple[Rule, ...] = (
         meaning=(
             "It is not clear for which member a log speaks: it contradicts the inventory, changes its own name, or "
             "another folder speaks for the same member at the same time. Two folders with the same log are judged "
-            "once."
+            "once. Members of one folder that name themselves in each line are told apart; of brokers that name "
+            "themselves in few nothing is judged. Rules about the order of one node's lines answer undecidable."
         ),
         source="RocketMQ brokerName, dLegerGroup, dLegerSelfId; ZooKeeper myid; the inventory in the settings",
         needs="lines in which a process names itself, or an entry of the inventory",

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import coverage
+from election_core.judge.coverage import counted, coverage
 from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
 from election_core.judge.leaderless import Gap, began_early, gaps
-from election_core.judge.limits import log_gaps
+from election_core.judge.limits import log_gap_coverage, log_gaps
 from election_core.judge.overlap import Overlap, at_once, overlaps
 from election_core.judge.role_rows import role_intervals
-from election_core.judge.wording import between, seconds
+from election_core.judge.wording import between, name_of, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_core.model.rows import Finding, Row, RuleCoverage
@@ -61,8 +61,9 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     if not any(group.of(ActingEnabled)):
         return
     services = _Services.of(group)
-    yield from _findings(services.group, services)
-    yield from _coverage(services.group, services)
+    found = list(_findings(services.group, services))
+    yield from found
+    yield from _coverage(services.group, services, found)
 
 
 def _named(facts: list[Fact]) -> list[Fact]:
@@ -314,7 +315,7 @@ def _lost_and_kept(group: Group, master: Tenure, acting: Tenure) -> tuple[set[st
 def _against_minimum(group: Group) -> Iterator[Finding]:
     """``ACTING_MASTER_NOT_MIN_ID`` by the broker's own log."""
     for fact in group.of(AgainstMinimum):
-        name = _name(fact)
+        name = name_of(fact.node, fact.source_node)
         yield _not_minimum(
             group,
             fact.node or fact.source_node,
@@ -342,8 +343,8 @@ def _others_knew(group: Group, services: _Services) -> Iterator[Finding]:
             tenure.node,
             since(view),
             tenure.end,
-            f"{tenure.name} acted for {between(least, most)} more after {_name(view)} had learned from the name "
-            f"servers that {view.peer} is the smallest live id.",
+            f"{tenure.name} acted for {between(least, most)} more after {name_of(view.node, view.source_node)} had "
+            f"learned from the name servers that {view.peer} is the smallest live id.",
             tuple(e for e in (*tenure.evidence, view.since_event) if e),
             (least, most),
         )
@@ -392,13 +393,6 @@ def _not_minimum(
         duration_min_ms=max(lasted[0], 0) // 1000 if lasted else None,
         duration_max_ms=lasted[1] // 1000 if lasted else None,
     )
-
-
-def _name(fact: Fact) -> str:
-    """A member as a person finds it: its id and the folder whose logs say it."""
-    if fact.node is None or fact.node == fact.source_node:
-        return fact.source_node
-    return f"{fact.node} ({fact.source_node})"
 
 
 # -- writable ----------------------------------------------------------------------------------------------------
@@ -584,14 +578,11 @@ def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
 
     A slave that stops to act by its own word has learned of a smaller id: somebody serves, whether its log shows it
     or not. The same holds where a member that follows learns whom it follows in that time, or where one that is up
-    never says what it does. A time after a slave acted that may be none, and is no longer than its end is uncertain, is
-    not told.
+    never says what it does.
     """
-    for gap in gaps(group, _last_heard(group)):
-        acted = services.acts(gap.before)
-        handed_over = acted and gap.before.end_cause in _SAID_SO
-        none = acted and gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + SECOND
-        if not handed_over and not none and not _served_unseen(group, gap):
+    for gap in gaps(group, _last_heard(group), inferred=services.acts):
+        handed_over = services.acts(gap.before) and gap.before.end_cause in _SAID_SO
+        if not handed_over and not _served_unseen(group, gap):
             yield gap
 
 
@@ -744,8 +735,8 @@ def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
         terms=(),
         start_time=attempt.since,
         end_time=attempt.until,
-        summary=f"Pre-online of {_name(attempt)} failed {attempt.failures} times in {between(least, most)}, "
-        f"{after_all}: last with {attempt.failed_at}{why}; it served nothing{state}.",
+        summary=f"Pre-online of {name_of(attempt.node, attempt.source_node)} failed {attempt.failures} times in "
+        f"{between(least, most)}, {after_all}: last with {attempt.failed_at}{why}; it served nothing{state}.",
         evidence=tuple(dict.fromkeys(e for e in (attempt.since_event, attempt.until_event) if e)),
         duration_min_ms=max(least, 0) // 1000,
         duration_max_ms=most // 1000,
@@ -756,7 +747,10 @@ def _stuck_finding(group: Group, attempt: PreOnlineAttempt) -> Finding:
 # -- coverage ----------------------------------------------------------------------------------------------------
 
 
-def _coverage(group: Group, services: _Services) -> Iterator[RuleCoverage]:
+def _coverage(group: Group, services: _Services, found: list[Finding]) -> Iterator[RuleCoverage]:
+    ends = sum(1 for tenure in group.tenures if not tenure.open)
+    yield counted(group, RuleId.LEADERLESS, found, ends, "a member that should have acted may have done so unseen")
+    yield log_gap_coverage(group)
     yield _overlap_coverage(group, services)
     yield _minimum_coverage(group, services)
     yield _writable_coverage(group, services)

@@ -130,7 +130,7 @@ class BrokerLog:
 
     def _on_owned(self, event: FoldEvent) -> None:
         code = self._temp.register_code if self._temp is not None and self._temp.node == event.node else None
-        self._own(event)
+        self._on_own_id(event)
         self._step(OWNED, event, event.node, code)
 
     def _on_apply_failed(self, event: FoldEvent) -> None:
@@ -169,7 +169,7 @@ class BrokerLog:
         else:
             self._step(result, event)
 
-    def _own(self, event: FoldEvent) -> None:
+    def _on_own_id(self, event: FoldEvent) -> None:
         self.says_own_id.append(event)
 
     def _new(self, event: FoldEvent) -> None:
@@ -190,8 +190,8 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "BRK_REG_SEND_ERR": BrokerLog._on_register_failed,
     "BRK_REG_NEXT_ERR": BrokerLog._on_next_failed,
     "BRK_REG_FILE_INVALID": BrokerLog._on_of_another,
-    "BRK_ROLE_DONE": BrokerLog._own,
-    "BRK_SLAVE_BEGIN": BrokerLog._own,
+    "BRK_ROLE_DONE": BrokerLog._on_own_id,
+    "BRK_SLAVE_BEGIN": BrokerLog._on_own_id,
     "BRK_STATE_SYNCED": BrokerLog._on_synced,
     "BRK_STATE_REGISTERED": BrokerLog._on_synced,
 }

@@ -8,7 +8,7 @@ from election_core.model.facts import Fact
 from election_core.model.rows import Row
 from election_core.protocols.bully.log import PROTOCOL
 from election_core.protocols.highest_id import rules as highest_id
-from election_core.protocols.highest_id.ranks import rank
+from election_core.protocols.highest_id.id_order import rank
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
-from election_core.judge.wording import seconds
+from election_core.judge.wording import name_of, seconds
 from election_core.model.catalogue import WARNING, RuleId
 from election_core.model.facts import LogCut
 from election_core.model.rows import Finding, RuleCoverage
@@ -23,7 +23,7 @@ def stuck_replicas(group: Group) -> Iterator[Finding]:
         if not _lasts(group, fact):
             continue
         name = fact.node or fact.source_node
-        who = name if name == fact.source_node else f"{name} ({fact.source_node})"
+        who = name_of(name, fact.source_node)
         state = (
             "its log has no point in common with its master's"
             if fact.nothing_in_common

@@ -46,9 +46,9 @@ def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]
 
     A process that lost its ``currterm`` file comes to a term again, and the lines of the first time may be missing.
     """
-    lives = begins.get(cause.source, [])
-    last = bisect_right(lives, cause.at) - 1
-    return last > 0 and lives[0] <= effect.since_by < lives[last]
+    starts = begins.get(cause.source, [])
+    last = bisect_right(starts, cause.at) - 1
+    return last > 0 and starts[0] <= effect.since_by < starts[last]
 
 
 def _led(facts: list[Fact], raised: Raises) -> Raises:

@@ -6,13 +6,13 @@ the decision used, never smaller (``DLedgerLeaderElector#maintainAsCandidate``).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either, undecidable
 from election_core.model.catalogue import RuleId
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
-from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.dledger.tables import (
     ANSWERS,
@@ -20,10 +20,11 @@ from election_core.protocols.dledger.tables import (
     HEARTBEAT_INTERVAL_MS,
     INTERNAL_ERROR,
     LARGER,
+    LATE_ROWS,
     MAX_HEARTBEAT_LEAK,
     NEVER_GIVEN,
     PASSED,
-    REVOTE_IMMEDIATELY,
+    ROUND_RESULTS,
     SAME,
     SHORTER_LEDGER,
     SMALLER,
@@ -32,8 +33,8 @@ from election_core.protocols.dledger.tables import (
     UNKNOWN,
     UNKNOWN_GROUP,
     UNKNOWN_MEMBER,
-    WAIT_TO_REVOTE,
     WAIT_TO_VOTE_NEXT,
+    Tally,
 )
 
 LATE_ANSWER = "an answer may have come between decision and printing"
@@ -87,69 +88,76 @@ def still_owed(parsed: FoldEvent, replies: Sequence[FoldEvent], owed: int) -> in
 
 
 def round_result(event: FoldEvent, answers: Answers | None) -> Iterator[Verdict]:
-    """The seven outcomes of a voting round (``DLedgerLeaderElector#maintainAsCandidate``, in its own order)."""
+    """The result of a round of votes, held against :data:`ROUND_RESULTS`.
+
+    Whether enough members voted for who passed is a rule of its own.
+    """
     if event.term is None or not event.member_count:
         return
-    quorum, accepted, not_ready = majority(event.member_count), event.accepted, event.not_ready
-    if accepted is None or not_ready is None or event.answered is None or event.bigger_ledger is None:
-        yield Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "the answers of the round are not counted in its line")
+    tally, quorum = _printed(event, event.term, event.member_count), majority(event.member_count)
+    if tally is None:
+        yield undecidable(RuleId.WRONG_ROUND_RESULT, "the answers of the round are not counted in its line")
     elif event.result == PASSED:
-        yield either(RuleId.LEADER_WITHOUT_QUORUM, accepted >= quorum)
-        yield Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
-    elif event.result == REVOTE_IMMEDIATELY:
-        yield _revote_immediately(event, accepted + not_ready, quorum, answers)
-    elif event.result == WAIT_TO_VOTE_NEXT:
-        yield _wait_to_vote_next(event, accepted + not_ready, quorum, answers)
-    elif event.result == WAIT_TO_REVOTE:
-        yield _wait_to_revote(event, event.answered - event.bigger_ledger, quorum, answers)
+        yield either(RuleId.LEADER_WITHOUT_QUORUM, tally.accepted >= quorum)
+        before_votes = takewhile(lambda row: row.result != PASSED, ROUND_RESULTS)
+        doubtful = any(row in LATE_ROWS and row.fits(tally, quorum) for row in before_votes)
+        yield Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if doubtful else (CONFORMS,)))
+    elif any(row.result == event.result for row in ROUND_RESULTS):
+        decided = replace(tally, valid=answers.valid, bigger_ledger=answers.bigger_ledger) if answers else None
+        verdict = _by_the_table(event.result, tally, decided, quorum, ended_early=_ended_early(event))
+        yield Verdict(RuleId.WRONG_ROUND_RESULT, *verdict)
     else:
-        yield Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "the result of the round is not a known one")
+        yield undecidable(RuleId.WRONG_ROUND_RESULT, "the result of the round is not a known one")
 
 
-def _lost(event: FoldEvent) -> bool:
-    """Whether somebody has a leader or a larger term: tested before any vote is counted."""
-    return bool(event.has_leader) or is_larger(event.max_term, event.term)
+def _printed(event: FoldEvent, term: int, members: int) -> Tally | None:
+    """The tally of a round's line: no counter was larger at the decision. Valid answers are not counted in it."""
+    accepted, not_ready, answered, bigger_ledger = event.accepted, event.not_ready, event.answered, event.bigger_ledger
+    if accepted is None or not_ready is None or answered is None or bigger_ledger is None:
+        return None
+    return Tally(
+        members=members,
+        term=term,
+        max_term=term if event.max_term is None else event.max_term,
+        answered=answered,
+        valid=answered,
+        accepted=accepted,
+        not_ready=not_ready,
+        bigger_ledger=bigger_ledger,
+        has_leader=bool(event.has_leader),
+    )
+
+
+def _by_the_table(
+    result: str | None, printed: Tally, decided: Tally | None, quorum: int, *, ended_early: bool
+) -> tuple[str] | tuple[str, str]:
+    """What the rows say of a result that is not :data:`PASSED`, read from the top, down to the last that gives it.
+
+    ``decided`` counts valid answers by the lines of the answers themselves, ``None`` where one is missing. Nothing can
+    have come between them and the decision where the round ``ended_early``.
+    """
+    rows = [row for row in ROUND_RESULTS if row.result != PASSED]
+    giving = [row for row in rows if row.result == result]
+    if all(row in LATE_ROWS and not row.fits(printed, quorum) for row in giving):
+        return (VIOLATES,)
+    for row in rows[: rows.index(giving[-1]) + 1]:
+        fits, fitted = row.fits(printed, quorum), decided is not None and row.fits(decided, quorum)
+        if row in giving:
+            if fits or fitted:
+                return (CONFORMS,)
+        elif row in LATE_ROWS:
+            if fits:
+                return UNDECIDABLE, LATE_ANSWER
+        elif fitted and ended_early:
+            return (VIOLATES,)
+    if decided is None:
+        return UNDECIDABLE, "valid answers are not counted, and not all are printed"
+    return (VIOLATES,) if ended_early else (UNDECIDABLE, LATE_ANSWER)
 
 
 def _ended_early(event: FoldEvent) -> bool:
     """Whether the round did not wait for its time to be over: then all that it waited for was counted."""
     return event.duration_ms is not None and event.duration_ms * _MILLISECOND < _SHORTEST_WAIT
-
-
-def _too_few(event: FoldEvent, quorum: int, answers: Answers | None) -> bool:
-    """Whether so few answers were valid, or of members that are not ahead, that no other result was possible."""
-    return answers is not None and answers.level < quorum and _ended_early(event)
-
-
-def _revote_immediately(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
-    """Enough voters only have to raise their term."""
-    if waiting < quorum or (_too_few(event, quorum, answers) and not _lost(event)):
-        return Verdict(RuleId.WRONG_ROUND_RESULT, VIOLATES)
-    return Verdict(RuleId.WRONG_ROUND_RESULT, *((UNDECIDABLE, LATE_ANSWER) if _lost(event) else (CONFORMS,)))
-
-
-def _wait_to_vote_next(event: FoldEvent, waiting: int, quorum: int, answers: Answers | None) -> Verdict:
-    """A larger term was heard, or nobody could win."""
-    if is_larger(event.max_term, event.term):
-        return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
-    if event.has_leader:
-        return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
-    if _too_few(event, quorum, answers):
-        return Verdict(RuleId.WRONG_ROUND_RESULT, VIOLATES)
-    return Verdict(RuleId.WRONG_ROUND_RESULT, *((CONFORMS,) if waiting < quorum else (UNDECIDABLE, LATE_ANSWER)))
-
-
-def _wait_to_revote(event: FoldEvent, level: int, quorum: int, answers: Answers | None) -> Verdict:
-    """Somebody has a leader, too few answered, or too many have the longer log: ``level`` answers are of others."""
-    if is_larger(event.max_term, event.term):
-        return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, LATE_ANSWER)
-    if event.has_leader or level < quorum:
-        return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
-    if answers is None:
-        return Verdict(RuleId.WRONG_ROUND_RESULT, UNDECIDABLE, "valid answers are not counted, and not all are printed")
-    if answers.level < quorum:
-        return Verdict(RuleId.WRONG_ROUND_RESULT, CONFORMS)
-    return Verdict(RuleId.WRONG_ROUND_RESULT, *((VIOLATES,) if _ended_early(event) else (UNDECIDABLE, LATE_ANSWER)))
 
 
 # -- answers of voters -------------------------------------------------------------------------------------------

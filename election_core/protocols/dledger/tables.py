@@ -1,8 +1,9 @@
 """What a DLedger member decides, as literal tables: votes, rounds, heartbeats.
 
 Each table is read from the top, and the first row that fits decides (``DLedgerLeaderElector``, 0.3.1.2, in its own
-order). The machine runs on these tables, and a broken world takes a row away or bends one. The judge holds the answers
-that logs show against what the same rows can answer at all (:data:`ANSWERS`).
+order). The machine runs on these tables, and a broken world takes a row away or bends one. The judge holds what logs
+show against the same rows: answers against what they can answer at all (:data:`ANSWERS`), the results of rounds against
+:data:`ROUND_RESULTS` row by row.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -213,6 +214,31 @@ ROUND_RESULTS: tuple[RoundResult, ...] = (
 def round_outcome(results: tuple[RoundResult, ...], tally: Tally, quorum: int) -> RoundResult:
     """The first row that fits."""
     return next(row for row in results if row.fits(tally, quorum))
+
+
+def _answered_once_more() -> Iterator[tuple[Tally, Tally]]:
+    """Each tally that a round of three members may come to, and the one that it becomes by one more answer."""
+    asked = 1
+    answers = (
+        (EXPIRED_TERM, asked + 1),
+        *((answer, asked) for answer in (*ANSWERS, UNKNOWN) if answer != EXPIRED_TERM),
+    )
+    tallies = {Tally(members=3, term=asked, max_term=asked)}
+    for _ in range(3):
+        more = {(tally, tally.counting(answer, term)) for tally in tallies for answer, term in answers}
+        yield from more
+        tallies = {tally for _, tally in more}
+
+
+LATE_ROWS: frozenset[RoundResult] = frozenset(
+    row
+    for row in ROUND_RESULTS
+    if any(row.fits(after, 2) and not row.fits(before, 2) for before, after in _answered_once_more())
+)
+"""The rows that an answer can bring about: one that fits a later tally need not have fitted when the round was decided.
+
+Every other row can only cease to fit: one that fits a later tally fitted then too.
+"""
 
 
 # -- heartbeats ------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from election_core.model.facts import Alive, Candidacy, Fact, MessageReceived, M
 from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.model.timing import Timeout
 from election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, StillLeads
-from election_core.protocols.highest_id.ranks import higher, rank
+from election_core.protocols.highest_id.id_order import higher, rank
 
 ON_ITS_WAY = Timeout.ON_ITS_WAY.us
 """A message that arrives at all arrives in this time."""
@@ -139,7 +139,7 @@ def _missed(group: Group) -> Iterator[tuple[str, Moment]]:
 
 def _followed_again(group: Group, leader: str, missed: Moment) -> bool:
     """Whether somebody surely began to follow a leader after it was missed, and before it started anew."""
-    starts = [since(life) for life in _lives(group, leader)]
+    starts = [since(life) for life in _alive_times(group, leader)]
     for role in group.roles:
         if (role.role, role.leader) == (FOLLOWER, leader) and group.clocks.elapsed(missed, since(role))[1] > 0:
             between = (group.clocks.elapsed(missed, start)[1] > 0 for start in starts)
@@ -252,7 +252,7 @@ class _Verdict:
         )
 
 
-def _lives(group: Group, node: str) -> list[Alive]:
+def _alive_times(group: Group, node: str) -> list[Alive]:
     return sorted((fact for fact in group.of(Alive) if fact.node == node), key=lambda fact: fact.since)
 
 
@@ -272,7 +272,7 @@ def _lived_through(group: Group, node: str, begin: Moment, win: Candidacy) -> bo
         last is not None
         and clocks.elapsed(since(life), begin)[0] > 0
         and clocks.elapsed(end, Moment(last, last, life.source_node))[0] > 0
-        for life in _lives(group, node)
+        for life in _alive_times(group, node)
         # The last event of a life; what `election_core.judge.silent_logs` adds to it is no sign of life.
         if (last := life.sure_until) is not None
     )
@@ -281,7 +281,7 @@ def _lived_through(group: Group, node: str, begin: Moment, win: Candidacy) -> bo
 def _was_away(group: Group, node: str, win: Candidacy) -> bool:
     """Whether a node surely was not up when an election ended: it had stopped, and came back later or never."""
     clocks, begin, end = group.clocks, since(win), until(win) or since(win)
-    incarnations = _lives(group, node)
+    incarnations = _alive_times(group, node)
     for number, life in enumerate(incarnations):
         stopped = until(life)
         following = incarnations[number + 1] if number + 1 < len(incarnations) else None

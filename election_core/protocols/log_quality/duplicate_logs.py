@@ -107,6 +107,7 @@ def _copied(original: Shipped, copy: Shipped) -> Fact:
         until_event=None,
         bound_ms=first.bound_ms,
         ordinal=0,
+        speaker=None,
         original=original.source,
         evidence=tuple(line for line in (first.since_event,) if line),
     )

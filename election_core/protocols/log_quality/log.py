@@ -4,11 +4,22 @@ A source is judged in the group of which its process is a member, as the facts o
 server, which is a member of none, and a process whose group nothing tells, only where there is something to say.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import BROKER, CONTROLLER, ETCD, NAMESERVER, UNIDENTIFIED, ZOOKEEPER, process_of
+from election_core.fold.identity import (
+    BROKER,
+    CONTROLLER,
+    CONTROLLER_GROUP,
+    ETCD,
+    NAMESERVER,
+    UNIDENTIFIED,
+    ZOOKEEPER,
+    NamedId,
+    process_of,
+)
+from election_core.fold.members import speak_at_once
 from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
 from election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_core.model.facts import Alive, ClockSteppedBack, Fact
@@ -23,7 +34,8 @@ STEPPED_LINES = 3
 begun before the process was frozen."""
 ONE_STEP = Timeout.ONE_STEP.us
 
-BROKER_SET, DLEDGER_GROUP, DLEDGER_MEMBER, SERVER = "broker set", "DLedger group", "DLedger member", "server id"
+BROKER_SET, BROKER_ID, ADDRESS, DLEDGER_GROUP = "broker set", "broker id", "address", "DLedger group"
+DLEDGER_MEMBER, SERVER = "DLedger member", "server id"
 _IDENTITY_SETTINGS = {
     "brokerName": BROKER_SET,
     "controllerDLegerSelfId": DLEDGER_MEMBER,
@@ -136,7 +148,6 @@ class SourcesLog:
         homes = _homes(stated)
         for process in STREAM_OF:
             yield from self._of_process(process, homes.get(process), speaker)
-        yield from self._steps(speaker, homes, {fact.replica_group for _, fact in stated})
         yield from _members(speaker, stated)
         yield from _listed(speaker, stated)
 
@@ -156,11 +167,15 @@ class SourcesLog:
                 name=name,
                 evidence=(event.event_id,),
             )
+        yield from _at_once(speaker, process, emit)
 
-    def _steps(self, speaker: Speaker, homes: Mapping[str, Alive], groups: set[str]) -> Iterator[Fact]:
-        """Each step of the clock, in every group that the source speaks of."""
+    def clock_steps(
+        self, speaker: Speaker, stated: list[tuple[str, Fact]], processes: Collection[str]
+    ) -> Iterator[Fact]:
+        """Each step of the clock that the ``processes`` show, in every group that the source speaks of."""
+        homes, groups = _homes(stated), {fact.replica_group for _, fact in stated}
         home_groups = {home.replica_group for home in homes.values()}
-        for step in _distinct(self.steps):
+        for step in _distinct([step for step in self.steps if process_of(step.stream) in processes]):
             for group in sorted(groups | home_groups) or [_group_of(process_of(step.stream), None, speaker)]:
                 member = group in home_groups or not home_groups
                 process = process_of(step.stream)
@@ -185,11 +200,32 @@ def _homes(stated: Iterable[tuple[str, Fact]]) -> dict[str, Alive]:
 def _group_of(process: str, home: Alive | None, speaker: Speaker) -> str:
     if home is not None:
         return home.replica_group
-    return speaker.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
+    controllers = CONTROLLER_GROUP if speaker.identity.controllers else None
+    named = {BROKER: speaker.identity.broker_set, CONTROLLER: controllers}
+    return named.get(process) or speaker.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
 
 
 def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> FactWriter:
     return speaker.about(group, PROTOCOL, STREAM_OF.get(process, ""), lambda _: home.node if home else None)
+
+
+def crowds(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
+    """The processes whose lines are those of several members and mostly name none, with three lines that prove it."""
+    named = {BROKER: speaker.identity.ids, CONTROLLER: speaker.identity.controllers}
+    found = {process: speak_at_once(lines, speaker.incarnations.get(process, [])) for process, lines in named.items()}
+    return {process: lines for process, lines in found.items() if lines}
+
+
+def _at_once(speaker: Speaker, process: str, emit: FactWriter) -> Iterator[Fact]:
+    """The names of a process that is several; one that changes with a new life is no contradiction."""
+    for number, line in enumerate(crowds(speaker).get(process, ())):
+        yield Claim(
+            *emit.during(emit.node_at(line.at), line.at, line.at + SECOND, line.event_id, ordinal=number),
+            process=process,
+            name_kind=BROKER_ID if process == BROKER else ADDRESS,
+            name=line.node,
+            evidence=(line.event_id,),
+        )
 
 
 def _distinct(steps: list[ClockStep]) -> list[ClockStep]:
@@ -221,13 +257,13 @@ def _members(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]
 def _listed(speaker: Speaker, stated: list[tuple[str, Fact]]) -> Iterator[Fact]:
     """Whether the log agrees with the inventory, where both say whom it speaks for."""
     listed = speaker.listed
-    lives = [fact for _, fact in stated if isinstance(fact, Alive) and fact.replica_group != UNIDENTIFIED]
-    if not lives or listed.replica_group is None:
+    alive = [fact for _, fact in stated if isinstance(fact, Alive) and fact.replica_group != UNIDENTIFIED]
+    if not alive or listed.replica_group is None:
         return
-    of_group = [life for life in lives if life.replica_group == listed.replica_group]
+    of_group = [life for life in alive if life.replica_group == listed.replica_group]
     names = {life.node for life in of_group if life.node is not None}
     agrees = bool(of_group) and (listed.member is None or not names or listed.member in names)
-    shown = next((life for life in of_group or lives if life.node is not None), (of_group or lives)[0])
+    shown = next((life for life in of_group or alive if life.node is not None), (of_group or alive)[0])
     emit = speaker.about(shown.replica_group, PROTOCOL, "", lambda _: None)
     yield ListedAs(
         *emit.during(shown.node, shown.since, shown.since_by, shown.since_event),

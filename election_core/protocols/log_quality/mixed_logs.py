@@ -1,17 +1,42 @@
 """Logs of several members in one folder: what breaks a rule there may be the order of two logs, and no member's own.
 
 While a source contradicts itself about who it is (``IDENTITY_CONTRADICTION``), rules about one node's own order cannot
-be judged by it: they answer *undecidable*.
+be judged by it: they answer *undecidable*. Members that name themselves in each line are read apart all the same
+(:mod:`election_core.fold.members`). Each wrote by a clock of its own, so each is a source of its own for the judge.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from election_core.fold.checks import UNDECIDABLE, VIOLATES
 from election_core.model.facts import Fact, LineBrokeRule, RuleChecked, TermWentBack
+from election_core.model.rows import LockHold, MetadataVersion, RoleInterval, Row
 from election_core.protocols.log_quality.facts import Claim
 
 WHY = "logs of several members in one folder, or a machine that was given to another member"
+
+
+def sources_apart(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts, each member of several in one source as a source of its own."""
+    return [replace(fact, source_node=_own_source(fact)) if fact.speaker else fact for fact in facts]
+
+
+def sources_again(rows: Iterable[Row], facts: Iterable[Fact]) -> Iterator[Row]:
+    """The rows with the sources that hold the logs, of facts that :func:`sources_apart` gave."""
+    folders = {fact.source_node: _folder(fact) for fact in facts if fact.speaker}
+    for row in rows:
+        if isinstance(row, RoleInterval | LockHold | MetadataVersion) and row.source_node in folders:
+            yield replace(row, source_node=folders[row.source_node])
+        else:
+            yield row
+
+
+def _own_source(fact: Fact) -> str:
+    return f"{fact.source_node}/{fact.speaker}"
+
+
+def _folder(fact: Fact) -> str:
+    return fact.source_node.removesuffix(f"/{fact.speaker}") if fact.speaker else fact.source_node
 
 
 def undoubted(facts: Iterable[Fact]) -> list[Fact]:
@@ -25,9 +50,9 @@ def undoubted(facts: Iterable[Fact]) -> list[Fact]:
     if not mixed:
         return every
     return [
-        _not_told(fact) if fact.source_node in mixed else fact
+        _not_told(fact) if _folder(fact) in mixed else fact
         for fact in every
-        if fact.source_node not in mixed or not isinstance(fact, TermWentBack | LineBrokeRule)
+        if _folder(fact) not in mixed or not isinstance(fact, TermWentBack | LineBrokeRule)
     ]
 
 

@@ -10,7 +10,7 @@ from election_core.fold.versions import ReleaseClaim, range_of
 from election_core.judge.clock import Clocks, Step
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, least_together
-from election_core.judge.wording import seconds
+from election_core.judge.wording import name_of, seconds
 from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
 from election_core.model.facts import ClockSteppedBack, Fact
 from election_core.model.rows import Finding, Row
@@ -36,10 +36,6 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group = group_of(facts, clocks)
     yield from _unknown_releases(group)
     yield from _identities(group)
-
-
-def _name(fact: Fact) -> str:
-    return fact.source_node if fact.node in (None, fact.source_node) else f"{fact.node} ({fact.source_node})"
 
 
 # -- releases -------------------------------------------------------------------------------------------------------
@@ -84,8 +80,8 @@ def _unknown_release(group: Group, unknown: list[Release]) -> Finding:
         terms=(),
         start_time=first.since,
         end_time=None,
-        summary=f"{_name(first)} says to be {system} {releases}; the releases {range_of(system)} are known. What it "
-        "words differently is not understood.",
+        summary=f"{name_of(first.node, first.source_node)} says to be {system} {releases}; the releases "
+        f"{range_of(system)} are known. What it words differently is not understood.",
         evidence=tuple(line for fact in unknown for line in fact.evidence),
     )
 
@@ -153,10 +149,10 @@ def _same_member(group: Group) -> Iterator[Finding]:
     for fact in group.of(SpeaksFor):
         by_member.setdefault((fact.member_of, fact.node or ""), []).append(fact)
     seen: set[tuple[str, ...]] = set()
-    for (_, member), lives in sorted(by_member.items()):
-        if len({life.source_node for life in lives}) == 1:
+    for (_, member), spoken_for in sorted(by_member.items()):
+        if len({speaks.source_node for speaks in spoken_for}) == 1:
             continue
-        for first, second in combinations(lives, 2):
+        for first, second in combinations(spoken_for, 2):
             who = (member, *sorted((first.source_node, second.source_node)))
             if first.source_node == second.source_node or who in seen:
                 continue

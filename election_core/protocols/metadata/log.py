@@ -163,7 +163,7 @@ class MetadataLog:
 
     def _acting(self, emit: FactWriter) -> Iterator[Fact]:
         """Periods in which this slave had the smallest id (BrokerController#onMinBrokerChange); a master never acts."""
-        for number, life in enumerate(emit.incarnations):
+        for number, incarnation in enumerate(emit.incarnations):
             begun: FoldEvent | None = None
             for event in (e for e in self.smallest if incarnation_at(emit.incarnations, e.at) == number):
                 node = emit.node_at(event.at)
@@ -175,17 +175,19 @@ class MetadataLog:
                     yield _period(emit, begun, end, SMALLER_ID, event.peer)
                     begun = None
             if begun is not None:
-                yield _period(emit, begun, *_end_of(life))
+                yield _period(emit, begun, *_end_of(incarnation))
 
     def _returns(self, emit: FactWriter, identity: Identity) -> Iterator[Fact]:
         """The moments from which on this broker served, and what it had done before."""
         switched_on = {incarnation_at(emit.incarnations, e.at) for e in self.serving if e.kind != "PRE_NOT_NEEDED"}
         for event in self.serving:
-            life = incarnation_at(emit.incarnations, event.at)
-            if event.kind == "PRE_NOT_NEEDED" and life in switched_on:
+            incarnation = incarnation_at(emit.incarnations, event.at)
+            if event.kind == "PRE_NOT_NEEDED" and incarnation in switched_on:
                 continue  # its isolation had ended before, another way
             causes = [
-                e for e in self.before_online if incarnation_at(emit.incarnations, e.at) == life and _explains(e, event)
+                e
+                for e in self.before_online
+                if incarnation_at(emit.incarnations, e.at) == incarnation and _explains(e, event)
             ]
             cause = _BEFORE_SERVING[causes[-1].kind] if causes else None
             if cause is None and event.kind == "BRK_SERVICE_ON" and (event.thread or "").rpartition("#")[2] == "main":
@@ -316,18 +318,26 @@ def _marks(incarnations: list[Incarnation], periods: list[Fact]) -> set[int]:
     """When something happened to the broker: it started, fell silent, was last seen, served, acted."""
     marks = {
         time
-        for life in incarnations
-        for time in (life.first_seen, life.last_seen, *(t for hole in life.silences for t in (hole.begin, hole.end)))
+        for incarnation in incarnations
+        for time in (
+            incarnation.first_seen,
+            incarnation.last_seen,
+            *(t for hole in incarnation.silences for t in (hole.begin, hole.end)),
+        )
     }
     return marks | {time for fact in periods for time in (fact.since, fact.until) if time is not None}
 
 
-def _end_of(life: Incarnation) -> tuple[tuple[int | None, int | None, str | None], str | None, None]:
+def _end_of(incarnation: Incarnation) -> tuple[tuple[int | None, int | None, str | None], str | None, None]:
     """How an acting period ends with the life of its process."""
-    if life.stop is not None:
-        return (life.stop, max(life.stop, life.last_seen) + SECOND, life.stop_event), STOPPED, None
-    if life.next_start is not None:
-        return (life.last_seen, life.next_start, life.next_start_event), DIED, None
+    if incarnation.stop is not None:
+        return (
+            (incarnation.stop, max(incarnation.stop, incarnation.last_seen) + SECOND, incarnation.stop_event),
+            STOPPED,
+            None,
+        )
+    if incarnation.next_start is not None:
+        return (incarnation.last_seen, incarnation.next_start, incarnation.next_start_event), DIED, None
     return (None, None, None), None, None
 
 

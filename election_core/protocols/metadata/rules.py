@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
+from election_core.judge.wording import name_of
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
 from election_core.model.facts import Alive, Fact
 from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
@@ -106,6 +107,16 @@ class HandOver:
     died: int | None
     restarted: bool
     reversed: tuple[ReverseSynced, ...]
+
+    @property
+    def name(self) -> str:
+        """Who took over, as a person finds it."""
+        return name_of(self.node, self.source)
+
+    @property
+    def left_name(self) -> str:
+        """The acting master, as a person finds it."""
+        return name_of(self.left.node, self.left.source_node)
 
     @property
     def taken(self) -> frozenset[str]:
@@ -289,9 +300,9 @@ def _life_before(returned: BeganToServe | None, source: str, group: Group) -> tu
     """When the process that returned was started, and when the one before it was last seen."""
     if returned is None:
         return None, None
-    lives = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
-    started = lives[-1].since if lives else None
-    return started, lives[-2].until if len(lives) > 1 else None
+    alive = [fact for fact in group.of(Alive) if fact.source_node == source and fact.since <= returned.since]
+    started = alive[-1].since if alive else None
+    return started, alive[-2].until if len(alive) > 1 else None
 
 
 # -- offsets ---------------------------------------------------------------------------------------------------
@@ -321,7 +332,7 @@ def _lost_offsets(
             verdicts.conforms += 1
             continue
         for count in {RuleId.METADATA_ROLLBACK: rollback, verdicts.rule: verdicts}.values():
-            count.violates += 1
+            count.violates += len(losses)
         for loss in losses:
             lower = _offset_finding(hand_over, kind, loss, stale.rule) if verdicts is stale else None
             yield kind, lower, _offset_finding(hand_over, kind, loss, rollback.rule)
@@ -459,9 +470,9 @@ def _offset_finding(hand_over: HandOver, kind: str, loss: Loss, rule: RuleId) ->
         terms=(),
         start_time=hand_over.end.at,
         end_time=hand_over.end.at,
-        summary=f"{OFFSETS[kind]}{of} {verb} when {_name(hand_over.node, hand_over.source)} took over from the acting "
-        f"master {_name(left.node, left.source_node)} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
-        f"{_messages(loss.size)} may be {repeated} again{healed}.",
+        summary=f"{OFFSETS[kind]}{of} {verb} when {hand_over.name} took over from the acting "
+        f"master {hand_over.left_name} ({hand_over.how(kind)}): {', '.join(listed[:SHOWN])}{more}. "
+        f"{_so_many_messages(loss.size)} may be {repeated} again{healed}.",
         evidence=_evidence(hand_over, [item for entry, _, shown in loss.entries[:SHOWN] for item in (entry, shown)]),
         messages_repeated=loss.size,
         offset_before=farthest[0].offset,
@@ -534,8 +545,8 @@ def _older_finding(hand_over: HandOver, kind: str, held: Table, read: Table) -> 
         terms=(),
         start_time=hand_over.end.at,
         end_time=hand_over.end.at,
-        summary=f"{_name(hand_over.node, hand_over.source)} took over the {OFFSETS[kind].lower()} of the acting master "
-        f"{_name(left.node, left.source_node)} although their version is smaller than its own: {versions}.",
+        summary=f"{hand_over.name} took over the {OFFSETS[kind].lower()} of the acting master "
+        f"{hand_over.left_name} although their version is smaller than its own: {versions}.",
         evidence=tuple(dict.fromkeys(event for event in events if event)),
     )
 
@@ -592,8 +603,8 @@ def _name_finding(
         terms=(),
         start_time=hand_over.end.at,
         end_time=hand_over.end.at,
-        summary=f"{made} on the acting master {_name(left.node, left.source_node)} went missing: "
-        f"{_name(hand_over.node, hand_over.source)}, which took over, does not have {listed}. The former acting master "
+        summary=f"{made} on the acting master {hand_over.left_name} went missing: "
+        f"{hand_over.name}, which took over, does not have {listed}. The former acting master "
         f"{copied} what the new one lacks with its next copy of the tables.",
         evidence=tuple(dict.fromkeys(event for event in events if event is not None)),
     )
@@ -629,8 +640,8 @@ def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdict
         terms=(),
         start_time=returned.since,
         end_time=max(returned.since, hand_over.end.at),
-        summary=f"{_name(hand_over.node, hand_over.source)} came back {_WITHOUT[returned.cause]} while "
-        f"{_name(left.node, left.source_node)} acted as master, so nothing was taken over from it; {went_back}.",
+        summary=f"{hand_over.name} came back {_WITHOUT[returned.cause]} while "
+        f"{hand_over.left_name} acted as master, so nothing was taken over from it; {went_back}.",
         evidence=_evidence(hand_over, []),
     )
 
@@ -656,12 +667,8 @@ def _implied(finding: Finding, by: Finding | None) -> Finding:
     return replace(finding, implied_by=None if by is None else by.finding_id)
 
 
-def _messages(number: int) -> str:
+def _so_many_messages(number: int) -> str:
     return "One message" if number == 1 else f"Up to {number} messages"
-
-
-def _name(node: str | None, source: str) -> str:
-    return source if node is None or node == source else f"{node} ({source})"
 
 
 def _version(fact: TableCopied) -> Version:

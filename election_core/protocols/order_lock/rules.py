@@ -30,7 +30,7 @@ from election_core.fold.process_runs import SILENCE
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import SILENT_END, Group, group_of, since, until
-from election_core.judge.wording import between
+from election_core.judge.wording import between, name_of
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, Fact, Silence
 from election_core.model.rows import Finding, LockHold, Row, RuleCoverage
@@ -62,6 +62,11 @@ class Hold:
     end: Moment | None
     needed: int | None
     present: bool
+
+    @property
+    def name(self) -> str:
+        """The broker, as a person finds it."""
+        return name_of(self.broker, self.source)
 
     @property
     def settled(self) -> Moment:
@@ -115,8 +120,8 @@ def _entries(group: Group) -> Iterator[Hold]:
     strict = {mode for mode, _ in modes}
     quorums = {needed for _, needed in modes if needed is not None}
     ends = _ends_of_logs(group)
-    for logged in group.of(LockHeld):
-        fact = logged
+    for held in group.of(LockHeld):
+        fact = held
         if fact.strict is None and len(strict) == 1:
             fact = replace(fact, strict=next(iter(strict)))
         if fact.needed is None and fact.strict is not None and len(strict) == 1 and len(quorums) == 1:
@@ -173,11 +178,11 @@ class Elsewhere:
 
     def __init__(self, moments: Iterable[Moment], clocks: Clocks) -> None:
         self._clocks = clocks
-        self._own: dict[str, list[Moment]] = {}
+        self._by_source: dict[str, list[Moment]] = {}
         for moment in sorted(moments, key=_at):
-            self._own.setdefault(moment.source, []).append(moment)
+            self._by_source.setdefault(moment.source, []).append(moment)
         self._longest = max(
-            (moment.by - moment.at for of_source in self._own.values() for moment in of_source), default=0
+            (moment.by - moment.at for of_source in self._by_source.values() for moment in of_source), default=0
         )
 
     def after(self, begin: Moment) -> Iterator[Moment]:
@@ -185,7 +190,7 @@ class Elsewhere:
 
         Those that begin before the end of that one come too; what is still later is not the next.
         """
-        for source, moments in self._own.items():
+        for source, moments in self._by_source.items():
             if source == begin.source:
                 continue
             first: Moment | None = None
@@ -511,12 +516,8 @@ def _end_of(episode: list[Double]) -> int | None:
     return max(known) if len(known) == len(ends) else None
 
 
-def _name(hold: Hold) -> str:
-    return hold.broker if hold.broker == hold.source else f"{hold.broker} ({hold.source})"
-
-
 def _where(double: Double, client: str) -> str:
-    brokers = [_name(hold) for hold in double.grants if hold.client == client]
+    brokers = [hold.name for hold in double.grants if hold.client == client]
     return f"{client} at broker{'s' if len(brokers) > 1 else ''} {', '.join(brokers)}"
 
 
@@ -560,7 +561,7 @@ def _without_quorum(group: Group, partial: list[Hold]) -> Iterator[Finding]:
             terms=(),
             start_time=first.begin.at,
             end_time=None,
-            summary=f"Broker {_name(first)} made lock entries of {client} for {_queues(h.key for h in holds)} of "
+            summary=f"Broker {first.name} made lock entries of {client} for {_queues(h.key for h in holds)} of "
             f"{consumers}, but {', '.join(silent)} did not answer: less than the {first.needed} grants that the "
             "strict mode asks for. The client does not hold the lock, and the entries stay until they expire.",
             evidence=tuple(dict.fromkeys((*_evidence(holds), *(e for h in holds for e in h.fact.evidence)))),
@@ -639,7 +640,7 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
         terms=(),
         start_time=second.begin.at,
         end_time=None,
-        summary=f"{locks} at broker {_name(first)} went {to} at broker {_name(second)}, which knew nothing of the "
+        summary=f"{locks} at broker {first.name} went {to} at broker {second.name}, which knew nothing of the "
         "first lock, before its holder can have let it go. In non-strict mode nothing keeps another client out then.",
         evidence=_evidence(hold for move in episode for hold in move),
         implied_by=implied,

@@ -31,8 +31,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """All rows of one Raft group: an etcd cluster, or the JRaft controllers, whose votes are not read."""
     group = group_of(facts, clocks)
     broken = ((fact, _broken(fact)) for fact in group.of(RaftRuleBroken))
-    quiet = any(True for _ in group.of(QuietLog))
-    yield from raft_family.rows_of(group, broken, _end_of_all_logs if quiet else None)
+    has_quiet_log = any(True for _ in group.of(QuietLog))
+    yield from raft_family.rows_of(group, broken, _end_of_all_logs if has_quiet_log else None)
 
 
 def _broken(fact: RaftRuleBroken) -> str:

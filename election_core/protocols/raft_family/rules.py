@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from election_core.judge.availability import availability
 from election_core.judge.clock import Moment
-from election_core.judge.coverage import coverage, summed, tallies_of
+from election_core.judge.coverage import coverage, regression_coverage, summed, tallies_of
 from election_core.judge.group import Group, since
 from election_core.judge.leaderless import NoIncident
 from election_core.judge.overlap import overlap_coverage
@@ -170,9 +170,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
     yield coverage(group, RuleId.LEADER_KEPT_WITHOUT_QUORUM, len(gave_up - kept), len(kept))
-    back = sum(1 for _ in group.of(TermWentBack))
-    in_terms = {role.source_node for role in group.roles if role.term is not None}
-    yield coverage(group, RuleId.TERM_REGRESSION, max(len(in_terms) - back, 0), back)
+    yield regression_coverage(group)
     voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
     doubled = sum(1 for _ in votes.double_votes(group, []))
     yield coverage(group, RuleId.DOUBLE_VOTE, len(voters) - doubled, doubled)

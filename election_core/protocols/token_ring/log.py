@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.highest_id.facts import ELECTION, RESULT
+from election_core.protocols.highest_id.id_order import higher, highest
 from election_core.protocols.highest_id.log import CoordinatorLog, Move, NodeLog
-from election_core.protocols.highest_id.ranks import higher, highest
 
 PROTOCOL = "token_ring"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from election_core.judge.clock import Clocks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, group_of, since, until
-from election_core.judge.wording import seconds
+from election_core.judge.wording import name_of, seconds
 from election_core.model.catalogue import INFO, PROVEN, RuleId
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, Row
@@ -40,7 +40,7 @@ def _lasted(group: Group, fact: AnsweredTooLate) -> tuple[int, int]:
 
 def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
     name, end = fact.node or fact.source_node, until(fact)
-    who = name if name == fact.source_node else f"{name} ({fact.source_node})"
+    who = name_of(name, fact.source_node)
     least, most = _lasted(group, fact)
     writes = "a write" if fact.count == 1 else f"{fact.count} writes"
     slow = f" (a put took up to {seconds(fact.slowest_ms * US_PER_MS)})" if fact.slowest_ms is not None else ""

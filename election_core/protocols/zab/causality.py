@@ -53,6 +53,6 @@ def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:
 
 def _of_an_earlier_life(heard: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:
     """Whether a vote may have been heard from an earlier life of its sender, of which lines are missing."""
-    lives = begins.get(cause.source, [])
-    last = bisect_right(lives, cause.at) - 1
-    return last > 0 and heard.since_by < lives[last]
+    starts = begins.get(cause.source, [])
+    last = bisect_right(starts, cause.at) - 1
+    return last > 0 and heard.since_by < starts[last]

@@ -14,7 +14,7 @@ from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
 from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import RuleTally, coverage, summed, tallies_of
+from election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
 from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_core.judge.overlap import overlap_coverage
@@ -362,14 +362,17 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     led = {tenure.term for tenure in group.tenures}
     double = {found.terms[0] for found in same_term(group, "epoch")}
     yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
-    yield from summed(group, [*tallies_of(group), *(_told(_compared(group, win)) for win in group.of(Candidacy))])
+    yield from summed(
+        group, [*tallies_of(group), *(_winner_tally(_compared(group, win)) for win in group.of(Candidacy))]
+    )
+    yield regression_coverage(group)
     yield overlap_coverage(group, lambda _: False)
 
 
 _NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its election is not certain"
 
 
-def _told(compared: _Comparison) -> RuleTally:
+def _winner_tally(compared: _Comparison) -> RuleTally:
     if compared.behind:
         return RuleId.ZAB_WRONG_WINNER, VIOLATES, None, 1
     if compared.unknown:

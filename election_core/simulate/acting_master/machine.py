@@ -1,7 +1,7 @@
 """Brokers of a set with a configured master, and their name servers, as a machine that runs.
 
 Sources: RocketMQ 5.3 ``BrokerController``, ``BrokerPreOnlineService``, ``SlaveSynchronize``, ``RouteInfoManager``;
-the rules that judge logs stand in :mod:`.decisions`.
+the rules that judge logs stand in :mod:`election_core.protocols.acting_master.tables`.
 
 Consumers that lock queues are clients of it (:mod:`election_core.simulate.order_lock.machine`).
 
@@ -154,7 +154,7 @@ class WhoLives:
 
 
 @dataclass(frozen=True, slots=True)
-class Lives:
+class LivingMembers:
     """The members that a name server knows."""
 
     members: Members
@@ -408,7 +408,7 @@ def _on_server(turn: _ServerTurn, incoming: Input) -> None:
         case Heard(sender, Heartbeat()):
             _heard_of(turn, sender)
         case Heard(_, WhoLives(before_online)):
-            turn.answer(Lives(_members(turn), before_online))
+            turn.answer(LivingMembers(_members(turn), before_online))
         case Heard(_, WhoIsMaster()):
             members = _members(turn)
             turn.answer(Route(members[0][1] if members else None))
@@ -551,7 +551,7 @@ def _on_poll_time(turn: _BrokerTurn) -> None:
     turn.ask(turn.server, WhoLives(before_online=False))
 
 
-def _on_lives(turn: _BrokerTurn, _: str, reply: Lives) -> None:
+def _on_living_members(turn: _BrokerTurn, _: str, reply: LivingMembers) -> None:
     if reply.before_online:
         _prepare_among(turn, reply.members)
         return
@@ -904,7 +904,7 @@ def _ignored(_turn: _BrokerTurn, _to: str, _message: Hashable, _refused: bool) -
 
 _HEARD: dict[type, Callable[[_BrokerTurn, str, Any], None]] = {
     Registered: _on_registered,
-    Lives: _on_lives,
+    LivingMembers: _on_living_members,
     FromMe: _on_from_me,
     WhereFrom: _on_where_from,
     Agreed: _on_agreed,

@@ -25,7 +25,7 @@ REGISTERED = "REGISTERED"
 REQUEST_MS = 3000
 TRIES = 5
 """Tries of one series; between two of them up to a second."""
-TRY, APPLY, OWN, TELL = "register", "apply id", "write identity", "register address"
+TRY, APPLY, WRITE, TELL = "register", "apply id", "write identity", "register address"
 """The timers: the next try, and the pauses of a disk between two steps."""
 DISK_MS = (5, 60)
 
@@ -260,7 +260,7 @@ def on_apply(turn: Registering) -> None:
 def on_applied(turn: Registering, code: int | None) -> bool:
     """The id is owned; or it is not, or nobody answers (``None``), which is taken for a refusal: start over."""
     if code == SUCCESS:
-        turn.wait(OWN, *DISK_MS)
+        turn.wait(WRITE, *DISK_MS)
         return True
     turn.say("BRK_REG_APPLY_ERR", value=turn.state.registration.temporary.broker_id, code=code)
     _registration(turn, temporary=None, step=INITIAL)

@@ -8,9 +8,9 @@ from election_core.simulate.broker_identity.machine import (
     FILE_DONE,
     IDENTITY_FILE,
     INITIAL,
-    OWN,
     TEMP_DONE,
     TEMP_FILE,
+    WRITE,
     Identity,
     Temporary,
 )
@@ -54,7 +54,7 @@ def _accepted(world: World, process: Process) -> bool:
     return (
         temporary is not None
         and temporary.code in {owner.code for owner in controller.ids.owners}
-        and OWN not in process.timers
+        and WRITE not in process.timers
     )
 
 
@@ -70,7 +70,7 @@ POINTS: Mapping[str, tuple[str, Point]] = {
     "accepted": ("when the controller has accepted and the answer is on its way", _accepted),
     "answered": (
         "before it writes its identity file",
-        lambda _, process: OWN in process.timers,
+        lambda _, process: WRITE in process.timers,
     ),
     "both-files": (
         "with its identity file written and the temporary one not yet deleted",

@@ -10,7 +10,7 @@ from typing import Any
 
 from election_core.protocols.controller.tables import ID_INVALID, NOT_REGISTERED
 from election_core.simulate.controller.record import APPLIED, CLEANED, MOVED, Decision, decisions
-from election_core.simulate.truth import Truth, clocks_agree, overlap_us, value
+from election_core.simulate.truth import Truth, clocks_agree, lines_of, overlap_us, value
 from election_core.simulate.world import DOWN, SECOND, Line, World
 
 BOUND_US = SECOND // 2
@@ -35,14 +35,10 @@ class Owned:
     shown: bool
 
 
-def _said(world: World, *kinds: str) -> Iterator[Line]:
-    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
-
-
 def _owned(world: World) -> list[Owned]:
     found = []
     proposed: dict[str, Line] = {}
-    for line in _said(world, "BRK_REG_TEMP", "BRK_REG_APPLIED"):
+    for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_APPLIED"):
         identity: Any = value(line, "identity")
         if line.say is not None and line.say.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
@@ -101,7 +97,7 @@ def _lost_answers(world: World) -> Iterator[Truth]:
     """An id that was accepted, and that its broker gave up because it did not hear so."""
     accepted = {made.event["registerCheckCode"]: made for made in decisions(world) if made.outcome == APPLIED}
     proposed: dict[str, Line] = {}
-    for line in _said(world, "BRK_REG_TEMP", "BRK_REG_RESET"):
+    for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_RESET"):
         if line.say is not None and line.say.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
             continue
@@ -117,9 +113,9 @@ def _lost_answers(world: World) -> Iterator[Truth]:
 def _forgotten(world: World) -> Iterator[Truth]:
     """A broker whose id the controllers do not know, and that never registers."""
     for node in world.names():
-        refused = [line for line in _said(world, "BRK_REG_SEND_ERR") if line.node == node]
+        refused = [line for line in lines_of(world, "BRK_REG_SEND_ERR") if line.node == node]
         refused = [line for line in refused if value(line, "code") == NOT_REGISTERED]
-        done = [line.true_us for line in _said(world, "BRK_REG_DONE") if line.node == node]
+        done = [line.true_us for line in lines_of(world, "BRK_REG_DONE") if line.node == node]
         since = max((time for time in done if refused and time < refused[-1].true_us), default=0)
         row = [line for line in refused if line.true_us > since]
         if not row or any(time > row[-1].true_us for time in done):
@@ -139,7 +135,7 @@ def _forgotten(world: World) -> Iterator[Truth]:
 
 def _two_at_once(world: World) -> Iterator[Truth]:
     """Two processes that run with one id at once."""
-    ran = list(_lives(world))
+    ran = list(_runs(world))
     for (process, id_, *first, shown), (second_process, same, *second, also) in combinations(ran, 2):
         lasted = overlap_us((first[0], first[1]), (second[0], second[1]))
         if process.node != second_process.node and id_ == same and lasted > 0:
@@ -148,10 +144,10 @@ def _two_at_once(world: World) -> Iterator[Truth]:
             yield _truth("BROKER_ID_CONFLICT", (id_,), second_process, provable, words)
 
 
-def _lives(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
+def _runs(world: World) -> Iterator[tuple[Line, str, int, int, bool]]:
     """``(first line with its id, id, since, until, shown)`` of every life of a broker that took a role."""
     seen: set[tuple[str, int]] = set()
-    for line in _said(world, "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"):
+    for line in lines_of(world, "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"):
         ends = [spell.begin_us for spell in world.spells if spell.node == line.node and spell.condition == DOWN]
         end = min((time for time in ends if time > line.true_us), default=world.now_us)
         if (line.node, end) not in seen:
@@ -208,7 +204,7 @@ def _back_and_forth(world: World) -> Iterator[Truth]:
 def _refused(world: World) -> Iterator[Truth]:
     """An id that was applied for with another code than its owner's; the refusal is an error, which is never lost."""
     proposed: dict[str, Line] = {}
-    for line in _said(world, "BRK_REG_TEMP", "BRK_REG_APPLY_ERR"):
+    for line in lines_of(world, "BRK_REG_TEMP", "BRK_REG_APPLY_ERR"):
         if line.say is not None and line.say.kind == "BRK_REG_TEMP":
             proposed[line.node] = line
         elif value(line, "code") == ID_INVALID:
@@ -222,7 +218,7 @@ def _refused(world: World) -> Iterator[Truth]:
 def _single_lines(world: World) -> Iterator[Truth]:
     """Lines that say it all, of each broker the first; they are errors, which are never lost."""
     seen: set[tuple[str, str]] = set()
-    for line in _said(world, "BRK_REG_FILE_INVALID", "BRK_REG_NEXT_ERR"):
+    for line in lines_of(world, "BRK_REG_FILE_INVALID", "BRK_REG_NEXT_ERR"):
         kind = line.say.kind if line.say else ""
         if (line.node, kind) in seen or (kind == "BRK_REG_NEXT_ERR" and value(line, "code") != _NOT_SUPPORTED):
             continue

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.protocols.highest_id.ranks import higher, rank
+from election_core.protocols.highest_id.id_order import higher, rank
 from election_core.simulate.machine import Act, Fired, Heard, Input, Turn
 
 LISTENING, ASKING, WAITING, FOLLOWING, LEADING = "listening", "asking", "waiting", "following", "leading"

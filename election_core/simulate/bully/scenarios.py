@@ -1,12 +1,12 @@
 """The stories of Bully groups: faults that the algorithm must survive, and what it does not survive."""
 
-from election_core.protocols.highest_id.ranks import higher
+from election_core.protocols.highest_id.id_order import higher
 from election_core.simulate import scripts
 from election_core.simulate.bully import machine
 from election_core.simulate.bully.machine import Member, Rules
-from election_core.simulate.coordinator import stories
-from election_core.simulate.coordinator.play import ElectionPlay
-from election_core.simulate.coordinator.stories import Story, datagrams
+from election_core.simulate.highest_id import stories
+from election_core.simulate.highest_id.play import ElectionPlay
+from election_core.simulate.highest_id.stories import Story, datagrams
 from election_core.simulate.scenario import Scenario
 
 GROUP = "bully-1"

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from election_core.simulate.coordinator import truth
-from election_core.simulate.coordinator.truth import Signs
+from election_core.simulate.highest_id import truth
+from election_core.simulate.highest_id.truth import Signs
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import Line, World
 

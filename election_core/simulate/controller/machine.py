@@ -1,7 +1,8 @@
 """The controller mode as a machine that runs: a controller and the brokers of one set.
 
-Source: apache/rocketmq 5.3.3; the rules stand in :mod:`.decisions`, the controller in :mod:`.deciding`, the broker in
-:mod:`.replica`, its registration in :mod:`election_core.simulate.broker_identity.machine`.
+Source: apache/rocketmq 5.3.3; the rules stand in :mod:`election_core.protocols.controller.tables`, the controller in
+:mod:`.controller_machine`, the broker in :mod:`.broker_machine`, its registration in
+:mod:`election_core.simulate.broker_identity.machine`.
 """
 
 from collections.abc import Mapping

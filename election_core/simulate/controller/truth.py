@@ -55,7 +55,7 @@ def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
     found = [truth for part in _PARTS for truth in part(world)]
     found += leaderless(world, lambda gap: _gap_shows(world, gap))
-    found += skews(world, _messages(world), BOUND_US)
+    found += skews(world, _causal_pairs(world), BOUND_US)
     everything = [*_in_names(world, found), *identity_truth.truths(world)]
     return sorted(everything, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
@@ -600,7 +600,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
     return log_gaps(world, shows)
 
 
-def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: an election, and the role that a broker took by it."""
     elected: dict[int, Line] = {}
     for line in world.lines:

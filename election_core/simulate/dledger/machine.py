@@ -1,6 +1,7 @@
 """DLedger as a machine that runs: the elector of one member, one function a message.
 
-Source: openmessaging/dledger 0.3.1.2, ``DLedgerLeaderElector``; its decisions stand in :mod:`.decisions`.
+Source: openmessaging/dledger 0.3.1.2, ``DLedgerLeaderElector``; its decisions stand in
+:mod:`election_core.protocols.dledger.tables`.
 
 The member's work is done by one loop every 10 ms (``StateMaintainer``), except that requests are answered at once by
 other threads. Here the loop is a timer that is set when there is something to do. Left out are the bytes of entries:

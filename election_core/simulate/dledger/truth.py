@@ -53,7 +53,7 @@ def truths(world: World) -> list[Truth]:
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _messages(world), BOUND_US)
+    found += skews(world, _causal_pairs(world), BOUND_US)
     return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
@@ -293,7 +293,7 @@ def _log_gaps(world: World) -> Iterable[Truth]:
     return log_gaps(world, shows)
 
 
-def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: of leader and follower, of voter and candidate."""
     led: dict[tuple[str, int], Line] = {}
     raised: dict[tuple[str, int], Line] = {}

@@ -137,7 +137,7 @@ SAFE: tuple[Scenario, ...] = (
 )
 
 
-def _whatever(_own: Version, _read: Version) -> bool:
+def _whatever(_held: Version, _read: Version) -> bool:
     """A bug: versions are not compared."""
     return True
 

@@ -2,7 +2,7 @@
 
 Sources: RocketMQ ``RebalanceLockManager`` (the table), ``RebalanceImpl`` and ``ConsumeMessageOrderlyService`` (the
 client).
-What a broker makes of a request, alone or with a quorum, stands in :mod:`..acting_master.machine`.
+What a broker makes of a request, alone or with a quorum, stands in :mod:`election_core.simulate.acting_master.machine`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -110,7 +110,7 @@ def _rolling_restart(stage: Stage) -> Script:
 def _lost_lines(world: World) -> None:
     """INFO lines are lost, but not those about locks, which are few and have a file of their own."""
     scripts.lost_lines(world)
-    world.quiet = frozenset({LOCKS})
+    world.seldom_written = frozenset({LOCKS})
 
 
 SAFE: tuple[Scenario, ...] = (

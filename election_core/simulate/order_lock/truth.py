@@ -65,7 +65,7 @@ class _LockLine:
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world: of services, and of locks."""
-    lines = _told(world)
+    lines = _lock_lines(world)
     stood = entries(world, lines)
     found = services.truths(world)
     found += _doubles(world, stood)
@@ -82,7 +82,7 @@ def _rules(world: World) -> LockRules:
 # -- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _told(world: World) -> list[_LockLine]:
+def _lock_lines(world: World) -> list[_LockLine]:
     lines = [
         _LockLine(line.true_us, line.node, line.say.kind, dict(line.say.values), line)
         for line in world.lines

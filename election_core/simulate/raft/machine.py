@@ -1,8 +1,9 @@
 """Raft as a machine that runs: one etcd member, one function a message.
 
 Source: etcd-io/raft ``raft.go``, ``node.go``; etcd ``etcdserver``, ``rafthttp``, 3.4 and 3.5. A member's rules of
-voting stand in :mod:`.decisions`. All messages are notices: an answer is a message of its own. Left out are the bytes
-of entries: an append carries the whole log as stretches, and comparing, cutting and appending are one step.
+voting stand in :mod:`election_core.protocols.raft.tables`. All messages are notices: an answer is a message of its own.
+Left out are the bytes of entries: an append carries the whole log as stretches, and comparing, cutting and appending
+are one step.
 
 Members keep connections to each other: one that hears nothing for five seconds, or that the other end closes, is lost,
 and nothing but an attempt to connect goes to a peer without a connection.

@@ -13,7 +13,9 @@ from election_core.simulate.truth import (
     in_names,
     kept,
     leaderless,
+    lines_of,
     log_gaps,
+    number_of,
     skews,
     storms,
     value,
@@ -23,7 +25,7 @@ from election_core.simulate.world import SECOND, Line, World
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
-_SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",), quiet=True)
+_SIGNS = Signs(("RAFT_TO_LEADER",), ("RAFT_TO_FOLLOWER",), silent_while_leading=True)
 _OWN_TERM = ("RAFT_START", "RAFT_TO_PRE_CANDIDATE", "RAFT_TO_CANDIDATE", "RAFT_TO_FOLLOWER", "RAFT_TO_LEADER")
 _SURE_OVERLAP_US = 2 * SECOND
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
@@ -42,17 +44,8 @@ def truths(world: World) -> list[Truth]:
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
     found += double_votes(_votes(world))
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _messages(world), BOUND_US)
+    found += skews(world, _causal_pairs(world), BOUND_US)
     return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
-
-
-def _said(world: World, *kinds: str) -> Iterator[Line]:
-    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
-
-
-def _number(line: Line, name: str) -> int:
-    number = value(line, name)
-    return number if isinstance(number, int) else -1
 
 
 # -- votes and terms ---------------------------------------------------------------------------------------------------
@@ -60,8 +53,8 @@ def _number(line: Line, name: str) -> int:
 
 def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
     """Votes as voters give them and as candidates hear them; a candidate votes for itself."""
-    for line in _said(world, "RAFT_VOTE_CAST", "RAFT_VOTE_GRANTED", "RAFT_TO_CANDIDATE"):
-        kind, peer, term = line.say.kind if line.say else "", str(value(line, "peer")), _number(line, "term")
+    for line in lines_of(world, "RAFT_VOTE_CAST", "RAFT_VOTE_GRANTED", "RAFT_TO_CANDIDATE"):
+        kind, peer, term = line.say.kind if line.say else "", str(value(line, "peer")), number_of(line, "term")
         if kind == "RAFT_TO_CANDIDATE":
             yield line.node, term, line.node, line
         elif kind == "RAFT_VOTE_CAST" and value(line, "request") == VOTE:
@@ -73,10 +66,10 @@ def _votes(world: World) -> Iterator[tuple[str, int, str, Line]]:
 def _regressions(world: World) -> Iterator[Truth]:
     for node in world.names():
         largest, shown = -1, -1
-        for line in _said(world, *_OWN_TERM):
+        for line in lines_of(world, *_OWN_TERM):
             if line.node != node:
                 continue
-            term = _number(line, "term")
+            term = number_of(line, "term")
             if term < largest:
                 yield Truth(
                     "TERM_REGRESSION",
@@ -97,16 +90,16 @@ def _expired_grants(world: World) -> Iterator[Truth]:
     reached: dict[str, list[Line]] = {}
     asked: dict[tuple[str, int], list[Line]] = {}
     seen: dict[tuple[str, str, int], bool] = {}
-    for line in _said(world, *_OWN_TERM):
+    for line in lines_of(world, *_OWN_TERM):
         reached.setdefault(line.node, []).append(line)
         if line.say and line.say.kind == "RAFT_TO_CANDIDATE":
-            asked.setdefault((line.node, _number(line, "term")), []).append(line)
+            asked.setdefault((line.node, number_of(line, "term")), []).append(line)
     for voter, term, candidate, line in _votes(world):
         began = [earlier for earlier in asked.get((candidate, term), []) if earlier.true_us <= line.true_us]
         larger = [
             earlier
             for earlier in reached[voter]
-            if began and earlier.true_us < began[-1].true_us and _number(earlier, "term") > term
+            if began and earlier.true_us < began[-1].true_us and number_of(earlier, "term") > term
         ]
         if voter == candidate or not larger:
             continue
@@ -131,9 +124,9 @@ def _expired_grants(world: World) -> Iterator[Truth]:
 
 
 def _stale_votes(world: World) -> Iterator[Truth]:
-    for line in _said(world, "RAFT_VOTE_CAST"):
-        voters_end = (_number(line, "ledger_end_term"), _number(line, "ledger_end"))
-        theirs = (_number(line, "peer_ledger_end_term"), _number(line, "peer_ledger_end"))
+    for line in lines_of(world, "RAFT_VOTE_CAST"):
+        voters_end = (number_of(line, "ledger_end_term"), number_of(line, "ledger_end"))
+        theirs = (number_of(line, "peer_ledger_end_term"), number_of(line, "peer_ledger_end"))
         if value(line, "request") == VOTE and is_behind(theirs, voters_end):
             words = f"{line.node} voted for {value(line, 'peer')}, whose log is behind its own."
             yield line_breaks("STALE_LOG_VOTE", line, words)
@@ -160,7 +153,7 @@ def _won_without(world: World, line: Line, votes: Iterable[Line]) -> Iterator[Tr
         return
     refused = [vote for vote in votes if vote not in granted and vote.kept]
     about_it = kept(world, line.node, "RAFT_TO_CANDIDATE")
-    asked = any(_number(vote, "term") == _number(line, "term") for vote in about_it)
+    asked = any(number_of(vote, "term") == number_of(line, "term") for vote in about_it)
     shown = members - len(refused) < majority(members) and asked and _shows_members(world, line)
     words = f"{line.node} led with {len(granted)} of {majority(members)} votes."
     found = line_breaks("LEADER_WITHOUT_QUORUM", line, words)
@@ -173,7 +166,7 @@ def _won_without(world: World, line: Line, votes: Iterable[Line]) -> Iterator[Tr
 def _shows_members(world: World, line: Line) -> bool:
     """Whether the configuration in force at a line is printed: the last line on it in the same life."""
     earlier = [
-        shown for shown in _said(world, "RAFT_MEMBERS") if shown.node == line.node and shown.true_us < line.true_us
+        shown for shown in lines_of(world, "RAFT_MEMBERS") if shown.node == line.node and shown.true_us < line.true_us
     ]
     return bool(earlier) and earlier[-1].kept
 
@@ -206,16 +199,16 @@ def _shows_freeze(world: World, node: str, since_us: int, within_us: int | None 
     """A quiet log shows a freeze only where the leader itself notices that its heartbeats are late."""
     late = kept(world, node, "ETCD_HEARTBEAT_LATE")
     printed = (line for line in late if line.true_us >= since_us)
-    long = (line for line in printed if _number(line, "duration_ms") >= _SURE_FREEZE_MS)
+    long = (line for line in printed if number_of(line, "duration_ms") >= _SURE_FREEZE_MS)
     return any(within_us is None or line.true_us < since_us + within_us for line in long)
 
 
-def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: a member heard of a term from the one that raised it."""
     raised: dict[tuple[str, int], Line] = {}
     higher: dict[str, Line] = {}
-    for line in _said(world, "RAFT_TO_CANDIDATE", "RAFT_TERM_HIGHER", "RAFT_TO_FOLLOWER"):
-        kind, term = line.say.kind if line.say else "", _number(line, "term")
+    for line in lines_of(world, "RAFT_TO_CANDIDATE", "RAFT_TERM_HIGHER", "RAFT_TO_FOLLOWER"):
+        kind, term = line.say.kind if line.say else "", number_of(line, "term")
         if kind == "RAFT_TO_CANDIDATE" and line.kept:
             raised.setdefault((line.node, term), line)
         elif kind == "RAFT_TERM_HIGHER":
@@ -223,5 +216,5 @@ def _messages(world: World) -> Iterator[tuple[Line, Line]]:
         elif kind == "RAFT_TO_FOLLOWER" and line.node in higher:
             heard = higher.pop(line.node)
             cause = raised.get((str(value(heard, "peer")), term))
-            if cause is not None and heard.kept and line.kept and _number(heard, "term") == term:
+            if cause is not None and heard.kept and line.kept and number_of(heard, "term") == term:
                 yield cause, line

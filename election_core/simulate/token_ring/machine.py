@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.protocols.highest_id.ranks import highest, rank
+from election_core.protocols.highest_id.id_order import highest, rank
 from election_core.simulate.machine import Act, Fired, Heard, Input, Turn, Unanswered
 
 ANSWER_MS = 2000
@@ -77,7 +77,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Lives:
+class LooksBack:
     """I live, know this number, and follow this leader."""
 
     number: int
@@ -280,10 +280,10 @@ def _look_at(turn: _Turn, neighbour: str) -> None:
 
 
 def _on_look(turn: _Turn, sender: str, message: Look) -> None:  # noqa: ARG001 - all are told the same
-    turn.answer(Lives(turn.state.number, turn.state.leader))
+    turn.answer(LooksBack(turn.state.number, turn.state.leader))
 
 
-def _on_lives(turn: _Turn, sender: str, message: Lives) -> None:  # noqa: ARG001
+def _on_look_back(turn: _Turn, sender: str, message: LooksBack) -> None:  # noqa: ARG001
     turn.number(message.number)
     _looked(turn, strange=message.leader is not None and message.leader != turn.state.leader)
 
@@ -308,7 +308,7 @@ _HEARD: Mapping[type[Hashable], Callable[[_Turn, str, Any], None]] = {
     Election: _on_election,
     Elected: _on_elected,
     Look: _on_look,
-    Lives: _on_lives,
+    LooksBack: _on_look_back,
     Taken: _on_taken,
 }
 _FIRED: Mapping[str, Callable[[_Turn], None]] = {LOOK: _on_look_due, RESULT: _on_no_result}

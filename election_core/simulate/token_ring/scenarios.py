@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from election_core.protocols.highest_id.ranks import rank
+from election_core.protocols.highest_id.id_order import rank
 from election_core.simulate import scripts
-from election_core.simulate.coordinator import stories
-from election_core.simulate.coordinator.play import ElectionPlay
-from election_core.simulate.coordinator.stories import Story, datagrams
+from election_core.simulate.highest_id import stories
+from election_core.simulate.highest_id.play import ElectionPlay
+from election_core.simulate.highest_id.stories import Story, datagrams
 from election_core.simulate.scenario import Scenario
 from election_core.simulate.token_ring import machine
 from election_core.simulate.token_ring.machine import Member, Rules

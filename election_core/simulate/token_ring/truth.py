@@ -1,7 +1,7 @@
 """What the events of a ring say, for its truth."""
 
-from election_core.simulate.coordinator import truth
-from election_core.simulate.coordinator.truth import Signs, says
+from election_core.simulate.highest_id import truth
+from election_core.simulate.highest_id.truth import Signs, says
 from election_core.simulate.truth import Truth
 from election_core.simulate.world import Line, World
 

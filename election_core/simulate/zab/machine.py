@@ -1,8 +1,9 @@
 """ZAB as a machine that runs: one ZooKeeper server, one function a message.
 
 Source: apache/zookeeper 3.8 ``FastLeaderElection``, ``QuorumPeer``, ``Leader``, ``LearnerHandler``, ``Follower``. The
-rules of voting stand in :mod:`.decisions`. All messages are notices. Left out are the bytes of entries: a proposal
-carries the whole log as stretches; the connections for elections, which anybody may open to anybody; and observers.
+rules of voting stand in :mod:`election_core.protocols.zab.tables`. All messages are notices. Left out are the bytes of
+entries: a proposal carries the whole log as stretches; the connections for elections, which anybody may open to
+anybody; and observers.
 
 A learner's connection to its leader is a session, with a number of each of them: what belongs to an older one means
 nothing any more.

@@ -16,7 +16,9 @@ from election_core.simulate.truth import (
     in_names,
     kept,
     leaderless,
+    lines_of,
     log_gaps,
+    number_of,
     skews,
     storms,
     value,
@@ -27,7 +29,7 @@ from election_core.simulate.zab.voice import SIDS
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 
-_SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), quiet=True)
+_SIGNS = Signs(("ZK_ESTABLISHED",), ("ZK_LEADER_SHUTDOWN",), silent_while_leading=True)
 _SURE_OVERLAP_US = 2 * SECOND
 """Lines have milliseconds: only the bounds of two clocks blur the ends of two tenures."""
 _SURE_GAP_US = 5 * SECOND
@@ -43,17 +45,8 @@ def truths(world: World) -> list[Truth]:
     found += same_term(world, _SIGNS, "epoch")
     found += overlaps(world, _SIGNS, "epoch", _SURE_OVERLAP_US, BOUND_US)
     found += leaderless(world, lambda gap: _gap_shows(world, gap), by_majority=True)
-    found += skews(world, _messages(world), BOUND_US)
+    found += skews(world, _causal_pairs(world), BOUND_US)
     return sorted(in_names(found, _NAMES), key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
-
-
-def _said(world: World, *kinds: str) -> Iterator[Line]:
-    return (line for line in world.lines if line.say is not None and line.say.kind in kinds)
-
-
-def _number(line: Line, name: str) -> int:
-    number = value(line, name)
-    return number if isinstance(number, int) else -1
 
 
 def _is_own_vote(line: Line) -> bool:
@@ -61,7 +54,7 @@ def _is_own_vote(line: Line) -> bool:
 
 
 def _vote(line: Line) -> Vote:
-    return Vote(_number(line, "term"), _number(line, "zxid"), _number(line, "value"))
+    return Vote(number_of(line, "term"), number_of(line, "zxid"), number_of(line, "value"))
 
 
 def _lines_lost(world: World) -> bool:
@@ -75,13 +68,13 @@ def _worse_votes(world: World) -> Iterator[Truth]:
     """``ZAB_WRONG_WINNER``: a server's own vote got worse within one round."""
     for node in world.names():
         last, shown = dict[int, Vote](), dict[int, Vote]()
-        for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE"):
+        for line in lines_of(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE"):
             if line.node != node:
                 continue
             if not (line.say and line.say.kind == "ZK_VOTE"):
                 last, shown = {}, {}
             elif _is_own_vote(line):
-                vote, number = _vote(line), _number(line, "count")
+                vote, number = _vote(line), number_of(line, "count")
                 if is_better(last.get(number, vote), vote):
                     provable = line.kept and is_better(shown.get(number, vote), vote)
                     words = f"{node} changed its vote for a worse one."
@@ -107,26 +100,26 @@ def _entries(world: World) -> dict[str, list[_Entry]]:
     """What each server said of itself at the begin of each election, in order."""
     entries: dict[str, list[_Entry]] = {}
     began: dict[str, Line] = {}
-    for line in _said(world, "ZK_ELECTION", "ZK_VOTE"):
+    for line in lines_of(world, "ZK_ELECTION", "ZK_VOTE"):
         if line.say and line.say.kind == "ZK_ELECTION":
             began[line.node] = line
         elif line.node in began and _is_own_vote(line):
             del began[line.node]
-            entries.setdefault(line.node, []).append(_Entry(line, _number(line, "term"), _number(line, "zxid")))
+            entries.setdefault(line.node, []).append(_Entry(line, number_of(line, "term"), number_of(line, "zxid")))
     return entries
 
 
 def _left_behind(world: World) -> Iterator[Truth]:
     """``ZAB_WRONG_WINNER``: a leader is established that is behind servers which it needs for its quorum."""
     entries = _entries(world)
-    for line in _said(world, "ZK_ESTABLISHED"):
+    for line in lines_of(world, "ZK_ESTABLISHED"):
         members = value(line, "members")
         supporters = members if isinstance(members, tuple) else ()
         with_what = {name: _last_before(entries.get(name, []), line) for name in supporters}
         winner = with_what.get(line.node)
         ahead = [name for name, ballot in with_what.items() if winner and ballot and _log(ballot) > _log(winner)]
         if ahead and not is_majority(len(supporters) - len(ahead), len(world.names())):
-            epoch = _number(line, "zxid") >> 32
+            epoch = number_of(line, "zxid") >> 32
             words = f"{line.node} was established in epoch {epoch} although {' and '.join(sorted(ahead))} had more."
             provable = not _lines_lost(world) and clocks_agree(world, BOUND_US)
             covers = _behind(line.node, epoch)
@@ -150,7 +143,7 @@ def _behind(leader: str, epoch: int) -> Claim:
 def _without_quorum(world: World) -> Iterator[Truth]:
     """A leader with fewer supporters than a majority; that there are more servers shows by their votes."""
     heard: dict[str, set[str]] = {}
-    for line in _said(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
+    for line in lines_of(world, "ZK_START", "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
         kind = line.say.kind if line.say else ""
         if kind == "ZK_VOTE" and line.kept:
             heard.setdefault(line.node, set()).add(str(value(line, "peer")))
@@ -164,7 +157,7 @@ def _without_quorum(world: World) -> Iterator[Truth]:
 
 
 def _lonely(line: Line, supporters: set[str], voters: set[str]) -> Truth:
-    epoch = _number(line, "zxid") >> 32
+    epoch = number_of(line, "zxid") >> 32
     provable = line.kept and not is_majority(len(supporters), len(voters))
     words = f"{line.node} began to lead epoch {epoch} with {len(supporters)} of the servers."
     broken = line_breaks("LEADER_WITHOUT_QUORUM", line, words)
@@ -180,14 +173,14 @@ def _regressions(world: World) -> Iterator[Truth]:
     for node in world.names():
         largest, shown = -1, -1
         begins = False
-        for line in _said(world, "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
+        for line in lines_of(world, "ZK_ELECTION", "ZK_VOTE", "ZK_ESTABLISHED"):
             if line.node != node or not line.say:
                 continue
             begins = begins or line.say.kind == "ZK_ELECTION"
             if line.say.kind == "ZK_ESTABLISHED":
-                epoch = _number(line, "zxid") >> 32
+                epoch = number_of(line, "zxid") >> 32
             elif line.say.kind == "ZK_VOTE" and begins and _is_own_vote(line):
-                epoch, begins = _number(line, "term"), False
+                epoch, begins = number_of(line, "term"), False
             else:
                 continue
             if epoch < largest:
@@ -247,11 +240,11 @@ def kept_by_others(world: World, node: str) -> Iterator[Line]:
     return (line for name in world.names() if name != node for line in kept(world, name, "ZK_ESTABLISHED"))
 
 
-def _messages(world: World) -> Iterator[tuple[Line, Line]]:
+def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Kept lines of which the first caused the second: a follower sees the first proposal of an established leader."""
     established: dict[int, Line] = {}
-    for line in _said(world, "ZK_ESTABLISHED", "ZK_PROPOSAL_GAP"):
-        epoch = _number(line, "zxid") >> 32
+    for line in lines_of(world, "ZK_ESTABLISHED", "ZK_PROPOSAL_GAP"):
+        epoch = number_of(line, "zxid") >> 32
         if not line.kept:
             continue
         if line.say and line.say.kind == "ZK_ESTABLISHED":

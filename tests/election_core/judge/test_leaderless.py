@@ -36,7 +36,7 @@ def during(source: str, since: int, until: int, blur: int = 0) -> Beginning:
     """The beginning of a fact of a log, with times in seconds."""
     start = (since * SECOND, (since + 1) * SECOND, f"{source}-{since}")
     end = (until * SECOND, (until + 1 + blur) * SECOND, None)
-    return ("c", "g", "raft", source, source, *start, *end, 0, 0)
+    return ("c", "g", "raft", source, source, *start, *end, 0, 0, None)
 
 
 def led_by(source: str, since: int, until: int, blur: int, term: int, end_cause: str | None) -> Role:
@@ -59,12 +59,12 @@ def group(led: list[tuple[str, int, int, int, str | None]], silent: list[tuple[s
 
 def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Gap]:
     """The gaps, each by the ends of all tenures before it."""
-    known, unseen, lives = leaderless._Heard(heard), leaderless._led_unseen(group), leaderless._Lives(group)
+    known, unseen, alive_times = leaderless._Heard(heard), leaderless._led_unseen(group), leaderless._AliveTimes(group)
     for number in range(1, len(group.tenures) + 1):
         after = group.tenures[number] if number < len(group.tenures) else None
         target = after.begin if after else group.end
         ends = [leaderless._effective_end(group, one, target, known) for one in group.tenures[:number]]
-        gap = leaderless._gap(group, ends, (after, target), unseen, lives)
+        gap = leaderless._gap(group, ends, (after, target), unseen, alive_times)
         if gap is not None:
             yield gap
 

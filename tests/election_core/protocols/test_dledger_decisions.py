@@ -1,17 +1,30 @@
 """DLedger's decision tables, row by row, and the machine that runs on them."""
 
 from dataclasses import replace
+from functools import reduce
+from itertools import combinations_with_replacement
 from typing import Any
 
 import pytest
 
+from election_core.model.catalogue import RuleId
+from election_core.model.fold_event import FoldEvent
+from election_core.protocols.dledger.checks import Answers, round_result
 from election_core.protocols.dledger.tables import (
+    ACCEPT,
+    ALREADY_HAS_LEADER,
+    ALREADY_VOTED,
     ANSWERS,
+    EXPIRED_TERM,
     LARGER,
+    LATE_ROWS,
     NEVER_GIVEN,
     ROUND_RESULTS,
     SAME,
+    SHORTER_LEDGER,
     SMALLER,
+    TERM_NOT_READY,
+    UNKNOWN,
     VOTE_CHECKS,
     Ballot,
     Beat,
@@ -105,6 +118,44 @@ ALL = Tally(members=3, term=3, max_term=3, answered=3, valid=3)
 def test_rounds(result: str, more_pause_ms: int | None, tally: Tally) -> None:
     row = round_outcome(ROUND_RESULTS, tally, quorum=2)
     assert (row.result, row.more_pause_ms) == (result, more_pause_ms)
+
+
+ANSWERED = (ACCEPT, UNKNOWN, TERM_NOT_READY, ALREADY_HAS_LEADER, ALREADY_VOTED, EXPIRED_TERM, *sorted(SHORTER_LEDGER))
+
+
+def judged(tally: Tally, result: str, milliseconds: int) -> list[str]:
+    """What the judge says of a round that printed this tally, with all its answers, and this result."""
+    line = FoldEvent(
+        *("e", "dledger.log", "DL_VOTE_RESULT", 0, 0),
+        term=tally.term,
+        max_term=tally.max_term,
+        member_count=tally.members,
+        answered=tally.answered,
+        accepted=tally.accepted,
+        not_ready=tally.not_ready,
+        bigger_ledger=tally.bigger_ledger,
+        has_leader=tally.has_leader,
+        result=result,
+        duration_ms=milliseconds,
+    )
+    verdicts = round_result(line, Answers(tally.valid, tally.bigger_ledger))
+    return [verdict.says for verdict in verdicts if verdict.rule == RuleId.WRONG_ROUND_RESULT]
+
+
+@pytest.mark.parametrize("answers", [*combinations_with_replacement(ANSWERED, 3)], ids=",".join)
+def test_the_judge_reads_the_table_of_rounds(answers: tuple[str, ...]) -> None:
+    """What the table gives conforms; a result that no answer before can have given is refused."""
+    tally = reduce(lambda so_far, answer: so_far.counting(answer, 4), answers, Tally(members=3, term=3, max_term=3))
+    given = round_outcome(ROUND_RESULTS, tally, quorum=2).result
+    assert judged(tally, given, 20) == ["conforms"]
+    if tally.accepted + tally.not_ready < 2:
+        assert judged(tally, "REVOTE_IMMEDIATELY", 20) == ["violates"]
+    if given == "PASSED":
+        assert judged(tally, "WAIT_TO_REVOTE", 20) == ["violates"]
+
+
+def test_the_rows_that_an_answer_can_bring_about() -> None:
+    assert [number for number, row in enumerate(ROUND_RESULTS) if row in LATE_ROWS] == [0, 1, 4, 5]
 
 
 @pytest.mark.parametrize(

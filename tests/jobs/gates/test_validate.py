@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 import jobs.cli.pipeline
 from jobs import JobError
 from jobs.cli.app import main
-from jobs.gates.checks import check, chosen_tables, complaint, expectations_of, record, stopped
+from jobs.gates.checks import Newest, check, chosen_tables, complaint, expectations_of, record, stopped, tables_of
 from jobs.gates.data_docs import data_docs
 from jobs.replay import Replay
 from jobs.warehouse.table_sets import JUDGED, LANDED
@@ -240,6 +240,21 @@ def test_rows_of_a_killed_landing_do_not_count(warehouse: Warehouse) -> None:
     rows = [row | {"batch": 9, "event_id": "new"} for row in warehouse.rows("events")[:1]]
     warehouse.append(rows, "events")
     assert failing(warehouse) == set()
+
+
+@pytest.mark.parametrize(("batch", "failed"), [(20, set()), (15, set()), (1, set()), (21, {"proofs_exist"})])
+def test_a_proof_is_found_in_whichever_landing_its_line_lies(
+    warehouse: Warehouse, batch: int, failed: set[str]
+) -> None:
+    """In a new one, in one shortly before, in an old one; in one that was killed it is not."""
+    landed(warehouse, 20, 10, 0)
+    [line] = [row["event_id"] for row in warehouse.rows("events") if row["stream"] == "broker.log"]
+    published = {"batch": 18, "versions": warehouse.versions()}
+    change("events", lambda _: {"batch": batch}, event_id=line)(warehouse)
+    warehouse.append([finding("f3", [line])], "findings")
+    newest = Newest(warehouse, ["c1"], tables=tables_of(JUDGED))
+    newest.keep_proofs_of(JUDGED, published)
+    assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
 
 
 def landed(warehouse: Warehouse, batch: int, lines: int, second: int, node: str = "n1") -> None:

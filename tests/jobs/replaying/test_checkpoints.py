@@ -193,6 +193,24 @@ def test_a_state_and_what_is_new_give_the_facts_of_everything(events: Mapping[st
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("run", ["rocketmq-dledger/old-copy-497", "etcd/members-34", "zookeeper/rolling-restart-380"])
+def test_members_in_one_file(events: Mapping[str, pa.Table], run: str) -> None:
+    """The lines of all members by time, as a collector merges them."""
+    wrong = unlike(in_one_file(events[run]), f"{run} in one file", splits=6)
+    assert not wrong, "\n".join(wrong)
+
+
+def in_one_file(events: pa.Table) -> pa.Table:
+    """The events of all nodes as if they stood in one file a stream, by their times."""
+    rows = [row for row in events.to_pylist() if "/" not in row["stream"]]
+    rows.sort(key=lambda row: (row["event_time"], row["source_node"], row["stream"], row["line_no"]))
+    together = [
+        row | {"source_node": "all", "fingerprint": row["stream"], "file_time": None, "line_no": number}
+        for number, row in enumerate(rows, 1)
+    ]
+    return pa.Table.from_pylist(together, events.schema)
+
+
 @pytest.mark.parametrize("seed", range(16))
 def test_hasty_restarts_status_lines_and_clocks_put_back(seed: int, zone: Zone) -> None:
     """A broker dies and is back within seconds, a clock goes back: what a state may forget, and what it may not."""

@@ -106,6 +106,28 @@ def test_another_inventory_judges_anew_what_is_landed(spark: SparkEngine, zone: 
     assert replay(spark, warehouse, listed).run_id is None
 
 
+def test_what_a_killed_replay_wrote_is_not_taken_for_what_stands(
+    spark: SparkEngine, zone: Zone, tmp_path: Path, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It judged two clusters by other settings; the next night has the old ones, and news of one cluster alone."""
+    logs = [zone.root / cluster / "nodes" / "n1" / "logs" / "broker_default.log" for cluster in ("c1", "c2")]
+    for log in logs:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(election(0, 1))
+    night(spark, zone.root, warehouse)
+    listed = Inventory({(cluster, "n1"): Listed("RaftNode00", "n1") for cluster in ("c1", "c2")})
+    with monkeypatch.context() as patch:
+        patch.setattr(Warehouse, "append", dying_at(Warehouse.append, "runs"))
+        with pytest.raises(KeyboardInterrupt):
+            replay(spark, warehouse, listed)
+    with logs[0].open("a") as log:
+        log.write(election(100, 2))
+    night(spark, zone.root, warehouse)
+    once = Warehouse(str(tmp_path / "once"))
+    night(spark, zone.root, once)
+    assert content(warehouse) == content(once)
+
+
 def test_two_replays_at_once_cannot_mix(
     spark: SparkEngine, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from jobs.replaying.selection import Selection
 from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from schemas.findings import OF_RUNS
 
 if TYPE_CHECKING:
     from jobs.engines.spark_engine import SparkEngine
@@ -112,7 +112,7 @@ def test_what_an_earlier_release_found_is_not_new(local: LocalEngine, corpora: P
     deliver(corpora, "rocketmq-dledger/kill-leader-533", zone, "killed")
     night(local, zone, warehouse)
     location = warehouse.location("findings")
-    rows = DeltaTable(location).to_pyarrow_table().drop_columns([column.name for column in SIGHTINGS])
+    rows = DeltaTable(location).to_pyarrow_table().drop_columns(OF_RUNS)
     shutil.rmtree(location)
     columns = [warehouse.versions()["terms"], TABLES["findings"].partitioned_by]
     for _ in range(1 + int(columns[0] or 0)):  # the version that the published run names

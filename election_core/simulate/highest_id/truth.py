@@ -11,8 +11,8 @@ from typing import Any
 
 from election_core.model.catalogue import POSSIBLE
 from election_core.model.rows import Finding
-from election_core.protocols.highest_id.ranks import higher, highest, rank
-from election_core.simulate.coordinator.play import EventVoice
+from election_core.protocols.highest_id.id_order import higher, highest, rank
+from election_core.simulate.highest_id.play import EventVoice
 from election_core.simulate.truth import (
     Claim,
     Gap,
@@ -69,7 +69,7 @@ def truths(world: World, signs: Signs) -> list[Truth]:
         shown.storms,
     )
     found = [truth for part in parts for truth in part()]
-    found += skews(world, shown.messages(), BOUND_US)
+    found += skews(world, shown.causal_pairs(), BOUND_US)
     return sorted(found, key=lambda truth: (truth.begin_us, truth.rule, truth.nodes, truth.terms))
 
 
@@ -215,12 +215,12 @@ class _Shown:
 
     def _seen_around(self, name: str, begin: int, reign: Reign) -> bool:
         """Whether a member's lines show that it lived, surely before an election and after it, in one life."""
-        lives = [(start, end) for _, start, end in spans(self.world, DOWN, name)]
+        downtimes = [(start, end) for _, start, end in spans(self.world, DOWN, name)]
         seen = [line.true_us for line in self.world.lines if line.node == name and line.kept]
         before = [time for time in seen if time < begin - SURE_US]
         after = [time for time in seen if time > reign.begin_us + SURE_US]
         return any(
-            not any(first < down and up < last for down, up in lives) for first in before for last in after
+            not any(first < down and up < last for down, up in downtimes) for first in before for last in after
         )  # fmt: skip
 
     def contradicted(self) -> Iterator[Truth]:
@@ -308,7 +308,7 @@ class _Shown:
 
     # -- clocks ------------------------------------------------------------------------------------------------------
 
-    def messages(self) -> Iterator[tuple[Line, Line]]:
+    def causal_pairs(self) -> Iterator[tuple[Line, Line]]:
         """What was sent with a number and came with it, each once by the lines that are kept."""
         if not self.numbered:
             return

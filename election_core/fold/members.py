@@ -1,0 +1,45 @@
+"""Whose line it is: logs of several members in one source, as a collector or a shared folder merges them.
+
+Lines of ZooKeeper, etcd and DLedger name the member that wrote them. Where two members speak in the same time, each is
+read by itself. Where a machine is given to another member, the new one speaks after the old one, and the old one no
+more: that is one log, one life after the other.
+
+A broker of the controller mode and a controller on JRaft name themselves in few of their lines. Where such a name comes
+back after another one, and no process has started in between, the log is that of several, and most of its lines could
+be anybody's.
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from election_core.fold.identity import NamedId
+from election_core.fold.process_runs import Incarnation, incarnation_at
+from election_core.model.fold_event import FoldEvent
+
+_NAME_SPEAKER = ("CTL_APPLIED", "CTL_CANDIDATE", "CTL_FOLLOWER", "CTL_LEADER_BEGIN", "DL_", "ETCD_", "RAFT_", "ZK_")
+"""How the kinds begin whose ``node`` is the member that wrote the line."""
+_NAME_ANOTHER = frozenset({"DL_TAKE_DONE"})
+"""The candidate that was told to take the leadership over."""
+
+
+def speaker_of(event: FoldEvent) -> str | None:
+    """The member that wrote the line, where the line names it."""
+    if event.node is None or not event.kind.startswith(_NAME_SPEAKER) or event.kind in _NAME_ANOTHER:
+        return None
+    return event.node
+
+
+def speak_at_once(named: Iterable[NamedId], incarnations: list[Incarnation]) -> tuple[NamedId, ...]:
+    """A first line of a member, one of another, and one of the first again in the same life of the process.
+
+    Empty where no name comes back but with a start.
+    """
+    in_order = sorted(named, key=lambda line: line.at)
+    first: dict[str, NamedId] = {}
+    for before, line in pairwise(in_order):
+        first.setdefault(before.node, before)
+        known = first.get(line.node)
+        comes_back = known is not None and line.node != before.node
+        if known and comes_back and incarnation_at(incarnations, before.at) == incarnation_at(incarnations, line.at):
+            return known, before, line
+    return ()

@@ -1,0 +1,73 @@
+"""The lines of a block: their texts, their lengths as written, and whether they could be decoded."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from jobs.landing.blocks import Block, line_ends
+
+Indices = np.ndarray[Any, np.dtype[np.int64]]
+"""Numbers of lines."""
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def lines_of(block: Block, first: int) -> pl.DataFrame:
+    """The lines of a block: text without line end, length in bytes as written, whether it could be decoded, and the
+    number in the file, from ``first`` on.
+
+    Bytes of zero in front of a line are no part of it: a machine that lost its power leaves them in a log. A mark of
+    the byte order is none of the file's first line.
+    """
+    data, unreadable = decoded(block.data)
+    as_written = line_offsets(block.data, block.ends)
+    offsets = as_written if data is block.data else line_offsets(data)
+    count = len(offsets) - 1
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    texts = pl.Series(pa.Array.from_buffers(pa.large_string(), count, buffers), dtype=pl.String)
+    shortened = block.length - len(block.data)  # only a block of one line is ever shortened
+    lengths = np.diff(as_written) + shortened
+    if b"\0" in data:
+        written, texts = texts.str.len_bytes(), texts.str.strip_chars_start("\0")
+        lengths -= (written - texts.str.len_bytes()).to_numpy()
+    flags = np.zeros(count, dtype=bool)
+    flags[unreadable] = True
+    texts = texts.str.strip_chars_end("\r\n" if b"\r" in data else "\n")  # to strip one character is twice as fast
+    if first == 1 and count and texts[0].startswith(BYTE_ORDER_MARK):
+        texts = texts.scatter(0, texts[0].removeprefix(BYTE_ORDER_MARK))
+    numbers = np.arange(first, first + count)
+    return pl.DataFrame({"text": texts, "length": lengths, "unreadable": flags, "line_no": numbers})
+
+
+def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:
+    """Where each line begins, and where the last one ends; ``ends`` are those of its line feeds, if they are known."""
+    ends = line_ends(data) if ends is None else ends
+    tail = [len(data)] if data and not data.endswith(b"\n") else []
+    return np.concatenate([[0], ends, tail]).astype(np.int64)
+
+
+def decoded(data: bytes) -> tuple[bytes, list[int]]:
+    """The same lines in UTF-8, and the numbers, from 0, of those that are neither UTF-8 nor GBK."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return decoded_by_line(data)
+    return data, []
+
+
+def decoded_by_line(data: bytes) -> tuple[bytes, list[int]]:
+    """The slow way of :func:`decoded`, for blocks with other bytes in them."""
+    lines, unreadable = [], []
+    for number, line in enumerate(data.split(b"\n")):
+        for encoding in ("utf-8", "gbk"):
+            try:
+                lines.append(line.decode(encoding))
+                break
+            except UnicodeDecodeError:
+                continue
+        else:
+            lines.append(line.decode("utf-8", "replace"))
+            unreadable.append(number)
+    return "\n".join(lines).encode(), unreadable

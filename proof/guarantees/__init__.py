@@ -1,0 +1,1 @@
+"""Each guarantee with its proof, and with what breaks it on purpose."""
