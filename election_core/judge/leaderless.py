@@ -292,8 +292,8 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     still_heard = [
         last_word for last_word in relevant if not any(_surely_before(clocks, last_word, other) for other in relevant)
     ]
-    # Of those that missed it the one that proves most: a clock that was just set proves little.
-    latest = min(still_heard, key=lambda m: (-clocks.elapsed(m, target)[0], m.by, m.source), default=end)
+    # A clock that was set shows another time than the others do, and around the step it proves nothing.
+    latest = min(still_heard, key=lambda m: (clocks.near_step(m), clocks.adjusted(m).by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
 
 
