@@ -195,9 +195,10 @@ LEADERSHIP_CHANGES = View(
         text("cause", "Why the election began; as in terms."),
         text(
             "old_leader_state",
-            "What the old leader was at the change: died, stopped, silent (its log just stops), frozen (its log is "
-            "silent over the change), without_quorum (it had given up by itself), cut_off (it led on and heard of the "
-            "change late), reachable (alive, and it heard of the change at once) or unknown (the logs do not say).",
+            "What the old leader was at the change: died, stopped, removed (from the group), silent (its log just "
+            "stops), frozen (its log is silent over the change), without_quorum (it had given up by itself), cut_off "
+            "(it led on and heard of the change late), reachable (alive, and it heard of the change at once) or "
+            "unknown (the logs do not say).",
             nullable=False,
         ),
         time("old_leader_end", "When the old leader's role ended, by its own clock.", nullable=True),
@@ -249,7 +250,7 @@ LEADERSHIP_CHANGES = View(
                change.old_leader, change.term AS new_term, change.leader AS new_leader, change.cause,
                CASE
                    WHEN change.source_node IS NULL THEN 'unknown'
-                   WHEN change.end_cause IN ('died', 'stopped', 'silent') THEN change.end_cause
+                   WHEN change.end_cause IN ('died', 'stopped', 'removed', 'silent') THEN change.end_cause
                    WHEN silence.holes > 0 OR change.cause = 'master_silent' THEN 'frozen'
                    WHEN change.end_cause = 'quorum_lost' THEN 'without_quorum'
                    WHEN overlap.overlap_ms > {HEARD_WITHIN_MS} THEN 'cut_off'

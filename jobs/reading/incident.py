@@ -42,7 +42,7 @@ ENDINGS = f"""
             OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
                   ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again
         FROM role_intervals WHERE {GROUP}
-    ) WHERE end_cause IN ('died', 'stopped', 'removed', 'silent') AND end_time BETWEEN ? AND ?
+    ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?
     ORDER BY end_time, node, source_node LIMIT ?
 """
 SILENCES = f"""
