@@ -276,7 +276,8 @@ class Warehouse:
     def note_form(self) -> None:
         """Let the warehouse say its form, once all tables have it."""
         if self.form() != FORM:
-            self.opened("runs").alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+            alter = self.opened("runs").alter
+            patiently(lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False))
             self.changed("runs")
 
     def _make(self, table: Table) -> None:
@@ -304,11 +305,13 @@ class Warehouse:
         """Give a table of an older release the columns that it lacks; they are null in its rows."""
         here = self.opened(table.name)
         there = {field.name for field in here.schema().fields}
-        missing = [field for field in delta_schema(table).fields if field.name not in there]
+        missing = [
+            Field(field.name, field.type, nullable=True, metadata=field.metadata)
+            for field in delta_schema(table).fields
+            if field.name not in there
+        ]
         if missing:
-            here.alter.add_columns(
-                [Field(field.name, field.type, nullable=True, metadata=field.metadata) for field in missing]
-            )
+            patiently(lambda: here.alter.add_columns(missing))
             self.changed(table.name)
 
     def refuse_foreign_folder(self) -> None:
