@@ -16,9 +16,9 @@ from operator import attrgetter
 import pyarrow as pa
 
 from election_core import RULES_VERSION
-from election_core.judge.causes import causes
 from election_core.model.facts import Fact
 from election_core.model.next_steps import ANY, SYSTEMS, steps_for
+from election_core.model.next_steps.causes import causes
 from election_core.model.rows import TABLE_OF, Finding
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import values_of

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from election_core.judge.causes import CAUSE_OF_STATE
 from election_core.model.catalogue import RULES
+from election_core.model.next_steps.causes import CAUSE_OF_STATE
 from jobs.cli.app import main
 from jobs.cli.output import rows_in
 from jobs.reading.published import Published

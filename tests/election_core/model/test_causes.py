@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from election_core.judge.causes import causes
 from election_core.model.next_steps import CAUSES
+from election_core.model.next_steps.causes import causes
 from election_core.model.rows import Finding, RoleInterval, Row, Term
 
 S = 1_000_000
