@@ -28,7 +28,7 @@ from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
 from jobs.engines.engine import Dealing, Rows
-from jobs.engines.spark_engine import SparkEngine, in_order
+from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted
 from jobs.engines.spark_session import spark_session
 from jobs.engines.spark_tables import read
 from jobs.replay import replay
@@ -64,11 +64,11 @@ GOLD = ("terms", "elections", "role_intervals", "findings", "rule_coverage")
 
 def floor(spark: SparkSession, model: Warehouse, target: str) -> None:
     """The scan, shuffles, sorts and Delta writes of a replay, without Python: it writes what one told before."""
-    in_order(SparkEngine(spark).frame(model, [EVENTS]), BY_SOURCE).write.format("noop").mode("overwrite").save()
+    dealt_and_sorted(SparkEngine(spark).frame(model, [EVENTS]), BY_SOURCE).write.format("noop").mode("overwrite").save()
     for table in ("replay_states", "facts"):
         write(read(spark, model, table), f"{target}-{table}")
     facts = spark.read.format("delta").load(f"{target}-facts")
-    in_order(facts, BY_GROUP).write.format("noop").mode("overwrite").save()
+    dealt_and_sorted(facts, BY_GROUP).write.format("noop").mode("overwrite").save()
     for table in GOLD:
         write(read(spark, model, table), f"{target}-{table}")
 
@@ -118,7 +118,7 @@ def by_rows(spark: SparkSession, warehouse: Warehouse, target: str) -> None:
             own = record_batch(shape, [told]) if isinstance(told, tuple) else in_shape(shape, told)
             yield from ((table, row) for row in own.to_pylist())
 
-    told = in_order(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
+    told = dealt_and_sorted(rows, BY_SOURCE).rdd.mapPartitions(work).persist(StorageLevel.DISK_ONLY)
     for table in ("replay_states", "facts"):
         own = told.filter(partial(is_of, table)).map(second)
         write(spark.createDataFrame(own, TABLES[table].ddl()), f"{target}-{table}")
@@ -286,7 +286,7 @@ def main() -> None:
             if which == "executors":
                 executors(folder, load)
                 continue
-            spark = spark_session("bench-replay", master=chosen.master, quiet=True)
+            spark = spark_session("bench-replay", master=chosen.master, quiet=True, more={LITTLE_SETTING: "0"})
             measure(spark, folder, which, load, chosen)
             spark.stop()
     finally:

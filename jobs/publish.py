@@ -29,10 +29,11 @@ def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
 
     Raises :class:`JobError` when another replay has written to the tables meanwhile.
     """
-    checks = check(warehouse, JUDGED, judged.clusters)
-    record(warehouse, checks)
-    failing = stopped(checks, judged.clusters)
-    hold_back(warehouse, failing, judged.run_id)
+    with warehouse.unwatched():
+        checks = check(warehouse, JUDGED, judged.clusters)
+        record(warehouse, checks)
+        failing = stopped(checks, judged.clusters)
+        hold_back(warehouse, failing, judged.run_id)
     held = tuple(sorted({*judged.held, *failing}))
     write_run(warehouse, judged, "published", held)
     return Outcome(judged.run_id, held, tuple(checks))

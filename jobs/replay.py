@@ -57,16 +57,17 @@ def replay(
         return Replay(None)
     if selection != EVERYTHING and waits(warehouse):
         raise JobError("a replay of everything waits to be published: publish it first, then judge a part anew")
-    due = look(engine, warehouse, inventory, selection)
-    clusters, checks = through_gates(warehouse, due)
-    held = due.held(clusters)
-    if not clusters and due.since == due.last_batch and held == due.held_before:
-        return Replay(None, held=tuple(held), checks=checks)
-    work = work_on(engine, warehouse, inventory, due, clusters)
-    if clusters or work.everything:
-        judge_all(work, due.checkpoints)
-    if not due.since:
-        hold_back(warehouse, held, due.run_id)
+    with warehouse.unwatched():
+        due = look(engine, warehouse, inventory, selection)
+        clusters, checks = through_gates(warehouse, due)
+        held = due.held(clusters)
+        if not clusters and due.since == due.last_batch and held == due.held_before:
+            return Replay(None, held=tuple(held), checks=checks)
+        work = work_on(engine, warehouse, inventory, due, clusters)
+        if clusters or work.everything:
+            judge_all(work, due.checkpoints)
+        if not due.since:
+            hold_back(warehouse, held, due.run_id)
     judged = judged_by(due, clusters, inventory, settings)
     events = sum(source.events for source in due.news_of(clusters))
     if not publishing:

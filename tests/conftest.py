@@ -66,11 +66,14 @@ def landing(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Landing:
 
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkEngine]":
-    """The one small session of the suite; the JVM compiles only as much as a short life needs."""
-    from jobs.engines.spark_engine import SparkEngine
+    """The one small session of the suite; the JVM compiles only as much as a short life needs.
+
+    Its driver leaves all work to executors, however little there is.
+    """
+    from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
     from jobs.engines.spark_session import spark_session
 
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
-    session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True)
+    session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True, more={LITTLE_SETTING: "0"})
     yield SparkEngine(session)
     session.stop()

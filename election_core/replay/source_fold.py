@@ -144,11 +144,11 @@ class SourceLog:
         """All facts of this source, after its last event."""
         speaker = self._speaker()
         readings = [self._reading(speaker), *self._readings_of_members(speaker)]
-        for one in readings:
-            yield from (fact for _, fact in one.facts)
-            yield from self.settings.facts(one.speaker, (fact for _, fact in one.facts))
-            yield from one.itself.clock_steps(one.speaker, one.facts, one.processes)
-        yield from self.itself.facts(speaker, [fact for one in readings for fact in one.facts])
+        for reading in readings:
+            yield from (fact for _, fact in reading.facts)
+            yield from self.settings.facts(reading.speaker, (fact for _, fact in reading.facts))
+            yield from reading.itself.clock_steps(reading.speaker, reading.facts, reading.processes)
+        yield from self.itself.facts(speaker, [fact for reading in readings for fact in reading.facts])
 
     def _speaker(self) -> Speaker:
         incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
@@ -169,8 +169,8 @@ class SourceLog:
         for process, members in sorted(self.members.items()):
             for name, log in sorted(members.logs.items()) if members.at_once else ():
                 incarnations = {process: log.activity[process].incarnations()}
-                own = replace(speaker, incarnations=incarnations, member=name)
-                yield log._read(own, frozenset({process}))
+                of_member = replace(speaker, incarnations=incarnations, member=name)
+                yield log._read(of_member, frozenset({process}))
 
     def _read(self, speaker: Speaker, processes: frozenset[str]) -> "Reading":
         logs = [(stream, log) for (_, stream), log in sorted(self.logs.items()) if process_of(stream) in processes]

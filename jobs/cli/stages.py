@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from jobs.engines.engine import Engine
     from jobs.engines.spark_engine import SparkEngine
     from jobs.land import Landing
-    from jobs.landing.landing_zone import Skipped
     from jobs.landing.listing import LogFile
     from jobs.replay import Replay
     from jobs.replaying.selection import Selection
@@ -109,23 +108,18 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
     return [file for file in files if not clusters or file.cluster in clusters]
 
 
-def land_stage(
-    engine: "Engine", landing: str, tables: Any, config: "Config", clusters: Sequence[str] = ()
-) -> "tuple[Landing, list[Skipped]]":
-    """Land, with a line about it. What was landed, and what had to be passed over."""
+def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: Any, config: "Config") -> "Landing":
+    """Land ``files``, with a line about it."""
     from jobs.cli.progress import rate, stage
     from jobs.land import land as land_job
-    from jobs.land import new_files
 
-    passed_over: list[Skipped] = []
     with stage("land", engine) as report:
         began = time.monotonic()
-        files = of_clusters(new_files(landing, tables, config, passed_over.append), clusters)
         advise(engine, sum(file.size for file in files))
         done = land_job(engine, files, landing, tables, config)
         if done.batch is None:
             report("no new log file, and none has grown")
-            return done, passed_over
+            return done
         known(batch=done.batch)
         report(f"{done.files:,} new or grown files, {done.bytes_read / 1e6:,.1f} MB")
         report(rate(done.lines_total, time.monotonic() - began, "lines"))
@@ -133,7 +127,7 @@ def land_stage(
             f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
         )
         report(became, **{name: value for name, value in asdict(done).items() if name != "unread"})
-    return done, passed_over
+    return done
 
 
 def replay_stage(

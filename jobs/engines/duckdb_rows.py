@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engines.engine import After, AfterOwn, Among, OneOf, Rows, Simple, UpTo
+from jobs.engines.engine import After, AfterOwn, Among, Dealing, NamedBy, OneOf, Rows, Simple, UpTo
 from jobs.warehouse.warehouse import Warehouse
 
 MEMORY = "1GB"
@@ -22,8 +22,20 @@ FEW = 500_000
 """So many rows, at most, of a few columns, are read in a tenth of a second or two: sooner than Spark begins a job."""
 
 
+LITTLE = 50_000
+"""So many rows, at most, are folded or judged in a second or two: sooner than Spark has shuffled them."""
+
+BATCH_ROWS = 5_000
+"""Rows of a batch, as with Spark."""
+
+FEW_KEYS = 1_000
+"""So many keys are looked for by Arrow as well, which then need not read all rows."""
+
 FEW_FILES = 64
 """Of so many files the numbers of rows are asked for."""
+
+READ_AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}
+"""So little is read before it is asked for: rows are wide, and by default Arrow would hold a hundred thousands."""
 
 
 @contextmanager
@@ -46,39 +58,78 @@ def answer(warehouse: Warehouse, sql: str, rows: Rows, memory: str = MEMORY, thr
         return database.sql(sql.format(rows=f"({registered(database, warehouse, [rows])})")).to_arrow_table()
 
 
-def are_few(warehouse: Warehouse, rows: Rows) -> bool:
-    """Whether so few rows, of so few files, are read that the driver does it sooner than Spark."""
-    if warehouse.opened(rows.table, rows.version).count() <= FEW:
-        return True
-    simple = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
-    files = warehouse.dataset(rows.table, rows.version).get_fragments(reduce(and_, simple) if simple else None)
-    first = [*islice(files, FEW_FILES + 1)]
-    return len(first) <= FEW_FILES and sum(file.metadata.num_rows for file in first) <= FEW
+def are_few(warehouse: Warehouse, parts: Sequence[Rows], most: int) -> bool:
+    """Whether no more rows are read than ``most``, so that the driver does it sooner than Spark."""
+    return sum(at_most(warehouse, rows, most) for rows in parts) <= most
+
+
+def at_most(warehouse: Warehouse, rows: Rows, enough: int) -> int:
+    """A bound of how many rows are read; no closer one than that of the whole table where that is little ``enough``."""
+    if rows.files:
+        return int(warehouse.written(rows.table, rows.files).count_rows())
+    every = warehouse.opened(rows.table, rows.version).count()
+    if every <= enough:
+        return every
+    dataset, wanted = warehouse.dataset(rows.table, rows.version), as_filter(rows)
+    first = [*islice(dataset.get_fragments(wanted), FEW_FILES + 1)]
+    if len(first) > FEW_FILES:
+        return every
+    parts = first if wanted is None else [file.subset(wanted, schema=dataset.schema) for file in first]
+    return sum(group.num_rows for part in parts for group in part.row_groups)
+
+
+def in_order(
+    database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing
+) -> pa.RecordBatchReader:
+    """The rows of all ``parts``, sorted, those of a key together."""
+    order = ", ".join(f"{column} NULLS FIRST" for column in dealing.order)
+    every = database.sql(f"SELECT * FROM ({registered(database, warehouse, parts)}) ORDER BY {order}")
+    return every.to_arrow_reader(BATCH_ROWS)
 
 
 def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows]) -> str:
     """A SELECT of the rows of all ``parts``, which can be asked once."""
-    return " UNION ALL BY NAME ".join(selected(database, warehouse, rows, number) for number, rows in enumerate(parts))
+    return " UNION ALL BY NAME ".join(
+        selected(database, warehouse, rows, str(number)) for number, rows in enumerate(parts)
+    )
 
 
-def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, number: int) -> str:
+def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, name: str) -> str:
     """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
-    dataset = warehouse.dataset(rows.table, rows.version)
+    dataset = warehouse.written(rows.table, rows.files) if rows.files else warehouse.dataset(rows.table, rows.version)
     columns = rows.columns or tuple(dataset.schema.names)
-    among = [condition for condition in rows.conditions if isinstance(condition, Among)]
-    simple = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
-    needed = sorted({*columns, *chain.from_iterable(condition.columns for condition in among)})
-    scan = dataset.scanner(needed, filter=reduce(and_, simple) if simple else None)
-    database.register(f"rows_{number}", scan.to_reader())
+    keyed = [condition for condition in rows.conditions if isinstance(condition, Among | NamedBy)]
+    named = {*columns, *rows.also.values(), *chain.from_iterable(condition.columns for condition in keyed)}
+    needed = [column for column in dataset.schema.names if column in named]
+    scan = dataset.scanner(needed, filter=as_filter(rows), **READ_AHEAD)
+    database.register(f"rows_{name}", scan.to_reader())
     joins = ""
-    for at, condition in enumerate(among):
-        schema = pa.schema([(name, pa.string()) for name in condition.columns])
+    for at, condition in enumerate(keyed):
+        by = f"keys_{name}_{at}"
+        names = ", ".join(map(quoted, condition.columns))
+        if isinstance(condition, NamedBy):
+            others = selected(database, warehouse, condition.rows.select(condition.columns), f"{name}_{at}")
+            joins += f" SEMI JOIN ({others}) AS {by} USING ({names})"
+            continue
+        schema = pa.schema([(column, pa.string()) for column in condition.columns])
         keys = [dict(zip(condition.columns, key, strict=True)) for key in sorted(condition.keys)]
-        database.register(f"keys_{number}_{at}", pa.Table.from_pylist(keys, schema))
-        kind = "SEMI" if condition.wanted else "ANTI"
-        joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(map(quoted, condition.columns))})"
-    also = [f"{sql} AS {quoted(name)}" for name, sql in rows.also.items()]
-    return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{number}{joins}"
+        database.register(by, pa.Table.from_pylist(keys, schema))
+        joins += f" {'SEMI' if condition.wanted else 'ANTI'} JOIN {by} USING ({names})"
+    also = [f"{sql} AS {quoted(column)}" for column, sql in rows.also.items()]
+    return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{name}{joins}"
+
+
+def as_filter(rows: Rows) -> pc.Expression | None:
+    """What Arrow knows of the conditions: it leaves out partitions, groups of rows by their statistics, and rows."""
+    among = [condition for condition in rows.conditions if isinstance(condition, Among)]
+    parts = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among | NamedBy)]
+    parts += [
+        fits(OneOf(name, tuple(sorted({key[at] for key in condition.keys}))))
+        for condition in among
+        if condition.wanted and len(condition.keys) <= FEW_KEYS
+        for at, name in enumerate(condition.columns)
+    ]
+    return reduce(and_, parts) if parts else None
 
 
 def quoted(name: str) -> str:

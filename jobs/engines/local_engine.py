@@ -20,17 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs import JobError
-from jobs.engines.duckdb_rows import MEMORY, answer, database_in, registered
+from jobs.engines.duckdb_rows import MEMORY, answer, database_in, in_order
 from jobs.engines.engine import Answer, Dealing, Item, Rows, Work
 from jobs.engines.python_worker import prepare_worker
 from jobs.warehouse.data_files import DataFile, write_data_files
 from jobs.warehouse.warehouse import Warehouse
 
-BATCH_ROWS = 5_000
-"""Rows of a batch, as with Spark."""
-
 HAND_ROWS = 20_000
 """So many rows go to a process at once, or more where those of one key do: about half a second of work."""
+
+POOL_HANDS = 4
+"""Fewer hands than these are done sooner than a pool of processes has started, and without the CPU seconds of that."""
 
 POOL_BYTES = 24 << 20
 """Less than this is landed sooner than a pool of processes has started."""
@@ -84,13 +84,10 @@ class LocalEngine:
         self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
     ) -> list[DataFile]:
         """One sort; each hand of it is some keys whole."""
-        order = ", ".join(f"{column} NULLS FIRST" for column in dealing.order)
         with database_in(self._memory, self.tasks) as (database, scratch):
-            every = database.sql(f"SELECT * FROM ({registered(database, warehouse, parts)}) ORDER BY {order}")
-            batches = every.to_arrow_reader(BATCH_ROWS)
-            hands = spooled(batches, dealing.key, scratch)
-            first = [*islice(hands, 2)]
-            alone = self.tasks < 2 or len(first) < 2
+            hands = spooled(in_order(database, warehouse, parts, dealing), dealing.key, scratch)
+            first = [*islice(hands, POOL_HANDS)]
+            alone = self.tasks < 2 or len(first) < POOL_HANDS
             results = self._in_order(Hand(work, warehouse.root), chain(first, hands), alone=alone)
             return [file for files in results for file in files]
 

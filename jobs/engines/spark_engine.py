@@ -13,12 +13,32 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engines.duckdb_rows import answer, are_few
-from jobs.engines.engine import After, AfterOwn, Among, Answer, Dealing, Item, OneOf, Rows, Simple, UpTo, Work
+from jobs.engines.duckdb_rows import FEW, LITTLE, MEMORY, answer, are_few, database_in, in_order
+from jobs.engines.engine import (
+    After,
+    AfterOwn,
+    Among,
+    Answer,
+    Condition,
+    Dealing,
+    Item,
+    NamedBy,
+    OneOf,
+    Rows,
+    Simple,
+    UpTo,
+    Work,
+)
 from jobs.engines.python_worker import prepare_worker
-from jobs.engines.spark_tables import read
+from jobs.engines.spark_tables import read, read_files
 from jobs.warehouse.data_files import DataFile, write_data_files
 from jobs.warehouse.warehouse import Warehouse
+
+MANY = 1_000
+"""More texts than these are joined with the rows that they choose."""
+
+LITTLE_SETTING = "spark.electionReplay.little"
+"""The setting of a session that says how many rows, at most, its driver folds or judges by itself."""
 
 DATA_FILE = "`table` STRING, `partition` STRING, `path` STRING, `size` BIGINT, `rows` BIGINT"
 
@@ -28,6 +48,7 @@ class SparkEngine:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self._little = int(session.conf.get(LITTLE_SETTING, None) or LITTLE)
 
     @property
     def title(self) -> str:
@@ -70,15 +91,18 @@ class SparkEngine:
 
     def answer(self, warehouse: Warehouse, sql: str, rows: Rows) -> pa.Table:
         """By Spark SQL; what is so little that Spark would take longer to begin, by the driver itself."""
-        if are_few(warehouse, rows):
+        if are_few(warehouse, [rows], FEW):
             return answer(warehouse, sql, rows)
         return self.session.sql(sql, rows=self.frame(warehouse, [rows])).toArrow()
 
     def map_partitions(
         self, warehouse: Warehouse, parts: Sequence[Rows], dealing: Dealing, work: Work
     ) -> list[DataFile]:
-        """One shuffle, one sort within partitions."""
-        root, frame = warehouse.root, in_order(self.frame(warehouse, parts), dealing)
+        """One shuffle, one sort within partitions; what is so little that Spark would take longer, by the driver."""
+        if are_few(warehouse, parts, self._little):
+            with database_in(MEMORY, 1) as (database, _):
+                return write_data_files(work(in_order(database, warehouse, parts, dealing)), warehouse.root)
+        root, frame = warehouse.root, dealt_and_sorted(self.frame(warehouse, parts), dealing)
 
         def on_executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             prepare_worker()
@@ -93,10 +117,19 @@ class SparkEngine:
         return reduce(DataFrame.unionByName, (self._part(warehouse, part) for part in parts))
 
     def _part(self, warehouse: Warehouse, rows: Rows) -> DataFrame:
-        version = warehouse.version(rows.table) if rows.version is None else rows.version
-        frame = read(self.session, warehouse, rows.table, version)
-        for condition in rows.conditions:
-            frame = self._among(frame, condition) if isinstance(condition, Among) else frame.where(fits(condition))
+        if rows.files:
+            frame = read_files(self.session, warehouse, rows.table, rows.files)
+        else:
+            version = warehouse.version(rows.table) if rows.version is None else rows.version
+            frame = read(self.session, warehouse, rows.table, version)
+        for condition in map(as_keys, rows.conditions):
+            match condition:
+                case Among():
+                    frame = self._among(frame, condition)
+                case NamedBy(columns, others):
+                    frame = frame.join(self._part(warehouse, others.select(columns)), list(columns), "left_semi")
+                case _:
+                    frame = frame.where(fits(condition))
         also = [F.expr(sql).alias(name) for name, sql in rows.also.items()]
         return frame.select(*(rows.columns or frame.columns), *also)
 
@@ -106,9 +139,16 @@ class SparkEngine:
         return frame.join(keys, list(condition.columns), "left_semi" if condition.wanted else "left_anti")
 
 
-def in_order(frame: DataFrame, dealing: Dealing) -> DataFrame:
+def dealt_and_sorted(frame: DataFrame, dealing: Dealing) -> DataFrame:
     """Rows dealt to tasks, and sorted there."""
     return frame.repartition(*dealt(dealing)).sortWithinPartitions(*(F.expr(column) for column in dealing.order))
+
+
+def as_keys(condition: Condition) -> Condition:
+    """A condition with very many texts as one that Spark joins: each of them would be a part of its plan."""
+    if isinstance(condition, OneOf) and len(condition.values) > MANY and isinstance(condition.values[0], str):
+        return Among((condition.column,), frozenset((str(value),) for value in condition.values))
+    return condition
 
 
 def fits(condition: Simple) -> Column:

@@ -33,6 +33,12 @@ LINE_BY_LINE = ("log_lines", "quarantine", "events")
 PROVING = "events"
 """The table whose rows prove those of the judged ones."""
 
+BEFORE = 8
+"""In so many landings before the new ones a proof is looked for before all events are."""
+
+HELD_ROWS = 50_000
+"""A table with no more rows is read once, and not for each expectation anew."""
+
 EXAMPLES = 5
 """Failing rows of a cluster that are shown."""
 
@@ -94,14 +100,21 @@ def check(
     ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be checked.
     """
     chosen = list(tables)
-    newest = Newest(warehouse, clusters, as_of, since)
+    newest = Newest(warehouse, clusters, as_of, since, tables_of(chosen))
     if PROVING not in chosen:
         newest.keep_proofs_of(chosen, warehouse.published())
     return [check for table in chosen for check in newest.checks(table)]
 
 
+def tables_of(chosen: Collection[str]) -> frozenset[str]:
+    """The tables that the expectations of some tables read."""
+    expectations = [expectation for table in chosen for expectation in expectations_of(table)]
+    texts = [*chosen, *(text for asked in expectations for text in (asked.failing, asked.proofs))]
+    return frozenset({word for text in texts for word in re.findall(r"\w+", text)} & {*TABLES})
+
+
 class Newest:
-    """The newest versions of all tables, of finished landings, as views of a database in memory."""
+    """The newest versions of some tables, of finished landings, in a database in memory."""
 
     def __init__(
         self,
@@ -109,6 +122,7 @@ class Newest:
         clusters: Collection[str] | None = None,
         as_of: datetime | None = None,
         since: int = 0,
+        tables: Collection[str] = frozenset(TABLES),
     ) -> None:
         self._versions, self._warehouse = warehouse.versions(), warehouse
         self._database = duckdb.connect()
@@ -118,19 +132,27 @@ class Newest:
         self._database.execute("SET VARIABLE as_of = ?", [as_of])
         self._database.register("asked_clusters", pa.table({"cluster": pa.array(sorted(clusters or ()), pa.string())}))
         self._database.execute("SET VARIABLE since = ?", [since])
+        self._database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
         self._batches = since, warehouse.last_batch()
-        for name, table in TABLES.items():
-            rows = table.arrow_schema().empty_table()
-            if name in self._versions:
-                rows = warehouse.dataset(name, self._versions[name])
-            self._database.register(f"all_{name}", rows)
-            self._database.execute(f"CREATE VIEW {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
+        self._of_clusters = " WHERE cluster IN (FROM asked_clusters)" if clusters is not None else ""
+        for name in tables:
+            self._put(name, clusters)
+
+    def _put(self, name: str, clusters: Collection[str] | None) -> None:
+        """Let the database know a table."""
+        rows, shape = TABLES[name].arrow_schema().empty_table(), "TABLE"
+        if name in self._versions:
+            rows = self._warehouse.dataset(name, self._versions[name])
+            shape = "TABLE" if self._warehouse.count(name) <= HELD_ROWS and name != PROVING else "VIEW"
+        self._database.register(f"all_{name}", rows)
+        self._database.execute(f"CREATE {shape} {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
 
     def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
         """Of the events keep only those that rows of ``tables`` ask for, and for which ``published`` ones do not.
 
         What is published has passed this gate, and events stay. The others are looked for in the landings that are new
-        since then, and only those that are not found there among all events.
+        since then; those that are not found there in the ones before, where what is said anew of yesterday has its
+        lines; and only the rest among all events.
         """
         asked = [expectation.proofs for table in tables for expectation in expectations_of(table) if expectation.proofs]
         if not asked:
@@ -143,7 +165,7 @@ class Newest:
             since = int(published["batch"])
             run(f"CREATE TEMP TABLE known AS {known}")
             run("INSERT INTO proofs SELECT DISTINCT cluster, proof FROM known SEMI JOIN asked USING (cluster, proof)")
-        for where in (f"batch > {since}", "true") if since else ("true",):
+        for where in (f"batch > {since}", f"batch > {since - BEFORE}", "true") if since else ("true",):
             run(
                 "CREATE OR REPLACE TEMP TABLE open AS FROM asked ANTI JOIN proofs "
                 "ON proofs.cluster = asked.cluster AND proofs.event_id = asked.proof"
@@ -164,7 +186,9 @@ class Newest:
             proofs = [expectation.proofs for expectation in expectations_of(table) if expectation.proofs]
             if version is None or not proofs:
                 continue
-            self._database.register(f"published_{table}", self._warehouse.dataset(table, version))
+            self._database.register(f"all_published_{table}", self._warehouse.dataset(table, version))
+            rows = f"SELECT * FROM all_published_{table}{self._of_clusters}"
+            self._database.execute(f"CREATE VIEW published_{table} AS {rows}")
             found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
         return " UNION ALL ".join(found)
 
@@ -185,20 +209,36 @@ class Newest:
 
     def checks(self, table: str) -> Iterable[Check]:
         """Every expectation of a table, looked at."""
-        [rows] = self.query(f"SELECT count(*) AS n FROM {table}")["n"].to_pylist()
-        for expectation in expectations_of(table):
-            try:
-                failed = self._failed(expectation)
-                examples = {cluster: self._examples(expectation, cluster) for cluster in failed}
-            except duckdb.Error as error:
-                raise JobError(f"could not check {expectation.name} of {table}: {error}") from error
-            yield Check(table, self._versions.get(table), expectation, rows, failed, examples)
+        expectations = expectations_of(table)
+        rows, failed = self._counted(table, expectations)
+        for expectation, of_clusters in zip(expectations, failed, strict=True):
+            examples = {cluster: self._examples(expectation, cluster) for cluster in of_clusters}
+            yield Check(table, self._versions.get(table), expectation, rows, of_clusters, examples)
 
-    def _failed(self, expectation: Expectation) -> dict[str | None, int]:
-        found = self.query(
-            f"SELECT cluster, count(*) AS n FROM ({expectation.failing}) GROUP BY cluster ORDER BY cluster"
-        )
-        return {row["cluster"]: row["n"] for row in found.to_pylist()}
+    def _counted(self, table: str, expectations: Sequence[Expectation]) -> tuple[int, list[dict[str | None, int]]]:
+        """The rows of a table, and for each expectation those that break it, cluster by cluster: one query."""
+        counts = [
+            f"SELECT {number} AS number, cluster, count(*) AS n FROM ({expectation.failing}) GROUP BY cluster"
+            for number, expectation in enumerate(expectations)
+        ]
+        every = f"SELECT -1 AS number, NULL AS cluster, count(*) AS n FROM {table}"
+        try:
+            found = self.query(f"{' UNION ALL '.join([every, *counts])} ORDER BY number, cluster").to_pylist()
+        except duckdb.Error as error:
+            raise JobError(f"could not check {self._unsound(expectations)}{table}: {error}") from error
+        failed: list[dict[str | None, int]] = [{} for _ in expectations]
+        for row in found[1:]:
+            failed[row["number"]][row["cluster"]] = row["n"]
+        return found[0]["n"], failed
+
+    def _unsound(self, expectations: Iterable[Expectation]) -> str:
+        """Which expectation cannot be checked, the first of them."""
+        for expectation in expectations:
+            try:
+                self.query(f"SELECT count(*) FROM ({expectation.failing})")
+            except duckdb.Error:
+                return f"{expectation.name} of "
+        return ""
 
     def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
         some = (

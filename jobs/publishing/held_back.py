@@ -21,12 +21,13 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
     chosen = f"cluster IN ({', '.join(quoted(cluster) for cluster in sorted(clusters))})"
     for name in JUDGED:
         location = warehouse.location(name)
-        warehouse.opened(name).delete(chosen, commit_properties=note)
+        patiently(partial(warehouse.opened(name).delete, chosen, commit_properties=note))
         if name in versions:
             before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
             if rows.num_rows:
                 patiently(partial(write_deltalake, location, rows, mode="append", commit_properties=note))
+        warehouse.changed(name)
 
 
 def quoted(text: str) -> str:

@@ -14,6 +14,7 @@ from operator import itemgetter
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 from jobs.warehouse.data_files import FILE_ROWS, FIRST, LAST, PLACES, DataFile, in_shape, place, write_data_files
 from jobs.warehouse.warehouse import Warehouse
@@ -74,6 +75,11 @@ class Lying:
     first: str
     last: str
 
+    @property
+    def named(self) -> bool:
+        """Whether its name says which keys may be in it."""
+        return PLACES.fullmatch(self.path) is not None
+
     def meets(self, first: str, last: str) -> bool:
         """Whether some of its keys may lie between two places."""
         return self.first <= last and first <= self.last
@@ -115,8 +121,22 @@ def anew(warehouse: Warehouse, table: str, gone: Gone) -> Anew:
     others = [file for file in files if file not in chosen and file.rows is not None and file.rows < SMALL_ROWS]
     if len(others) > MOST_SMALL:
         chosen += others
-    rows = sum(FEW_ROWS if file.rows is None else file.rows for file in chosen)
-    return Anew(table, opened.version(), tuple(chosen), tuple(pieces(warehouse, table, chosen, rows, gone)))
+    return written_again(warehouse, opened, table, chosen, gone)
+
+
+def joining(warehouse: Warehouse, table: str) -> Anew:
+    """What is to be written anew so that small files come together, and each file says which keys may be in it."""
+    opened = warehouse.opened(table)
+    files = lying(pa.table(opened.get_add_actions()))
+    small = [file for file in files if file.rows is not None and file.rows < SMALL_ROWS]
+    chosen = [file for file in files if not file.named or (file in small and len(small) > 1)]
+    return written_again(warehouse, opened, table, chosen, Gone())
+
+
+def written_again(warehouse: Warehouse, opened: DeltaTable, table: str, files: list[Lying], gone: Gone) -> Anew:
+    """Some files of a table, to be written anew without the rows that are ``gone``."""
+    rows = sum(FEW_ROWS if file.rows is None else file.rows for file in files)
+    return Anew(table, opened.version(), tuple(files), tuple(pieces(warehouse, table, files, rows, gone)))
 
 
 def lying(actions: pa.Table) -> list[Lying]:

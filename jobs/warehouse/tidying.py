@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,11 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from pyarrow import fs
 
+from jobs.warehouse.data_files import DataFile
+from jobs.warehouse.patience import patiently
+from jobs.warehouse.replacing import Piece, joining, kept
 from jobs.warehouse.warehouse import Warehouse, retention
+from schemas import TABLES
 
 LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
 """An entry of Delta's log: its version, and whether it is a checkpoint, with which a reader may begin."""
@@ -18,13 +22,17 @@ LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet."""
+    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet.
+
+    ``forgotten`` are rows of old landings that went.
+    """
 
     table: str
     files: int
     joined: int = 0
     removed: int = 0
     left_alone: bool = False
+    forgotten: int = 0
 
 
 def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool, grace_hours: int) -> Tidied:
@@ -32,9 +40,9 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
     table = warehouse.opened(name)
     files = len(table.file_uris())
     if dry_run:
-        joined = joinable(table)
+        joined = joinable(warehouse, name)
     else:
-        joined = int(table.optimize.compact()["numFilesRemoved"])
+        joined = join(warehouse, name)
         table = warehouse.opened(name)
     versions = sorted({*needed, table.version()})
 
@@ -43,7 +51,7 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
     removed = vacuum(True)
     if removed and not dry_run:
-        vacuum(False)
+        patiently(lambda: vacuum(False))
     if not dry_run:
         forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))
@@ -53,7 +61,7 @@ def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
     """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`retention`."""
     table, wanted = DeltaTable(warehouse.location(name)), retention(keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
-        table.alter.set_table_properties(wanted)
+        patiently(lambda: table.alter.set_table_properties(wanted))
 
 
 def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
@@ -70,9 +78,32 @@ def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> No
             system.delete_file(info.path)
 
 
-def joinable(table: DeltaTable) -> int:
-    """How many files lie beside another one of their partition."""
-    columns = [f"partition.{name}" for name in table.metadata().partition_columns]
+def join(warehouse: Warehouse, name: str) -> int:
+    """Join the small files of a table; how many there were.
+
+    Where nights replace rows by their keys, the new files say again which keys may be in them: Delta's own joining
+    would give them other names, and each night would write all of them anew.
+    """
+    if not TABLES[name].replaced_by:
+        return int(patiently(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
+    plan = joining(warehouse, name)
+    if plan.files:
+        gone = {file.path: file.size for file in plan.files}
+        warehouse.exchange(kept(one_by_one, [plan]), gone, name, "upkeep", plan.version)
+    return len(plan.files)
+
+
+def one_by_one(work: Callable[[Piece], list[DataFile]], items: Sequence[Piece]) -> list[list[DataFile]]:
+    """Upkeep has no engine: it works on one item after the other."""
+    return [work(item) for item in items]
+
+
+def joinable(warehouse: Warehouse, name: str) -> int:
+    """How many files of a table would be joined: all that lie beside another one of their partition."""
+    if TABLES[name].replaced_by:
+        return len(joining(warehouse, name).files)
+    table = warehouse.opened(name)
+    columns = [f"partition.{column}" for column in table.metadata().partition_columns]
     files = pa.table(table.get_add_actions(flatten=True)).select(["path", *columns]).to_pylist()
-    partitions = Counter(tuple(file[name] for name in columns) for file in files)
+    partitions = Counter(tuple(file[column] for column in columns) for file in files)
     return sum(count for count in partitions.values() if count > 1)

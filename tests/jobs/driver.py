@@ -8,13 +8,14 @@ import sys
 import threading
 from pathlib import Path
 
-from jobs.engines.spark_engine import SparkEngine
+from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
 from jobs.engines.spark_session import spark_session
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import night
 
 SETTINGS = {
     "spark.executor.memory": "512m",
+    LITTLE_SETTING: "0",  # executors are to be killed, not the driver
     "spark.driver.host": "127.0.0.1",
     # Executors that are killed are no sign of a bad machine or of a bad task here.
     "spark.deploy.maxExecutorRetries": "-1",

@@ -15,6 +15,7 @@ from urllib.request import urlopen
 import pyspark
 import pytest
 
+from jobs.engines.spark_engine import LITTLE_SETTING
 from schemas.findings import OF_RUNS
 from tests.acceptance.published import Warehouse, replay_in
 from tests.conftest import Landing
@@ -87,6 +88,7 @@ def test_a_night_outlives_one_of_two_workers(
             *(SPARK / "bin/spark-submit", "--properties-file", ROOT / "conf/spark/standalone.conf"),
             *("--master", cluster.address, "--py-files", packed(tmp_path), "--driver-memory", "1g"),
             *("--executor-memory", "512m", "--executor-cores", "1", "--conf", "spark.driver.host=127.0.0.1"),
+            *("--conf", f"{LITTLE_SETTING}=0"),
             *("--conf", f"spark.eventLog.dir={events.as_uri()}"),
             # The packages come as a zip, and Python is this one: the archive takes minutes to make.
             *("--conf", "spark.archives=", "--conf", f"spark.pyspark.python={sys.executable}"),

@@ -200,8 +200,9 @@ def _homes(stated: Iterable[tuple[str, Fact]]) -> dict[str, Alive]:
 def _group_of(process: str, home: Alive | None, speaker: Speaker) -> str:
     if home is not None:
         return home.replica_group
-    own = {BROKER: speaker.identity.broker_set, CONTROLLER: CONTROLLER_GROUP if speaker.identity.controllers else None}
-    return own.get(process) or speaker.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
+    controllers = CONTROLLER_GROUP if speaker.identity.controllers else None
+    named = {BROKER: speaker.identity.broker_set, CONTROLLER: controllers}
+    return named.get(process) or speaker.listed.replica_group or (NAMESERVER if process == NAMESERVER else UNIDENTIFIED)
 
 
 def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> FactWriter:

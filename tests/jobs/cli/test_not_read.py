@@ -12,13 +12,14 @@ import pytest
 from jobs.cli.app import main
 from jobs.cli.ending import GATE_FAILED, NOT_READ
 from jobs.engines.spark_engine import SparkEngine
-from jobs.land import Landing
-from jobs.landing.landing_zone import LocalZone, Skipped
-from jobs.landing.listing import log_files
+from jobs.land import Landing, new_files
+from jobs.landing.landing_zone import LocalZone, Skip, Skipped
+from jobs.landing.listing import LogFile, log_files
 from jobs.landing.one_file import land_tasks
 from jobs.landing.plan import tasks_of
 from jobs.reading.metrics import metrics
 from jobs.reading.published import Published
+from jobs.settings.config import Config
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.cli.test_dry_run import landed, published
 from tests.jobs.zone import Zone, leads, noise
@@ -75,6 +76,19 @@ def test_executors_tell_which_files_they_could_not_read(
     assert done.unread == [("c1/nodes/n1/logs/store.log", "could not be read: [Errno 5] Input/output error")]
 
 
+class Listed:
+    """Lists a landing zone, tells what was passed over besides, and counts how often it is asked to."""
+
+    def __init__(self, passed_over: list[Skipped]) -> None:
+        self._passed_over, self.times = passed_over, 0
+
+    def __call__(self, landing: str, tables: Warehouse, settings: Config, skip: Skip) -> list[LogFile]:
+        self.times += 1
+        for one in self._passed_over:
+            skip(one)
+        return new_files(landing, tables, settings, skip)
+
+
 @pytest.mark.parametrize(
     ("unread", "passed_over", "gate_fails", "code"),
     [
@@ -99,12 +113,14 @@ def test_the_exit_code_of_a_night_says_what_was_missed(
     zone.write("broker.log", leads(0))
     steps: list[str] = []
     monkeypatch.setattr("jobs.cli.pipeline.engine_of", lambda *_, **__: nullcontext())
-    monkeypatch.setattr("jobs.cli.pipeline.land_stage", lambda *_: (Landing(1, unread=unread), passed_over))
+    monkeypatch.setattr("jobs.land.new_files", listed := Listed(passed_over))
+    monkeypatch.setattr("jobs.cli.pipeline.land_stage", lambda *_: Landing(1, unread=unread))
     monkeypatch.setattr("jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
     monkeypatch.setattr("jobs.cli.pipeline.gates", lambda *_: gate_fails)
     both = ("--landing", str(zone.root), "--warehouse", warehouse.root)
     assert main(["run", *both]) == code
     assert steps == ["replay"], "what was read is judged"
+    assert listed.times == 1, "a landing zone on an object store is listed folder by folder"
     told = capsys.readouterr().out
     for path, *_ in (*unread, *((one.path,) for one in passed_over)):
         assert f"\n  {path}  " in told

@@ -20,7 +20,7 @@ from jobs.engines import local_engine
 from jobs.engines.duckdb_rows import are_few
 from jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
 from jobs.engines.local_engine import LocalEngine
-from jobs.engines.spark_engine import SparkEngine
+from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
 from jobs.warehouse.data_files import Row
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
@@ -98,13 +98,14 @@ def test_both_engines_read_alike(
     assert answers(spark, warehouse) == wanted
 
 
-def test_the_driver_answers_only_what_is_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_driver_answers_only_what_is_little(tmp_path: Path) -> None:
     rows = Rows("quarantine")
     warehouse = lines(tmp_path)
-    assert are_few(warehouse, rows)
-    monkeypatch.setattr("jobs.engines.duckdb_rows.FEW", 6)
-    assert not are_few(warehouse, rows)
-    assert are_few(warehouse, rows.where(After("batch", 2)))
+    assert are_few(warehouse, [rows], 18)
+    assert not are_few(warehouse, [rows], 6)
+    assert not are_few(warehouse, [rows, rows], 18)
+    assert are_few(warehouse, [rows.where(After("batch", 2))], 6)
+    assert are_few(warehouse, [rows.where(Among(("cluster", "reason"), frozenset({("none", "a")})))], 0)
 
 
 def test_above_a_size_the_local_engine_advises_spark(local: LocalEngine, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,13 +163,30 @@ def test_what_is_much_goes_to_other_processes_and_what_is_little_stays(
     warehouse = lines(tmp_path)
     parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
     dealing = Dealing(("cluster", "line_no"), ("cluster", "line_no"))
-    for rows, other in ((100, False), (4, True)):
+    for rows, other in ((6, False), (3, True)):
         monkeypatch.setattr(local_engine, "HAND_ROWS", rows)
         files = local.map_partitions(warehouse, parts, dealing, tell_who)
         warehouse.replace(files, "quarantine", None, "test")
         found = warehouse.rows("quarantine")
         assert len(found) == 18
         assert ({int(row["reason"]) for row in found} != {os.getpid()}) is other
+
+
+@pytest.mark.slow
+def test_spark_leaves_to_its_driver_what_is_little(spark: SparkEngine, tmp_path: Path) -> None:
+    warehouse = lines(tmp_path)
+    parts = [Rows("quarantine").select(["cluster", "batch", "line_no"])]
+    dealing = Dealing(("cluster", "line_no"), ("cluster", "line_no"))
+    try:
+        for little, other in ((18, False), (17, True)):
+            spark.session.conf.set(LITTLE_SETTING, little)
+            files = SparkEngine(spark.session).map_partitions(warehouse, parts, dealing, tell_who)
+            warehouse.replace(files, "quarantine", None, "test")
+            found = warehouse.rows("quarantine")
+            assert len(found) == 18
+            assert ({int(row["reason"]) for row in found} != {os.getpid()}) is other
+    finally:
+        spark.session.conf.set(LITTLE_SETTING, 0)
 
 
 def die(_: object) -> None:

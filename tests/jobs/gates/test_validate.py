@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 import jobs.cli.pipeline
 from jobs import JobError
 from jobs.cli.app import main
-from jobs.gates.checks import check, chosen_tables, complaint, expectations_of, record, stopped
+from jobs.gates.checks import Newest, check, chosen_tables, complaint, expectations_of, record, stopped, tables_of
 from jobs.gates.data_docs import data_docs
 from jobs.replay import Replay
 from jobs.warehouse.table_sets import JUDGED, LANDED
@@ -44,6 +44,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     leader = role(0, 60, 1, start_event_id=first, end_event_id=second)
     warehouse.append([leader, role(60, None, 2, start_event_id=second)], "role_intervals")
     warehouse.append([finding("f1", [first, third]), finding("f2", [second], implied_by="f1")], "findings")
+    quotes = [line("f1", 1, first), line("f1", 2, third), line("f2", 1, second)]
+    warehouse.append(quotes, "evidence_lines")
     return root / "w"
 
 
@@ -72,6 +74,11 @@ def role(start: int, end: int | None, term: int, **values: Any) -> Row:
 def finding(finding_id: str, evidence: list[str], **values: Any) -> Row:
     sure = {"rule": "LEADERLESS", "severity": "warning", "certainty": "definite"}
     return row_of("findings", {"finding_id": finding_id, "evidence": evidence} | sure | values)
+
+
+def line(finding_id: str, position: int, event_id: str) -> Row:
+    """A line that proves a finding."""
+    return row_of("evidence_lines", {"finding_id": finding_id, "position": position, "event_id": event_id})
 
 
 def at(second: int) -> Any:
@@ -186,7 +193,7 @@ DEFECTS = {
     ),
     "evidence that is nowhere": (
         add("findings", finding("f3", ["gone"])),
-        {("findings", "proofs_exist")},
+        {("findings", "proofs_exist"), ("evidence_lines", "every_proof_is_quoted")},
     ),
     "a cause that is nowhere": (
         change("findings", lambda _: {"implied_by": "gone"}, finding_id="f2"),
@@ -195,6 +202,14 @@ DEFECTS = {
     "an unknown rule": (
         change("findings", lambda _: {"rule": "NO_RULE"}, finding_id="f1"),
         {("findings", "known_rule")},
+    ),
+    "a proof without its line": (
+        remove("evidence_lines", "finding_id = 'f2'"),
+        {("evidence_lines", "every_proof_is_quoted")},
+    ),
+    "a line that proves nothing": (
+        add("evidence_lines", line("f9", 1, "gone")),
+        {("evidence_lines", "finding_exists")},
     ),
     "a finding twice": (twice("findings"), {("findings", "one_row_a_key")}),
 }
@@ -240,6 +255,21 @@ def test_rows_of_a_killed_landing_do_not_count(warehouse: Warehouse) -> None:
     rows = [row | {"batch": 9, "event_id": "new"} for row in warehouse.rows("events")[:1]]
     warehouse.append(rows, "events")
     assert failing(warehouse) == set()
+
+
+@pytest.mark.parametrize(("batch", "failed"), [(20, set()), (15, set()), (1, set()), (21, {"proofs_exist"})])
+def test_a_proof_is_found_in_whichever_landing_its_line_lies(
+    warehouse: Warehouse, batch: int, failed: set[str]
+) -> None:
+    """In a new one, in one shortly before, in an old one; in one that was killed it is not."""
+    landed(warehouse, 20, 10, 0)
+    [line] = [row["event_id"] for row in warehouse.rows("events") if row["stream"] == "broker.log"]
+    published = {"batch": 18, "versions": warehouse.versions()}
+    change("events", lambda _: {"batch": batch}, event_id=line)(warehouse)
+    warehouse.append([finding("f3", [line])], "findings")
+    newest = Newest(warehouse, ["c1"], tables=tables_of(JUDGED))
+    newest.keep_proofs_of(JUDGED, published)
+    assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
 
 
 def landed(warehouse: Warehouse, batch: int, lines: int, second: int, node: str = "n1") -> None:

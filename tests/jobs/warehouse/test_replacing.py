@@ -11,9 +11,10 @@ from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
 from jobs import JobError
-from jobs.warehouse import replacing
+from jobs.warehouse import data_files, replacing
 from jobs.warehouse.data_files import DataFile, place, write_data_files
-from jobs.warehouse.replacing import Gone, Piece, anew, kept
+from jobs.warehouse.replacing import Gone, Piece, anew, kept, lying
+from jobs.warehouse.tidying import join
 from jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse, delta_schema
 from schemas import TABLES
 
@@ -88,6 +89,26 @@ def test_a_file_without_a_key_of_the_night_is_not_touched(warehouse: Warehouse) 
     assert night(warehouse, {keys[3]: 2}, Gone(keys=frozenset({keys[3]}))) == {first}
     assert second in paths(warehouse)
     assert night(warehouse, {keys[30]: 2}, Gone(frozenset({keys[30][0]}))) == {second}
+
+
+def test_joined_files_say_again_which_keys_may_be_in_them(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_files, "ROW_GROUP", 10)
+    monkeypatch.setattr(data_files, "FILE_ROWS", 20)
+    monkeypatch.setattr(replacing, "READ_ROWS", 10)
+    keys = [(f"c{number}", "g") for number in range(40)]
+    for key in keys:
+        night(warehouse, {key: 1}, Gone())
+    warehouse.append([dict(zip(TERMS.names, row(("d", "g"), 1), strict=True))], TERMS.name)  # as a cluster held back
+    rows, most = stored(warehouse), len(paths(warehouse))
+    assert join(warehouse, TERMS.name) == most
+    assert stored(warehouse) == rows
+    assert len(paths(warehouse)) == 3
+    assert all(file.named for file in lying(pa.table(warehouse.opened(TERMS.name).get_add_actions())))
+    assert len(night(warehouse, {keys[0]: 2}, Gone(keys=frozenset({keys[0]})))) == 1
+    monkeypatch.setattr(replacing, "SMALL_ROWS", 1)
+    assert join(warehouse, TERMS.name) == 0, "a second time there is nothing to join"
 
 
 def test_two_jobs_at_once_cannot_both_exchange(warehouse: Warehouse) -> None:

@@ -1,0 +1,122 @@
+"""A night and its upkeep are killed before each of their commits in turn: readers see the state before or after, and
+the next night makes it good."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake.table import DeltaTable, TableAlterer, TableOptimizer
+
+import jobs.publishing.held_back
+import jobs.warehouse.warehouse
+from jobs.engines.local_engine import LocalEngine
+from jobs.upkeep import upkeep
+from jobs.warehouse.warehouse import Warehouse
+from tests.jobs.nights import ALL, GOLD, content, night
+from tests.jobs.zone import Zone, leads, line, noise
+
+pytestmark = pytest.mark.slow
+
+WRITERS: tuple[tuple[Any, str], ...] = (
+    (DeltaTable, "create"),
+    (DeltaTable, "create_write_transaction"),
+    (DeltaTable, "delete"),
+    (DeltaTable, "vacuum"),
+    (TableAlterer, "add_columns"),
+    (TableAlterer, "set_table_properties"),
+    (TableOptimizer, "compact"),
+    (jobs.warehouse.warehouse, "write_deltalake"),
+    (jobs.publishing.held_back, "write_deltalake"),
+)
+"""All that writes to Delta's logs, or removes files."""
+
+STEP = 1 if "PROVE" in os.environ else 7
+"""Which of the commits are tried: ``make prove`` tries each of them."""
+
+
+class Killed(BaseException):
+    """The process ends here; nothing handles it."""
+
+
+class Writes:
+    """Counts what writes, and ends the process before number ``last``."""
+
+    def __init__(self, last: int | None) -> None:
+        self.count, self.last = 0, last
+
+    def counted(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(*arguments: Any, **options: Any) -> Any:
+            if self.count == self.last:
+                raise Killed
+            self.count += 1
+            return write(*arguments, **options)
+
+        return counting
+
+
+@contextmanager
+def killed_before(last: int | None) -> Iterator[Writes]:
+    """Whatever writes is counted, and the one with the number ``last`` does not happen."""
+    writes = Writes(last)
+    with pytest.MonkeyPatch.context() as patch:
+        for place, name in WRITERS:
+            patch.setattr(place, name, writes.counted(getattr(place, name)))
+        yield writes
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalEngine]:
+    with closing(LocalEngine(cores=1)) as engine:
+        yield engine
+
+
+def whole_night(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> None:
+    """A night and its upkeep, which keeps nothing that it need not keep."""
+    night(engine, zone, warehouse)
+    upkeep(warehouse, keep_days=0, grace_hours=0)
+
+
+def election(second: int, term: int) -> str:
+    """The log of a node around an election that it wins."""
+    return line(second, f"[n1] [ChangeRoleToCandidate] from term: {term - 1} and currTerm: {term - 1}") + (
+        noise(second + 1) + leads(second + 2, term) + noise(second + 3)
+    )
+
+
+def test_a_kill_before_any_commit_is_made_good(
+    local: LocalEngine, zone: Zone, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    logs = [zone.root / cluster / "nodes" / "n1" / "logs" / "broker_default.log" for cluster in ("c1", "c2")]
+    for log in logs:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(election(0, 1))
+    start = tmp_path / "start"
+    whole_night(local, zone.root, Warehouse(str(start)))
+    logs[0].write_text(election(0, 1) + election(100, 2))
+    before = content(Warehouse(str(start)), GOLD)
+    once = Warehouse(str(tmp_path / "once"))
+    night(local, zone.root, once)
+    after, wanted = content(once, GOLD), content(once, ALL)
+    assert before != after
+    number, ended = 0, False
+    while not ended:
+        folder = tmp_path / f"killed {number}"
+        shutil.copytree(start, folder)
+        with killed_before(number) as writes:
+            try:
+                whole_night(local, zone.root, Warehouse(str(folder)))
+            except Killed:
+                pass
+            else:
+                ended = True
+        assert content(Warehouse(str(folder)), GOLD) in (before, after), f"half a night after {writes.count} writes"
+        whole_night(local, zone.root, Warehouse(str(folder)))
+        assert content(Warehouse(str(folder)), ALL) == wanted, f"killed after {writes.count} writes"
+        shutil.rmtree(folder)
+        number += STEP
+        record_property("kills before a commit", 1)
+    assert number > len(ALL), "a night commits to every table"

@@ -1,0 +1,85 @@
+"""A warehouse of an older release under this one: it is read as it is, and the next night makes of it what is new."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from jobs.engines.local_engine import LocalEngine
+from jobs.gates.checks import check
+from jobs.land import land, new_files
+from jobs.reading.published import Published
+from jobs.replay import replay
+from jobs.settings.config import Config
+from jobs.warehouse.table_sets import JUDGED, WRITTEN
+from jobs.warehouse.warehouse import FORM, Warehouse
+from schemas import TABLES
+from schemas.findings import SIGHTINGS
+from tests.jobs.nights import ALL, content
+
+RUN = "rocketmq-dledger/kill-leader-533"
+NEWER = {
+    "findings": [column.name for column in SIGHTINGS],
+    "facts": [TABLES["facts"].columns[-1].name],
+    "events": [TABLES["events"].columns[-2].name],
+    "runs": ["held", "settings"],
+}
+"""Columns that the older release did not know."""
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalEngine]:
+    """This machine."""
+    with closing(LocalEngine(cores=1)) as engine:
+        yield engine
+
+
+def night(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> None:
+    """Land and replay."""
+    land(engine, new_files(str(zone), warehouse, Config()), str(zone), warehouse, Config())
+    assert replay(engine, warehouse).run_id
+
+
+def grown_old(warehouse: Warehouse) -> None:
+    """Write the tables as an older release did: judged ones partitioned by cluster, columns missing, no form."""
+    versions = {}
+    for name in [*(name for name in TABLES if name != "runs"), "runs"]:
+        table, lacking = TABLES[name], NEWER.get(name, [])
+        assert all(column.nullable for column in table.columns if column.name in lacking)
+        schema = pa.schema([field for field in table.arrow_schema() if field.name not in lacking])
+        found = warehouse.rows(name, schema.names)
+        if name == "runs":
+            found = [row | {"versions": list(versions.items())} for row in found]
+        rows = pa.Table.from_pylist(found, schema)
+        shutil.rmtree(warehouse.location(name))
+        by = ["cluster"] if name in WRITTEN else list(table.partitioned_by)
+        write_deltalake(warehouse.location(name), rows, partition_by=by)
+        versions[name] = 0
+
+
+def test_an_older_warehouse_is_read_checked_and_gone_on_with(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    """What is published stays readable without a night; the night after it is that of a new warehouse."""
+    zone, both = tmp_path / "zone", [Warehouse(str(tmp_path / name)) for name in ("new", "old")]
+    shutil.copytree(corpora / RUN / "nodes", zone / "killed" / "nodes")
+    late = zone / "killed" / "nodes" / "n2"
+    late.rename(tmp_path / "late")
+    for warehouse in both:
+        night(local, zone, warehouse)
+    grown_old(both[1])
+    older = Warehouse(both[1].root)
+    told = {table: len(rows) for table, rows in content(both[0], ALL).items()}
+    assert older.form() == 1
+    assert {table: len(rows) for table, rows in content(older, ALL).items()} == told
+    assert Published(older).rows("SELECT first_seen_run FROM findings LIMIT 1") == [{"first_seen_run": None}]
+    assert [one for one in check(older) if one.stops] == []
+    (tmp_path / "late").rename(late)
+    for warehouse in (both[0], older):
+        night(local, zone, warehouse)
+    again = tuple(name for name in ALL if name != "events")  # what was landed of old lines stays as it was
+    assert content(older, again) == content(both[0], again)
+    assert older.form() == FORM
+    assert all(not older.opened(name).metadata().partition_columns for name in JUDGED)
