@@ -11,6 +11,7 @@ from deltalake.exceptions import CommitFailedError
 
 from jobs import JobError
 from jobs.landing.pseudonyms import Pseudonyms
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.warehouse import Warehouse
 
 PROPERTY = "election_replay.privacy"
@@ -39,7 +40,8 @@ def remember_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> Non
     if PROPERTY in table.metadata().configuration:
         return
     try:
-        table.alter.set_table_properties({PROPERTY: mark_of(pseudonyms)}, raise_if_not_exists=False)
+        mark = {PROPERTY: mark_of(pseudonyms)}
+        patiently(lambda: table.alter.set_table_properties(mark, raise_if_not_exists=False))
     except CommitFailedError as error:
         raise JobError(f"another job has written to {warehouse.location(TABLE)} meanwhile: run it again") from error
 

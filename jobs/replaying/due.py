@@ -155,6 +155,7 @@ def work_on(
         inventory=inventory,
         landed=due.landed,
         last_batch=due.last_batch,
+        since=due.since,
         extent=extent(news, due.known, clusters, doubtful, part=part),
         everything=not due.since and not due.held(clusters),
         before=due.versions,

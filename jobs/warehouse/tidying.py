@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from pyarrow import fs
 
 from jobs.warehouse.data_files import DataFile
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.replacing import Piece, joining, kept
 from jobs.warehouse.warehouse import Warehouse, retention
 from schemas import TABLES
@@ -21,13 +22,17 @@ LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet."""
+    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet.
+
+    ``forgotten`` are rows of old landings that went.
+    """
 
     table: str
     files: int
     joined: int = 0
     removed: int = 0
     left_alone: bool = False
+    forgotten: int = 0
 
 
 def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool, grace_hours: int) -> Tidied:
@@ -46,7 +51,7 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
     removed = vacuum(True)
     if removed and not dry_run:
-        vacuum(False)
+        patiently(lambda: vacuum(False))
     if not dry_run:
         forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))
@@ -56,7 +61,7 @@ def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
     """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`retention`."""
     table, wanted = DeltaTable(warehouse.location(name)), retention(keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
-        table.alter.set_table_properties(wanted)
+        patiently(lambda: table.alter.set_table_properties(wanted))
 
 
 def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
@@ -80,7 +85,7 @@ def join(warehouse: Warehouse, name: str) -> int:
     would give them other names, and each night would write all of them anew.
     """
     if not TABLES[name].replaced_by:
-        return int(warehouse.opened(name).optimize.compact()["numFilesRemoved"])
+        return int(patiently(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
     plan = joining(warehouse, name)
     if plan.files:
         gone = {file.path: file.size for file in plan.files}

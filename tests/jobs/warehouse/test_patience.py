@@ -1,0 +1,79 @@
+"""What a machine of HDFS does not take is written once more; everything else fails at once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+from deltalake.table import TableAlterer, TableOptimizer
+
+from jobs.landing.privacy_mark import marks, remember_privacy
+from jobs.publishing.held_back import hold_back
+from jobs.warehouse import patience
+from jobs.warehouse.patience import WAITS, patiently
+from jobs.warehouse.tidying import retain, tidy
+from jobs.warehouse.warehouse import FORM, KEEP_DAYS, Warehouse
+
+DOWN = "Generic HdfsObjectStore error\n ↳ IO error occurred while communicating with HDFS\n ↳ Connection refused"
+
+
+class Flaky:
+    """A write that fails so many times before it is taken, and the seconds that were waited for it."""
+
+    def __init__(self, failures: int, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.failures, self.error = failures, error
+        self.waited: list[int] = []
+        monkeypatch.setattr(patience.time, "sleep", self.waited.append)
+
+    def __call__(self, *_: object, **__: object) -> str:
+        if self.failures:
+            self.failures -= 1
+            raise self.error
+        return "written"
+
+
+@pytest.mark.parametrize("error", [OSError(DOWN), DeltaError(DOWN)])
+def test_a_machine_that_is_down_is_waited_for(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Flaky(3, error, monkeypatch)
+    assert patiently(write) == "written"
+    assert write.waited == [*WAITS[:3]]
+
+
+def test_one_that_stays_down_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Flaky(len(WAITS) + 1, OSError(DOWN), monkeypatch)
+    with pytest.raises(OSError, match="communicating with HDFS"):
+        patiently(write)
+    assert sum(write.waited) == sum(WAITS) > 40, "the NameNode may go on naming a dead machine for as long"
+
+
+def test_what_is_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Flaky(1, PermissionError("Permission denied: user=reader"), monkeypatch)
+    with pytest.raises(PermissionError):
+        patiently(write)
+    assert write.waited == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "commit"),
+    [
+        (TableAlterer, "set_table_properties", Warehouse.create),
+        (TableAlterer, "set_table_properties", lambda tables: remember_privacy(tables, None)),
+        (TableAlterer, "set_table_properties", lambda tables: retain(tables, "terms", KEEP_DAYS + 1)),
+        (TableOptimizer, "compact", lambda tables: tidy(tables, "terms", [], False, 0)),
+        (DeltaTable, "delete", lambda tables: hold_back(tables, ["payments"], "a run")),
+    ],
+    ids=["create", "remember_privacy", "retain", "tidy", "hold_back"],
+)
+def test_every_commit_is_patient(
+    kind: type, method: str, commit: Callable[[Warehouse], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = Warehouse(str(tmp_path / "w"))
+    if commit is not Warehouse.create:
+        tables.create()
+    write, taken = Flaky(2, OSError(DOWN), monkeypatch), getattr(kind, method)
+    monkeypatch.setattr(kind, method, lambda *args, **kwargs: write() and taken(*args, **kwargs))
+    commit(tables)
+    assert write.waited[:2] == [*WAITS[:2]]
+    assert tables.form() == FORM
+    assert len(marks(tables)) <= 1
