@@ -44,8 +44,8 @@ MOST_MARKS = 512
 NOT_READ = "not_read"
 """The kind of those that say that nothing could be read this time."""
 
-AHEAD_BYTES = 16 << 20
-"""A file of such a size is worth a thread that reads ahead."""
+AHEAD_BYTES = 64 << 20
+"""A file of such a size is worth a thread that reads ahead: of smaller ones there are enough for all cores."""
 
 HANDED_OVER = 0.0005
 """After so many seconds a thread gives Python's lock to another."""
