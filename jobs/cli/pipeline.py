@@ -57,7 +57,7 @@ def run(
       election-replay run --landing /data/logs --warehouse /data/warehouse --engine local
     """
     from jobs.land import new_files
-    from jobs.replaying.due import nothing_new
+    from jobs.replaying.due import nothing_landed, nothing_new
     from jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
@@ -75,7 +75,7 @@ def run(
         )
         return
     landed = done = None
-    if files or not tables.last_batch() or not nothing_new(tables, settings.inventoried()):
+    if files or nothing_landed(tables) or not nothing_new(tables, settings.inventoried()):
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed = land_stage(moving, files, landing, tables, settings)
             done = replay_stage(moving, tables, chosen)

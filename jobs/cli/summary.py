@@ -30,8 +30,9 @@ def numbers(published: Published) -> Iterator[str]:
     """How much was read and found."""
     files = published.rows(
         "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) "
-        "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, sum(lines_total) AS lines, "
-        "sum(lines_event) AS events, sum(lines_ignored) AS ignored, sum(lines_quarantined) AS quarantined "
+        "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, coalesce(sum(lines_total), 0) AS lines, "
+        "coalesce(sum(lines_event), 0) AS events, coalesce(sum(lines_ignored), 0) AS ignored, "
+        "coalesce(sum(lines_quarantined), 0) AS quarantined "
         "FROM landed_files"
     )[0]
     found = published.rows(
