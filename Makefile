@@ -73,6 +73,7 @@ texts: $(READY) ## every release's log statements, from its sources, against the
 
 bench: java $(READY) ## all that is measured of landing and replaying, one line of JSON for each
 	@$(BIN)/python -m benchmarks.sizes
+	@$(BIN)/python -m benchmarks.landing_alone
 	@$(BIN)/python -m benchmarks.landing
 	@$(BIN)/python -m benchmarks.replay
 

@@ -51,19 +51,21 @@ def real_lines() -> tuple[list[str], list[str]]:
     return wanted, others
 
 
-def written(wanted: list[str], others: list[str], source: random.Random) -> Iterator[str]:
-    """Lines without end, about twenty a second of log time."""
+def written(
+    wanted: list[str], others: list[str], source: random.Random, of_interest: float = OF_INTEREST
+) -> Iterator[str]:
+    """Lines without end, about twenty a second of log time; so many of them are ``of_interest``, of 1."""
     now = datetime(2026, 3, 1, tzinfo=UTC)
     while True:
         now += timedelta(seconds=1)
         stamp = now.strftime(STAMP)
         for _ in range(20):
-            text = source.choice(wanted if source.random() < OF_INTEREST else others)
+            text = source.choice(wanted if source.random() < of_interest else others)
             yield f"{stamp}{text}\n"
 
 
-def make_zone(zone: Path, megabytes: int) -> None:
-    """Fill a landing zone with ``megabytes`` of logs."""
+def make_zone(zone: Path, megabytes: int, of_interest: float = OF_INTEREST, file_bytes: int = FILE_BYTES) -> None:
+    """Fill a landing zone with ``megabytes`` of logs, in files of ``file_bytes``."""
     wanted, others = real_lines()
     source = random.Random(7)  # noqa: S311 - the same logs every time
     left = megabytes * 1_000_000
@@ -72,12 +74,12 @@ def make_zone(zone: Path, megabytes: int) -> None:
             zone / "bench" / "nodes" / f"node-{number // FILES_PER_NODE}" / "logs" / f"part-{number % FILES_PER_NODE}"
         )
         node.mkdir(parents=True)
-        size = min(FILE_BYTES, left)
+        size = min(file_bytes, left)
         with (node / STREAM).open("w") as out:
-            lines = written(wanted, others, source)
+            lines = written(wanted, others, source, of_interest)
             while size > 0:
                 size -= out.write(next(lines))
-        left -= FILE_BYTES
+        left -= file_bytes
         if left <= 0:
             return
 

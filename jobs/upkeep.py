@@ -5,29 +5,41 @@ version that a kept run names stays whole: the newest run always, earlier ones f
 for Delta's log too, whose entries would go by their own age at any commit: here alone they go, those below the
 checkpoint of the oldest version that is kept. A table with rows that are not published yet is left alone. At the end a
 row in ``gold.runs`` publishes the joined files; it shows the same rows.
+
+Where it is asked for, the lines of old landings are forgotten too. Gold keeps those that prove findings; of the others
+those stay that facts name, so that a finding of tomorrow can quote a line of long ago. Nothing is judged by lines:
+events, facts and the ledger of landed files stay, so that everything can be judged anew, under new rules too.
 """
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from jobs import JobError
 from jobs.publishing.runs import kept_runs, publish_again
+from jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
 from jobs.warehouse.tidying import Tidied, retain, tidy
 from jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
 
 GRACE_HOURS = 24
 """How long a file stays that nobody needs: a job may be writing or reading it."""
 
-NEWEST_ONLY = frozenset({"runs", "validations"})
+NEWEST_ONLY = frozenset({"runs", "validations", "reviews"})
 """Tables that are read as they are now, whatever run is published."""
 
 
 def upkeep(
-    warehouse: Warehouse, keep_days: int = KEEP_DAYS, *, dry_run: bool = False, grace_hours: int = GRACE_HOURS
+    warehouse: Warehouse,
+    keep_days: int = KEEP_DAYS,
+    *,
+    forget_after: int | None = None,
+    dry_run: bool = False,
+    grace_hours: int = GRACE_HOURS,
 ) -> list[Tidied]:
     """Tidy every table. ``dry_run`` changes nothing and says what there is to do.
 
-    Raises :class:`JobError` when nothing is published.
+    ``forget_after``: the lines of landings that were published more than so many days ago are forgotten, but for those
+    that facts name. Raises :class:`JobError` when nothing is published.
     """
     if not dry_run:
         warehouse.refuse_unwritable()
@@ -36,18 +48,32 @@ def upkeep(
         raise JobError(f"nothing is published in {warehouse.root}: run `election-replay run` first")
     kept = kept_runs(warehouse, published, datetime.now(UTC) - timedelta(days=keep_days))
     before = warehouse.versions()
+    standing = {name for name in before if name in NEWEST_ONLY or before[name] == published["versions"].get(name)}
+    forgotten = 0
+    if forget_after is not None and {LINES, REJECTED, "facts"} <= standing:
+        last = last_landing(warehouse, datetime.now(UTC) - timedelta(days=forget_after))
+        forgotten = forgettable(warehouse, last)
+        if not dry_run:
+            forget_lines(warehouse, last)
     done = []
     for name, version in before.items():
-        if name not in NEWEST_ONLY and version != published["versions"].get(name):
+        if name not in standing:
             done.append(Tidied(name, len(warehouse.opened(name).file_uris()), left_alone=True))
             continue
         needed = () if name in NEWEST_ONLY else {run["versions"].get(name, version) for run in kept}
         if not dry_run:
             retain(warehouse, name, keep_days)
-        done.append(tidy(warehouse, name, needed, dry_run, grace_hours))
+        tidied = tidy(warehouse, name, needed, dry_run, grace_hours)
+        done.append(replace(tidied, forgotten=forgotten if name == LINES else 0))
     if any(warehouse.version(name) != version for name, version in before.items() if name not in NEWEST_ONLY):
         publish_again(warehouse, published, [tidied.table for tidied in done if not tidied.left_alone])
     return done
+
+
+def last_landing(warehouse: Warehouse, before: datetime) -> int:
+    """The last landing that was published before a moment; 0: none."""
+    runs = (run for run in warehouse.runs() if run["status"] == "published" and run["published_at"] <= before)
+    return max((int(run["batch"]) for run in runs), default=0)
 
 
 if __name__ == "__main__":

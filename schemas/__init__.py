@@ -3,6 +3,7 @@
 from schemas import (
     elections,
     events,
+    evidence_lines,
     facts,
     findings,
     landed_files,
@@ -36,6 +37,7 @@ TABLES: dict[str, Table] = {
         lock_holds,
         metadata_versions,
         findings,
+        evidence_lines,
         rule_coverage,
         replay_states,
         runs,

@@ -1,7 +1,7 @@
 """``gold.findings``: what a reviewer must know, with the evidence."""
 
 from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, end_time, start_time
-from schemas.model import BIGINT, BIGINTS, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
+from schemas.model import BIGINT, BIGINTS, STEPS, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
 from schemas.proofs import in_order, listed_proofs_exist
 
 SIGHTINGS = (
@@ -27,6 +27,24 @@ SIGHTINGS = (
 
 OF_RUNS = tuple(column.name for column in SIGHTINGS)
 """The names of these columns, for whoever compares verdicts of two runs."""
+
+ADVICE = (
+    Column(
+        name="cause",
+        type=STRING,
+        comment="What decides about the next steps besides the rule. died, frozen, cut_off or reachable: what had "
+        "become of the old leader; was_set: the clock was set; lost: messages were cut off; any: nothing of that, or "
+        "not known; null: an earlier release found it.",
+        one_of=("any", "died", "frozen", "cut_off", "reachable", "was_set", "lost"),
+    ),
+    Column(
+        name="next_steps",
+        type=STEPS,
+        comment="What to do next, in this order: three of the kind check, each a text and the command that shows it, "
+        "and one of the kind do_not, a text with its source; null: an earlier release found it.",
+    ),
+)
+"""What to do about a finding; it follows from its rule, its system and its cause."""
 
 TABLE = Table(
     name="findings",
@@ -99,6 +117,7 @@ TABLE = Table(
             unit="ms",
         ),
         *SIGHTINGS,
+        *ADVICE,
     ),
     expectations=(
         in_order(

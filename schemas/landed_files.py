@@ -7,6 +7,9 @@ _FILE = "cluster, source_node, stream, fingerprint"
 _NEW = "batch > coalesce(getvariable('since'), 0)"
 """The landings that are looked at, where only what is new is."""
 
+_KEPT = "batch > coalesce(getvariable('forgotten'), 0)"
+"""The landings whose lines are not forgotten."""
+
 NOT_UNDERSTOOD = "not understood: "
 """How the problem of a file begins that was read, but whose lines were not understood."""
 
@@ -17,13 +20,15 @@ def _counted(name: str, count: str, table: str) -> Expectation:
     Rows bear the node that an envelope names, the count the folder of the file: the path is what both have.
     """
     at = "cluster, path, batch"
+    new, there = (_NEW, "true") if table == "events" else (f"{_NEW} AND {_KEPT}", _KEPT)
     path = "source_file AS path" if table == "events" else "path"
     return Expectation(
         name=name,
         says=f"Of each file and landing, {table} holds as many rows as {count} says.",
         failing=f"SELECT {at}, coalesce(told, 0) AS {count}, coalesce(found, 0) AS rows_of_{table} FROM "
-        f"(SELECT {at}, sum({count})::BIGINT AS told FROM landed_files WHERE {_NEW} GROUP BY {at}) FULL JOIN "
-        f"(SELECT {at}, count(*) AS found FROM (SELECT cluster, {path}, batch FROM {table}) GROUP BY {at}) "
+        f"(SELECT {at}, sum({count})::BIGINT AS told FROM landed_files WHERE {new} GROUP BY {at}) FULL JOIN "
+        f"(SELECT {at}, count(*) AS found FROM (SELECT cluster, {path}, batch FROM {table} WHERE {there}) "
+        f"GROUP BY {at}) "
         f"USING ({at}) "
         "WHERE coalesce(told, 0) <> coalesce(found, 0)",
     )

@@ -29,6 +29,10 @@ EPOCH_ENTRIES = Type(
     "ARRAY<STRUCT<epoch: BIGINT, start_offset: BIGINT, end_offset: BIGINT>>",
     pa.list_(pa.struct([("epoch", pa.int64()), ("start_offset", pa.int64()), ("end_offset", pa.int64())])),
 )
+STEPS = Type(
+    "ARRAY<STRUCT<kind: STRING, text: STRING, command: STRING, source: STRING>>",
+    pa.list_(pa.struct([(name, pa.string()) for name in ("kind", "text", "command", "source")])),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

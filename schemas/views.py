@@ -83,31 +83,6 @@ PLACE = (
     number("line_no", "Number of the line in that file, from 1."),
 )
 
-EVIDENCE_LINES = View(
-    name="evidence_lines",
-    comment="Which line of which file proves each finding, word for word.",
-    columns=(
-        *of("findings", "finding_id", "cluster", "replica_group", "rule"),
-        number("position", "Place of the line in the finding's evidence, from 1.", nullable=False),
-        *PLACE,
-        text("text", "The line, with the undated lines after it."),
-        *of("log_lines", "event_id"),
-    ),
-    sql="""
-        SELECT proof.finding_id, proof.cluster, proof.replica_group, proof.rule, proof.position,
-               line.path, line.line_no, line.text, proof.event_id
-        FROM (
-            SELECT finding_id, cluster, replica_group, rule,
-                   CAST(place AS BIGINT) AS position, get(evidence, CAST(place - 1 AS INT)) AS event_id
-            FROM (
-                SELECT finding_id, cluster, replica_group, rule, evidence, explode(sequence(1, size(evidence))) AS place
-                FROM findings WHERE size(evidence) > 0
-            ) AS numbered
-        ) AS proof
-        LEFT JOIN log_lines AS line ON line.event_id = proof.event_id AND line.cluster = proof.cluster
-    """,
-)
-
 LOG_ENDS = View(
     name="log_ends",
     comment="The last sign of each node in its logs: what came after it is not known.",
@@ -220,9 +195,10 @@ LEADERSHIP_CHANGES = View(
         text("cause", "Why the election began; as in terms."),
         text(
             "old_leader_state",
-            "What the old leader was at the change: died, stopped, silent (its log just stops), frozen (its log is "
-            "silent over the change), without_quorum (it had given up by itself), cut_off (it led on and heard of the "
-            "change late), reachable (alive, and it heard of the change at once) or unknown (the logs do not say).",
+            "What the old leader was at the change: died, stopped, removed (from the group), silent (its log just "
+            "stops), frozen (its log is silent over the change), without_quorum (it had given up by itself), cut_off "
+            "(it led on and heard of the change late), reachable (alive, and it heard of the change at once) or "
+            "unknown (the logs do not say).",
             nullable=False,
         ),
         time("old_leader_end", "When the old leader's role ended, by its own clock.", nullable=True),
@@ -274,7 +250,7 @@ LEADERSHIP_CHANGES = View(
                change.old_leader, change.term AS new_term, change.leader AS new_leader, change.cause,
                CASE
                    WHEN change.source_node IS NULL THEN 'unknown'
-                   WHEN change.end_cause IN ('died', 'stopped', 'silent') THEN change.end_cause
+                   WHEN change.end_cause IN ('died', 'stopped', 'removed', 'silent') THEN change.end_cause
                    WHEN silence.holes > 0 OR change.cause = 'master_silent' THEN 'frozen'
                    WHEN change.end_cause = 'quorum_lost' THEN 'without_quorum'
                    WHEN overlap.overlap_ms > {HEARD_WITHIN_MS} THEN 'cut_off'
@@ -689,7 +665,11 @@ CHECKS = (
     text("do_not", "What makes it worse, and why.", nullable=False),
     text("steps_source", "Where that is written.", nullable=False),
 )
-OF_SYSTEM = text("system", "rocketmq, etcd, zookeeper, or any: the system whose commands they are.", nullable=False)
+OF_SYSTEM = text(
+    "system",
+    "rocketmq, etcd, zookeeper, or any: the system whose logs told of it, or whose commands they are.",
+    nullable=False,
+)
 OF_CAUSE = text(
     "cause",
     "died, frozen, cut_off or reachable: what had become of the old leader; was_set: the clock was set; lost: messages "
@@ -719,9 +699,17 @@ SYSTEM_OF = """CASE WHEN found.protocol = 'raft' THEN 'etcd' WHEN found.protocol
                         WHEN found.protocol IN ('dledger', 'controller', 'acting_master', 'broker_identity',
                                                 'order_lock', 'metadata', 'writes') THEN 'rocketmq' ELSE 'any' END"""
 
+
+def check_at(place: int) -> str:
+    """A check as a sentence with its command, of the column ``next_steps``."""
+    step = f"(get(next_steps, {place}))"
+    return f"{step}.text || ': `' || {step}.command || '`'"
+
+
 NEXT_STEPS = View(
     name="next_steps",
-    comment="What to do about each finding: three checks, and one thing not to do, with the commands of its system.",
+    comment="What to do about each finding, one column a step: three checks, and one thing not to do, with the "
+    "commands of its system.",
     columns=(
         *of("findings", "finding_id", "cluster", "replica_group", "rule", "severity", "summary"),
         OF_SYSTEM,
@@ -729,43 +717,10 @@ NEXT_STEPS = View(
         *CHECKS,
     ),
     sql=f"""
-        WITH led AS (
-            SELECT cluster, finding_id, old_leader_state FROM recoveries
-            UNION ALL
-            SELECT found.cluster, found.finding_id, max(change.old_leader_state) AS old_leader_state
-            FROM findings AS found
-            JOIN leadership_changes AS change ON change.cluster = found.cluster
-                AND change.replica_group = found.replica_group AND array_contains(found.terms, change.new_term)
-                AND array_contains(found.terms, change.old_term)
-            WHERE found.rule = 'SPLIT_BRAIN_OVERLAP' GROUP BY found.cluster, found.finding_id
-        ),
-        caused AS (
-            SELECT found.*, {SYSTEM_OF} AS system,
-                   CASE WHEN coalesce(found.bytes_lost, 0) > 0 OR coalesce(found.messages_lost, 0) > 0 THEN 'lost'
-                        WHEN found.rule = 'CLOCK_SKEW' AND found.clock_set_by_ms IS NOT NULL
-                             AND coalesce(found.clock_least_ms, 0) <= 0 AND coalesce(found.clock_most_ms, 0) >= 0
-                            THEN 'was_set'
-                        WHEN led.old_leader_state IN ('died', 'stopped', 'silent') THEN 'died'
-                        WHEN led.old_leader_state IN ('without_quorum', 'cut_off') THEN 'cut_off'
-                        WHEN led.old_leader_state IN ('frozen', 'reachable') THEN led.old_leader_state
-                        ELSE 'any' END AS cause
-            FROM findings AS found
-            LEFT JOIN led ON led.finding_id = found.finding_id AND led.cluster = found.cluster
-        ),
-        fitting AS (
-            SELECT found.finding_id, found.cluster, found.replica_group, found.severity, found.summary, rule.*,
-                   row_number() OVER (
-                       PARTITION BY found.cluster, found.finding_id
-                       ORDER BY CASE WHEN rule.system = found.system THEN 0 ELSE 1 END,
-                                CASE WHEN rule.cause = found.cause THEN 0 ELSE 1 END
-                   ) AS place
-            FROM caused AS found
-            JOIN rules AS rule ON rule.rule = found.rule AND rule.system IN (found.system, 'any')
-                AND rule.cause IN (found.cause, 'any')
-        )
-        SELECT finding_id, cluster, replica_group, rule, severity, summary, system, cause,
-               {", ".join(column.name for column in CHECKS)}
-        FROM fitting WHERE place = 1
+        SELECT finding_id, cluster, replica_group, rule, severity, summary, {SYSTEM_OF} AS system, cause,
+               {check_at(0)} AS first_check, {check_at(1)} AS second_check, {check_at(2)} AS third_check,
+               (get(next_steps, 3)).text AS do_not, (get(next_steps, 3)).source AS steps_source
+        FROM findings AS found WHERE size(next_steps) = 4
     """,
 )
 
@@ -912,9 +867,9 @@ TIMELINE = View(
             FROM findings
         )
         SELECT moment.cluster, moment.replica_group, moment.happened_at, moment.kind, moment.node, moment.what,
-               moment.event_id, line.path, line.line_no
+               moment.event_id, line.source_file AS path, line.line_no
         FROM moments AS moment
-        LEFT JOIN log_lines AS line ON line.event_id = moment.event_id AND line.cluster = moment.cluster
+        LEFT JOIN events AS line ON line.event_id = moment.event_id AND line.cluster = moment.cluster
     """,
 )
 
@@ -961,10 +916,10 @@ LEADER_AT = View(
                         >= unix_millis(one.start_time) + one.start_uncertainty_ms
                     AND CAST(moment AS TIMESTAMP_LTZ) < coalesce(one.end_time, ends.log_end) THEN 'definite'
                     ELSE 'possible' END AS certainty,
-               one.start_time, one.end_time, one.start_event_id, line.path, line.line_no
+               one.start_time, one.end_time, one.start_event_id, line.source_file AS path, line.line_no
         FROM role_intervals AS one
         LEFT JOIN log_ends AS ends ON ends.cluster = one.cluster AND ends.source_node = one.source_node
-        LEFT JOIN log_lines AS line ON line.event_id = one.start_event_id AND line.cluster = one.cluster
+        LEFT JOIN events AS line ON line.event_id = one.start_event_id AND line.cluster = one.cluster
         WHERE one.cluster = of_cluster AND one.replica_group = of_group AND one.role IN ('leader', 'acting_leader')
             AND one.start_time <= CAST(moment AS TIMESTAMP_LTZ)
             AND (one.end_time IS NULL OR unix_millis(one.end_time) + one.end_uncertainty_ms
@@ -1001,7 +956,9 @@ EVENTS_AROUND = View(
         *of("events", "source_node"),
         names("members", "What the node was in its groups, each as group/member, sorted."),
         *of("events", "kind"),
-        text("text", "The line, with the undated lines after it."),
+        text(
+            "text", "The line, with the undated lines after it; null: it is forgotten (upkeep --forget-bronze-after)."
+        ),
         time("logged_at", "When, by the node's own clock."),
         *PLACE,
         *of("events", "event_id"),
@@ -1036,8 +993,8 @@ EVENTS_AROUND = View(
             WHERE event.cluster = of_cluster
         )
         SELECT timestamp_millis(unix_millis(said.event_time) + said.shifted_ms) AS happened_at, said.shifted_ms,
-               said.source_node, speakers.members, said.kind, line.text, said.event_time AS logged_at, line.path,
-               said.line_no, said.event_id
+               said.source_node, speakers.members, said.kind, line.text, said.event_time AS logged_at,
+               said.source_file AS path, said.line_no, said.event_id
         FROM said
         JOIN speakers ON speakers.source_node = said.source_node
         LEFT JOIN log_lines AS line ON line.event_id = said.event_id AND line.cluster = said.cluster
@@ -1045,7 +1002,7 @@ EVENTS_AROUND = View(
                   >= unix_millis(CAST(moment AS TIMESTAMP_LTZ)) - within_seconds * 1000
             AND unix_millis(said.event_time) + said.shifted_ms
                   <= unix_millis(CAST(moment AS TIMESTAMP_LTZ)) + within_seconds * 1000
-        ORDER BY happened_at, said.source_node, line.path, said.line_no, said.event_id
+        ORDER BY happened_at, said.source_node, said.source_file, said.line_no, said.event_id
     """,
 )
 
@@ -1075,7 +1032,6 @@ VIEWS: dict[str, View] = {
     view.name: view
     for view in (
         RULES,
-        EVIDENCE_LINES,
         LOG_ENDS,
         CURRENT,
         LEADERSHIP_AT,

@@ -127,7 +127,6 @@ WIDE_CLASSES = {
     "election_core/model/rows.py LockHold": ROW,
     "election_core/simulate/controller/broker_machine.py State": MEMBER,
     "election_core/simulate/zab/machine.py State": MEMBER,
-    "jobs/reading/incident.py Incident": "everything that is published about one group in one time, for any form of it",
 }
 """Classes with more fields, each with the reason."""
 

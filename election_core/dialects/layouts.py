@@ -37,6 +37,8 @@ _LEVEL = (
 _ANY_LEVEL = "[A-Za-z]{1,8}"
 _NAME = r"[A-Za-z_$][\w.$/-]{0,159}"
 _ANYTHING = rf".{{0,{FREE}}}?"
+_NAMED_FIRST = rf"[A-Za-z#].{{0,{FREE}}}?"
+"""The same at the beginning of a line: a quotation mark, a number or blanks are no thread."""
 _WORD = r"\S{0,160}?"
 _THROWN = r"(?: (?:[\w$]{1,80}\.){1,12}[\w$]{0,80}(?:Exception|Error)\b.*)?"
 
@@ -159,6 +161,8 @@ class _Writer:
         if self.ended:
             return
         self.free += regex == _ANYTHING and "message" not in self.named
+        if regex == _ANYTHING and not self.regex:
+            regex = _NAMED_FIRST
         self.start += "" if "message" in self.named else f"(?:{regex})"
         keep = name and name not in self.named
         self.regex += f"(?P<{name}>{regex})" if keep else f"(?:{regex})"

@@ -7,11 +7,13 @@ PACKED = (".gz", ".zst", ".bz2")
 """Suffixes of the compressions that can be read."""
 
 _DATED = re.compile(
-    r"[.-](?:19|20)\d\d-?[01]\d-?[0-3]\d"
+    r"[._-](?:19|20)\d\d-?[01]\d-?[0-3]\d"
     r"(?:[T_.-]?[0-2]\d(?:-?[0-5]\d(?:-?[0-5]\d(?:\.\d{3})?)?)?)?(?:[.-](?:\d{1,4}|1\d{9}))?(?=\.|$)"
     r"|-1\d{9}(?=\.|$)"
 )
 """What logrotate, the loggers' daily files, kubelet and lumberjack write into the name of a file that they put away."""
+
+_DATE_FIRST = re.compile(r"^(?:19|20)\d\d-?[01]\d-?[0-3]\d[._-](?=[A-Za-z])")
 
 _ROLL = re.compile(r"\.\d+(?=\.|$)")
 
@@ -28,7 +30,8 @@ def stream_of(name: str) -> str:
     """``name`` without what rolling, compression and copying add: ``broker.3.log.gz``, ``broker.log-20260301``,
     ``broker.log.bak`` are ``broker.log``.
     """
-    return _ROLL.sub("", _DATED.sub("", uncopied(unpacked(uncopied(name))))) or name
+    plain = uncopied(unpacked(uncopied(name)))
+    return uncopied(_ROLL.sub("", _DATED.sub("", _DATE_FIRST.sub("", plain)))) or name
 
 
 def uncopied(name: str) -> str:

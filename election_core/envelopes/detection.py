@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from election_core.envelopes import export
 from election_core.envelopes.model import Broken, Envelope, Opened
 from election_core.envelopes.objects import OBJECTS
-from election_core.envelopes.prefixes import PREFIXES
+from election_core.envelopes.prefixes import HTML, PREFIXES, as_html
 
 ENVELOPES: tuple[Envelope, ...] = (*OBJECTS, *PREFIXES)
-NAMED = {envelope.name: envelope for envelope in ENVELOPES}
+NAMED = {envelope.name: envelope for envelope in (*ENVELOPES, HTML)}
+
+QUOTED = NAMED["quoted"]
 
 Chain = tuple[str, ...]
 """Names of envelopes, from the outside in; none for a plain file."""
@@ -54,14 +56,20 @@ def opened(envelope: Envelope, line: str) -> Opened | None:
 
 def detected(lines: Iterable[str], known: Known) -> Chain:
     """The chain of a file that begins with ``lines``."""
-    sample: list[str] = []
-    for line in lines:
-        if line.strip() and len(sample) < SAMPLE:
-            sample.append(line.removeprefix("\ufeff"))
+    lines = [line.removeprefix("\ufeff") for line in lines if line.strip()]
+    sample = lines[:SAMPLE]
     if is_export(sample):
-        inside = [line.removeprefix("MESSAGE=") for line in sample if line.startswith("MESSAGE=")]
-        return (export.NAME, *_best(inside, known, 1)[1])
+        messages = [line.removeprefix("MESSAGE=") for line in sample if line.startswith("MESSAGE=")]
+        return (export.NAME, *_best(messages, known, 1)[1])
+    for envelope, whole in ((HTML, as_html(lines)), (QUOTED, 2 * len(inside(QUOTED, sample)) > len(sample))):
+        if whole:
+            return (envelope.name, *_best(inside(envelope, sample), known, 1)[1])
     return _best(sample, known, 0)[1]
+
+
+def inside(envelope: Envelope, lines: Iterable[str]) -> list[str]:
+    """The texts of those lines that are such envelopes."""
+    return [found.text for line in lines if (found := opened(envelope, line)) is not None]
 
 
 def is_export(sample: Sequence[str]) -> bool:
@@ -83,7 +91,7 @@ def _best(sample: Sequence[str], known: Known, depth: int, *, in_loose: bool = F
     for envelope in ENVELOPES:
         if in_loose and envelope.loose:
             continue
-        texts = [found.text for line in sample if (found := opened(envelope, line)) is not None]
+        texts = inside(envelope, sample)
         if 2 * len(texts) < len(sample):
             continue
         count, inner = _best(texts, known, depth + 1, in_loose=in_loose or envelope.loose)

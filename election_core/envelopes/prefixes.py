@@ -16,11 +16,18 @@ r"""Envelopes that are written in front of a line, by containers, syslog, journa
 | ``compose`` | ``zk1-1  | `` | ``docker compose logs``, ``docker service logs`` |
 | ``stern`` | ``zk-0 zookeeper `` | stern; ``stern of namespaces`` with another word in front |
 | ``host`` | ``zk1: ``, ``[zk1] ``, ``zk1/zookeeper.log:`` | pdsh, ansible, grep |
+| ``loki`` | ``1772359200000\t2026-03-01T10:00:00Z\t`` | Grafana's download of logs; either time may stand alone |
+| ``indent`` | blanks, ``> ``, ``+`` | what was quoted in a mail or a ticket, or cut out of a patch |
+| ``line number`` | ``  12\t``, ``12:`` | cat -n, nl, less -N, grep -n |
+| ``quoted`` | ``"...",`` | jq without -r, a column of CSV |
+| ``html`` | ``&quot;`` | pages of tickets and chats |
 | ``ansi`` | ``ESC[36m`` | whatever colours its output for a terminal |
 """
 
+import html
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from election_core.envelopes.model import Envelope, Opened, instant
@@ -107,7 +114,7 @@ def _fluent_bit(line: str) -> Opened | None:
     return Opened(found[3], time=int(found[1]) * 1_000_000 + int((found[2] or "")[:6].ljust(6, "0")))
 
 
-_LOGCLI = pattern(rf"(?P<time>{_RFC_3339}) \{{(?P<labels>[^{{}}]*)\}} ?")
+_LOGCLI = pattern(rf"(?P<time>{_RFC_3339})[ \t]\{{(?P<labels>[^{{}}]*)\}}[ \t]?")
 
 
 def _logcli(line: str) -> Opened | None:
@@ -146,6 +153,36 @@ def _compose(line: str) -> Opened | None:
 
 def _ansi(line: str) -> Opened | None:
     return Opened(ANSI.sub("", line)) if "\x1b" in line or "#033" in line else None
+
+
+def _quoted(line: str) -> Opened | None:
+    """A string of JSON, or a value of CSV, perhaps with a comma behind it."""
+    text = line.strip().removesuffix(",")
+    if len(text) < 2 or not text[0] == text[-1] == '"':
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        inner = text[1:-1].replace('""', "\0")
+        return None if '"' in inner else Opened(inner.replace("\0", '"'))
+    return Opened(found)
+
+
+_ENTITY = re.compile(r"&(?:quot|lt|gt|amp|apos|#39|#34|#x27|#x22);")
+
+FEWEST_ESCAPED = 3
+"""So many lines with characters as HTML writes them are no accident, where no sign of a tag stands by itself."""
+
+
+def _html(line: str) -> Opened | None:
+    return Opened(html.unescape(line) if _ENTITY.search(line) else line)
+
+
+def as_html(lines: Sequence[str]) -> bool:
+    """Whether lines are written as in a page of HTML."""
+    return sum(map(bool, map(_ENTITY.search, lines))) >= FEWEST_ESCAPED and not any(
+        "<" in line or ">" in line for line in lines
+    )
 
 
 _HOST_PREFIX = pattern(r"(?:\[(?P<inside>[A-Za-z0-9/~.][\w./@~-]{0,254})\]|(?P<bare>[A-Za-z0-9/~.][\w./@~-]{0,254}))"
@@ -203,13 +240,20 @@ PREFIXES = (
     Envelope("pod", _plain(rf"\[pod/(?P<node>{_NAME})/(?P<program>{_NAME})\](?: |\Z)")),
     Envelope("compose", _compose),
     Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),
+    Envelope("loki", _plain(rf"(?:\d{{13}}(?:\d{{6}})?\t(?:(?P<time>{_RFC_3339})\t)?|{_RFC_3339}\t)")),
     Envelope("stamp of ts", _plain(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |\Z)")),
     Envelope("stamp of svlogd", _plain(r"\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\.\d{1,9}(?: |\Z)")),
     Envelope("stamp of multilog", _plain(r"@[0-9a-f]{24}(?: |\Z)")),
     Envelope("stamp of a day", _plain(rf"{_DAY}\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})? (?={_DAY}\d\d:|\{{\")")),
     Envelope("ansi", _ansi),
+    Envelope("quoted", _quoted),
+    Envelope("indent", _plain(r"(?:[>+|] ?|[ \t]{1,16})(?=\S)"), loose=True),
+    Envelope("line number", _plain(r"[ \t]{0,8}\d{1,7}(?:\t|[:|] ?| )(?=\S)"), loose=True),
     Envelope("stern", _plain(rf"(?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
     Envelope("stern of namespaces", _plain(rf"{_NAME} (?P<node>{_NAME}) (?P<program>{_NAME}) "), loose=True),
     Envelope("host", _host, loose=True),
 )
 """Every envelope in front of a line; where several fit, the first."""
+
+HTML = Envelope("html", _html)
+"""Every line is such a one, or none: which, is told by :func:`as_html`."""

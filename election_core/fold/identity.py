@@ -61,6 +61,8 @@ NAMES_BROKER_SET = frozenset(
 """Lines in which a broker names its own broker set."""
 NAMES_BROKER_ID = frozenset({"BRK_REG_APPLIED", "BRK_ROLE_DONE", "BRK_SLAVE_BEGIN"})
 """Lines in which a broker of the controller mode names its own persistent id."""
+TAKES_ROLE = frozenset({"BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"})
+"""Lines in which a broker under controllers takes a role: as master with its own address, as slave its master's."""
 NAMES_CONTROLLER = frozenset({"JR_NODE_LEADER", "JR_STARTED"})
 """Lines in which a controller on JRaft names itself."""
 IDENTITY_KINDS = NAMES_BROKER_SET | NAMES_BROKER_ID | NAMES_CONTROLLER | {"CFG_ITEM", "CFG_REPLACE"}
@@ -76,11 +78,12 @@ class NamedId(NamedTuple):
 
 @dataclass(slots=True)
 class Identity:
-    """What a source says about itself: broker set, ids of broker and controller over time, settings that it prints."""
+    """What a source says about itself: broker set, ids of broker and controller and roles over time, its settings."""
 
     broker_set: str | None = None
     ids: list[NamedId] = field(default_factory=list)
     controllers: list[NamedId] = field(default_factory=list)
+    roles: list[FoldEvent] = field(default_factory=list)
     settings: dict[str, FoldEvent] = field(default_factory=dict)
 
     def on(self, event: FoldEvent) -> None:
@@ -89,6 +92,8 @@ class Identity:
             self.broker_set = event.replica_group
         if event.kind in NAMES_BROKER_ID and event.node is not None:
             self.ids.append(NamedId(event.at, event.node, event.event_id))
+        if event.kind in TAKES_ROLE:
+            self.roles.append(event)
         if event.kind in NAMES_CONTROLLER and event.node is not None:
             self.controllers.append(NamedId(event.at, event.node, event.event_id))
         if event.setting is not None and event.value:

@@ -6,13 +6,14 @@ more: that is one log, one life after the other.
 
 A broker of the controller mode and a controller on JRaft name themselves in few of their lines. Where such a name comes
 back after another one, and no process has started in between, the log is that of several, and most of its lines could
-be anybody's.
+be anybody's. So it is where a broker becomes the slave of an address under which it was master in the same life.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 
-from election_core.fold.identity import NamedId
+from election_core.fold.identity import Identity, NamedId
 from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.model.fold_event import FoldEvent
 
@@ -24,9 +25,12 @@ _NAME_ANOTHER = frozenset({"DL_TAKE_DONE"})
 
 def speaker_of(event: FoldEvent) -> str | None:
     """The member that wrote the line, where the line names it."""
-    if event.node is None or not event.kind.startswith(_NAME_SPEAKER) or event.kind in _NAME_ANOTHER:
-        return None
-    return event.node
+    return event.node if _names_speaker(event.kind) else None
+
+
+@cache
+def _names_speaker(kind: str) -> bool:
+    return kind.startswith(_NAME_SPEAKER) and kind not in _NAME_ANOTHER
 
 
 def speak_at_once(named: Iterable[NamedId], incarnations: list[Incarnation]) -> tuple[NamedId, ...]:
@@ -42,4 +46,19 @@ def speak_at_once(named: Iterable[NamedId], incarnations: list[Incarnation]) -> 
         comes_back = known is not None and line.node != before.node
         if known and comes_back and incarnation_at(incarnations, before.at) == incarnation_at(incarnations, line.at):
             return known, before, line
+    return ()
+
+
+def slave_of_itself(identity: Identity, incarnations: list[Incarnation]) -> tuple[NamedId, ...]:
+    """The line of a master, and that of its slave, in one life of a process; empty where none is slave of itself."""
+    masters = {
+        (incarnation_at(incarnations, taken.at), taken.address): taken
+        for taken in identity.roles
+        if taken.kind == "BRK_MASTER_BEGIN"
+    }
+    for taken in identity.roles:
+        master = masters.get((incarnation_at(incarnations, taken.at), taken.peer_address))
+        if master is not None and taken.kind == "BRK_SLAVE_BEGIN" and None not in (taken.node, taken.peer):
+            named = ((master, taken.peer or ""), (taken, taken.node or ""))
+            return tuple(NamedId(line.at, node, line.event_id) for line, node in named)
     return ()

@@ -20,6 +20,8 @@ DOWN = "down"
 UNKNOWN = "unknown"
 
 STOPPED = "stopped"
+REMOVED = "removed"
+ENDED_ITSELF = "ended_itself"
 DIED = "died"
 HIGHER_NODE = "higher_node"
 """How a leadership ends where the highest member leads: it gave way to a higher one."""

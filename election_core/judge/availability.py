@@ -8,6 +8,7 @@ from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
 from election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interrupted, leaderless
 from election_core.judge.limits import log_gap_coverage, log_gaps
+from election_core.judge.never_led import never_led
 from election_core.judge.quorum_contact import Majorities
 from election_core.judge.storm import storm
 from election_core.model.catalogue import RuleId
@@ -38,17 +39,20 @@ def availability(
     storms = list(storm(group, elections))
     known = majorities if regained else None
     without_majority = list(interrupted(group, known, title, clock)) if known is not None else []
+    never = list(never_led(group, title))
+    yield from never
     yield from leaderless(group, found, title, clock, no_incident, died)
     yield from without_majority
     yield from storms
     yield from log_gaps(group)
-    yield from common_coverage(group, found, len(storms), len(without_majority))
+    yield from common_coverage(group, found, len(storms), len(without_majority) + len(never))
 
 
 def common_coverage(group: Group, found: Sequence[Gap], storms: int, interruptions: int = 0) -> Iterator[RuleCoverage]:
     """Coverage of the rules about availability and about what limits a verdict.
 
-    ``interruptions`` are the times in which a leader had lost its majority and led on.
+    ``interruptions`` are the times without a leader that lie in no gap: one had lost its majority and led on, or none
+    was ever found.
     """
     changes = max(len(group.tenures) - 1, 0)
     ends = (tenure.end for tenure in group.tenures[:-1])

@@ -34,11 +34,11 @@ def counted(group: Group, rule: RuleId, found: Iterable[Finding], checked: int, 
     return coverage(group, rule, max(checked - len(certainties), 0), len(certainties) - unclear, unclear, why)
 
 
-def regression_coverage(group: Group) -> RuleCoverage:
+def regression_coverage(group: Group, rule: RuleId) -> RuleCoverage:
     """Members whose term or epoch never went back, and each time that one did."""
     back = [fact.source_node for fact in group.of(TermWentBack)]
     in_terms = {role.source_node for role in group.roles if role.term is not None}
-    return coverage(group, RuleId.TERM_REGRESSION, len(in_terms.difference(back)), len(back))
+    return coverage(group, rule, len(in_terms.difference(back)), len(back))
 
 
 RuleTally = tuple[str, str, str | None, int]

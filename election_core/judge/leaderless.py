@@ -17,7 +17,7 @@ from math import inf
 from operator import itemgetter
 
 from election_core.fold.process_runs import SECOND, SILENCE
-from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, STOPPED, TRANSFER
+from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, REMOVED, STOPPED, TRANSFER
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_core.judge.quorum_contact import Left, Majorities, Majority
@@ -30,7 +30,7 @@ from election_core.model.timing import Timeout
 
 BRIEF = Timeout.BRIEF.us
 """A time without leader that may be shorter than this is worth knowing, not an alarm."""
-PLANNED = frozenset({STOPPED, TRANSFER, PREFERRED})
+PLANNED = frozenset({STOPPED, TRANSFER, PREFERRED, REMOVED})
 """How a leadership ends that somebody wanted to end."""
 GROUP_SHUTDOWN = Timeout.GROUP_SHUTDOWN.us
 """Members that stop within this time of their leader were shut down together."""
@@ -292,7 +292,8 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     still_heard = [
         last_word for last_word in relevant if not any(_surely_before(clocks, last_word, other) for other in relevant)
     ]
-    latest = min(still_heard, key=lambda m: (m.by, m.source), default=end)
+    # A clock that was set shows another time than the others do, and around the step it proves nothing.
+    latest = min(still_heard, key=lambda m: (clocks.near_step(m), clocks.adjusted(m).by, m.source), default=end)
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure)
 
 
@@ -459,6 +460,7 @@ def _how_ended(tenure: Tenure, died: str) -> str:
     words = {
         DIED: died,
         STOPPED: "was stopped",
+        REMOVED: "was removed",
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",
         TRANSFER: "handed over",

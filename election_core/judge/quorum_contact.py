@@ -20,14 +20,14 @@ from itertools import combinations, pairwise
 from operator import attrgetter
 
 from election_core.fold.process_runs import SECOND
-from election_core.fold.roles import DIED, DOWN, FOLLOWER, STOPPED
+from election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_core.model.facts import Candidacy, Committed, ContactLost, LastHeard, QuorumLost, Role
 from election_core.model.quorum import majority
 from election_core.model.timing import Timeout
 
-ENDED = frozenset({DIED, STOPPED, SILENT})
+ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
 """How the role of a process ends that ended with it."""
 
 

@@ -84,10 +84,10 @@ def _cause(group: Group, tenure: Tenure, by_transfer: Set[str | None], campaigns
 
     One node may lead a term several times: what counts is the campaign in which the tenure begins.
     """
-    if not any(other.begin < tenure.begin for other in group.tenures):
+    last = next((other for other in reversed(group.tenures) if other.begin < tenure.begin), None)
+    if last is None:
         return "first_leader"
-    if tenure.begin.event_id in by_transfer:
-        last = next(other for other in reversed(group.tenures) if other.begin < tenure.begin)
+    if tenure.begin.event_id in by_transfer or last.end_cause == TRANSFER:
         return PREFERRED if last.end_cause == PREFERRED else TRANSFER
     begun = [campaign for campaign in campaigns if campaign.since <= tenure.begin.by]
     if begun and (cause := max(begun, key=lambda campaign: campaign.since).cause):

@@ -88,6 +88,11 @@ class Timeout(Enum):
         "heard.",
     )
     BRIEF = Entry(2_000, "A time without leader that may be shorter than this is worth knowing, not an alarm.")
+    FIRST_ELECTION = Entry(
+        60_000,
+        "Members that boot look for a leader until enough of them are there. A group that has none after so long, and "
+        "to the end of its logs, is out of service.",
+    )
     GROUP_SHUTDOWN = Entry(60_000, "Members that stop within this time of their leader were shut down together.")
     STORM_WINDOW = Entry(600_000, "Unplanned elections that follow each other within this time make a storm.")
     ONE_DISTURBANCE = Entry(

@@ -195,7 +195,21 @@ def error_text(error: Exception) -> str:
 
 
 def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    """Rows of all gold tables for all groups in ``batches``.
+    """Rows of all gold tables for all groups in ``batches``, as :func:`judge_groups` gives them."""
+    for judged in judge_groups(batches):
+        yield from judged.rows
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedGroup:
+    """The facts of one replica group, and its rows of all gold tables."""
+
+    facts: list[Fact]
+    rows: list[Row]
+
+
+def judge_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[JudgedGroup]:
+    """All groups in ``batches``, one after the other, judged.
 
     The batches hold rows of :mod:`election_core.replay.fact_rows`, sorted by cluster and replica_group.
     The rows do not depend on the order of facts inside a group. A group on which a rule fails gives one
@@ -207,7 +221,7 @@ def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
             rows = list(group_judge.rows_of_group(of_group))
         except Exception as error:  # noqa: BLE001 - a fault in one group must not stop the night
             rows = list(group_judge.rows_of_group([failed(cluster, group, "", error_text(error))]))
-        yield from rows
+        yield JudgedGroup(of_group, rows)
 
 
 def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:

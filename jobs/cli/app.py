@@ -14,7 +14,7 @@ from jobs.cli.ending import INTERRUPTED
 from jobs.cli.learn import config, inspect, rules, simulate
 from jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
 from jobs.cli.look import look
-from jobs.cli.pipeline import land, publish, replay, run, upkeep, validate
+from jobs.cli.pipeline import forget, land, publish, replay, run, upkeep, validate
 from jobs.cli.read import diff, explain, incident, metrics, report, sql
 from jobs.cli.review import review
 from jobs.cli.servers import dashboard, serve
@@ -22,7 +22,7 @@ from jobs.faults import meaning, readable
 from jobs.reading.words import harmless
 
 GROUPS = {
-    "Pipeline": (run, land, replay, validate, publish, upkeep),
+    "Pipeline": (run, land, replay, validate, publish, upkeep, forget),
     "Read": (look, sql, incident, explain, report, diff, review, metrics),
     "Serve": (serve, dashboard),
     "Learn": (rules, config, inspect, simulate, airflow),

@@ -57,7 +57,7 @@ def run(
       election-replay run --landing /data/logs --warehouse /data/warehouse --engine local
     """
     from jobs.land import new_files
-    from jobs.replaying.due import nothing_new
+    from jobs.replaying.due import nothing_landed, nothing_new
     from jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
@@ -75,7 +75,7 @@ def run(
         )
         return
     landed = done = None
-    if files or not tables.last_batch() or not nothing_new(tables, settings.inventoried()):
+    if files or nothing_landed(tables) or not nothing_new(tables, settings.inventoried()):
         with engine_of(engine, settings, master, debug, short_lived=is_little(tables, files)) as moving:
             landed = land_stage(moving, files, landing, tables, settings)
             done = replay_stage(moving, tables, chosen)
@@ -266,24 +266,61 @@ def publish(warehouse: str, database: str | None) -> None:
     show_default=True,
     help="How long an earlier run stays readable. The newest always does.",
 )
+@click.option(
+    "--forget-bronze-after",
+    type=click.IntRange(min=0),
+    metavar="DAYS",
+    help="Forget the lines of landings that were published longer ago; what proves a finding stays. Default: never.",
+)
 @dry_run_option
-def upkeep(warehouse: str, keep_days: int, dry_run: bool) -> None:
+def upkeep(warehouse: str, keep_days: int, forget_bronze_after: int | None, dry_run: bool) -> None:
     """Join small files, and remove those that no published run needs.
+
+    With --forget-bronze-after the text of old lines goes, and old rejected lines. Lines that facts name stay, so that
+    findings can quote them; events and the ledger of files stay, so that everything can be judged anew. Earlier runs
+    show the lines until --keep-days lets them go.
 
     \b
     Examples
       election-replay upkeep --warehouse /data/warehouse --dry-run
       election-replay upkeep --warehouse /data/warehouse --keep-days 7
+      election-replay upkeep --warehouse /data/warehouse --forget-bronze-after 90
     """
     from jobs.upkeep import upkeep as upkeep_job
     from jobs.warehouse.warehouse import Warehouse
 
     would = "would be " if dry_run else ""
-    for tidied in upkeep_job(Warehouse(warehouse), keep_days, dry_run=dry_run):
+    for tidied in upkeep_job(Warehouse(warehouse), keep_days, forget_after=forget_bronze_after, dry_run=dry_run):
         work = f"{tidied.joined:,} {would}joined, {tidied.removed:,} old ones {would}removed"
+        if tidied.forgotten:
+            work += f", {tidied.forgotten:,} lines of old landings {would}forgotten"
         text = f"{tidied.table}: {tidied.files:,} files, " + (
             "left alone: not all published" if tidied.left_alone else work
         )
         tell(
             text, table=tidied.table, files=tidied.files, joined=tidied.joined, removed=tidied.removed, dry_run=dry_run
         )
+
+
+@click.command()
+@warehouse_option
+@click.option("--cluster", required=True, help="The cluster; all that is known of it goes.")
+@dry_run_option
+def forget(warehouse: str, cluster: str, dry_run: bool) -> None:
+    """Erase a cluster from every table, and publish what is left.
+
+    Take its folder out of the landing zone first, or the next run lands it anew. Files that earlier runs need still
+    hold it, until `upkeep --keep-days` lets those go: `upkeep --keep-days 0` does so at once, but for files that are
+    younger than a day. Files that you made (reports, a DuckDB file, data docs) are yours to make anew.
+
+    \b
+    Examples
+      election-replay forget --warehouse /data/warehouse --cluster payments --dry-run
+      election-replay forget --warehouse /data/warehouse --cluster payments
+    """
+    from jobs.forget import forget as forget_job
+    from jobs.warehouse.warehouse import Warehouse
+
+    would = "would be " if dry_run else ""
+    for table, rows in forget_job(Warehouse(warehouse), cluster, dry_run=dry_run).items():
+        tell(f"{table}: {rows:,} rows {would}erased", table=table, rows=rows, dry_run=dry_run)

@@ -1,5 +1,7 @@
 """The commands that serve what is published until they are interrupted."""
 
+from functools import partial
+
 import click
 
 from jobs import JobError
@@ -54,12 +56,18 @@ def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None,
     metavar="NAME",
     help="A name under which browsers may ask for it, besides this machine's own; may be repeated.",
 )
-def dashboard(warehouse: str, host: str, port: int, base_path: str, allow_host: tuple[str, ...]) -> None:
+@click.option(
+    "--allow-review", is_flag=True, help="Let readers mark findings (seen, false alarm, ticket, note) in the browser."
+)
+def dashboard(
+    warehouse: str, host: str, port: int, base_path: str, allow_host: tuple[str, ...], allow_review: bool
+) -> None:
     """Show what is published in a browser: an inbox of findings, groups, lanes, log lines, rules, runs.
 
-    It needs no Spark, asks no other machine for anything and can change nothing. It listens on this machine only unless
-    --host says otherwise, and answers only to names that --allow-host lists: whoever reaches it may read everything, so
-    that a proxy in front of it should ask who they are. It needs the extra packages of
+    It needs no Spark, asks no other machine for anything and can change nothing, but for marks of findings with
+    --allow-review. It listens on this machine only unless --host says otherwise, and answers only to names that
+    --allow-host lists: whoever reaches it may read everything, and mark as anybody where marking is allowed, so that a
+    proxy in front of it should ask who they are. It needs the extra packages of
     `pip install 'election-replay[dashboard]'`.
 
     \b
@@ -70,9 +78,11 @@ def dashboard(warehouse: str, host: str, port: int, base_path: str, allow_host: 
     from jobs.warehouse.warehouse import Warehouse
 
     with needing("dashboard"):
+        from jobs.review import mark
         from jobs.showing.dashboard import dashboard as application
         from jobs.showing.dashboard import serve as answer
-    app = application(Warehouse(warehouse), base_path, allow_host)
+    tables = Warehouse(warehouse)
+    app = application(tables, base_path, allow_host, partial(mark, tables) if allow_review else None)
     shown = f"[{host}]" if ":" in host else host
     base = f"{base_path.strip('/')}/" if base_path.strip("/") else ""
     say(f"Open http://{shown}:{port}/{base} in a browser; Ctrl-C ends it.")

@@ -1,9 +1,11 @@
 """What a person wants to know after a run."""
 
 from collections.abc import Iterator
+from itertools import islice
 from shlex import quote
 
 from jobs.reading.misunderstood import misunderstood as not_understood
+from jobs.reading.next_steps import lines_of
 from jobs.reading.published import Published
 from jobs.reading.words import SEVERITIES, surely
 from schemas.landed_files import NOT_UNDERSTOOD
@@ -28,8 +30,9 @@ def numbers(published: Published) -> Iterator[str]:
     """How much was read and found."""
     files = published.rows(
         "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) "
-        "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, sum(lines_total) AS lines, "
-        "sum(lines_event) AS events, sum(lines_ignored) AS ignored, sum(lines_quarantined) AS quarantined "
+        "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, coalesce(sum(lines_total), 0) AS lines, "
+        "coalesce(sum(lines_event), 0) AS events, coalesce(sum(lines_ignored), 0) AS ignored, "
+        "coalesce(sum(lines_quarantined), 0) AS quarantined "
         "FROM landed_files"
     )[0]
     found = published.rows(
@@ -41,8 +44,13 @@ def numbers(published: Published) -> Iterator[str]:
         f"  {files['files']:,} files, {files['lines']:,} lines = {files['events']:,} events "
         f"+ {files['ignored']:,} ignored + {files['quarantined']:,} in quarantine"
     )
-    yield f"  {found['clusters']:,} clusters, {found['groups']:,} replica groups"
+    yield f"  {counted(found['clusters'], 'cluster')}, {counted(found['groups'], 'replica group')}"
     yield f"  {terms['terms']:,} terms, {terms['led']:,} of them with a leader"
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of something."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def findings(published: Published) -> Iterator[str]:
@@ -53,15 +61,18 @@ def findings(published: Published) -> Iterator[str]:
     }
     yield "  findings: " + ", ".join(f"{counts.get(severity, 0):,} {severity}" for severity in SEVERITIES)
     worst = published.rows(
-        "SELECT severity, certainty, rule, cluster, replica_group, summary, "
+        "SELECT severity, certainty, rule, cluster, replica_group, summary, next_steps, "
+        "strftime(start_time, '%Y-%m-%d %H:%M:%SZ') AS began, "
         "(SELECT count(*) FROM findings AS echo WHERE echo.implied_by = root.finding_id) AS echoes "
         "FROM findings AS root WHERE severity <> 'info' AND implied_by IS NULL "
         "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id"
     )
     for row in worst[:SHOWN]:
         follow = f"  (+{row['echoes']} that follow from it)" if row["echoes"] else ""
-        yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{follow}"
+        began = f"  {row['began']}" if row["began"] else ""
+        yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
         yield f"             {row['summary']}"
+        yield from (f"             {heading}: {step}" for heading, step in islice(lines_of(row["next_steps"]), 1))
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"
 

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engines.engine import After, AfterOwn, Among, Dealing, OneOf, Rows, Simple, UpTo
+from jobs.engines.engine import After, AfterOwn, Among, Dealing, NamedBy, OneOf, Rows, Simple, UpTo
 from jobs.warehouse.warehouse import Warehouse
 
 MEMORY = "1GB"
@@ -65,6 +65,8 @@ def are_few(warehouse: Warehouse, parts: Sequence[Rows], most: int) -> bool:
 
 def at_most(warehouse: Warehouse, rows: Rows, enough: int) -> int:
     """A bound of how many rows are read; no closer one than that of the whole table where that is little ``enough``."""
+    if rows.files:
+        return int(warehouse.written(rows.table, rows.files).count_rows())
     every = warehouse.opened(rows.table, rows.version).count()
     if every <= enough:
         return every
@@ -87,32 +89,40 @@ def in_order(
 
 def registered(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, parts: Sequence[Rows]) -> str:
     """A SELECT of the rows of all ``parts``, which can be asked once."""
-    return " UNION ALL BY NAME ".join(selected(database, warehouse, rows, number) for number, rows in enumerate(parts))
+    return " UNION ALL BY NAME ".join(
+        selected(database, warehouse, rows, str(number)) for number, rows in enumerate(parts)
+    )
 
 
-def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, number: int) -> str:
+def selected(database: duckdb.DuckDBPyConnection, warehouse: Warehouse, rows: Rows, name: str) -> str:
     """A SELECT of some rows of a table. Arrow reads no file of a partition that they leave out."""
-    dataset = warehouse.dataset(rows.table, rows.version)
+    dataset = warehouse.written(rows.table, rows.files) if rows.files else warehouse.dataset(rows.table, rows.version)
     columns = rows.columns or tuple(dataset.schema.names)
-    among = [condition for condition in rows.conditions if isinstance(condition, Among)]
-    needed = sorted({*columns, *chain.from_iterable(condition.columns for condition in among)})
+    keyed = [condition for condition in rows.conditions if isinstance(condition, Among | NamedBy)]
+    named = {*columns, *rows.also.values(), *chain.from_iterable(condition.columns for condition in keyed)}
+    needed = [column for column in dataset.schema.names if column in named]
     scan = dataset.scanner(needed, filter=as_filter(rows), **READ_AHEAD)
-    database.register(f"rows_{number}", scan.to_reader())
+    database.register(f"rows_{name}", scan.to_reader())
     joins = ""
-    for at, condition in enumerate(among):
-        schema = pa.schema([(name, pa.string()) for name in condition.columns])
+    for at, condition in enumerate(keyed):
+        by = f"keys_{name}_{at}"
+        names = ", ".join(map(quoted, condition.columns))
+        if isinstance(condition, NamedBy):
+            others = selected(database, warehouse, condition.rows.select(condition.columns), f"{name}_{at}")
+            joins += f" SEMI JOIN ({others}) AS {by} USING ({names})"
+            continue
+        schema = pa.schema([(column, pa.string()) for column in condition.columns])
         keys = [dict(zip(condition.columns, key, strict=True)) for key in sorted(condition.keys)]
-        database.register(f"keys_{number}_{at}", pa.Table.from_pylist(keys, schema))
-        kind = "SEMI" if condition.wanted else "ANTI"
-        joins += f" {kind} JOIN keys_{number}_{at} USING ({', '.join(map(quoted, condition.columns))})"
-    also = [f"{sql} AS {quoted(name)}" for name, sql in rows.also.items()]
-    return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{number}{joins}"
+        database.register(by, pa.Table.from_pylist(keys, schema))
+        joins += f" {'SEMI' if condition.wanted else 'ANTI'} JOIN {by} USING ({names})"
+    also = [f"{sql} AS {quoted(column)}" for column, sql in rows.also.items()]
+    return f"SELECT {', '.join([*map(quoted, columns), *also])} FROM rows_{name}{joins}"
 
 
 def as_filter(rows: Rows) -> pc.Expression | None:
     """What Arrow knows of the conditions: it leaves out partitions, groups of rows by their statistics, and rows."""
     among = [condition for condition in rows.conditions if isinstance(condition, Among)]
-    parts = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among)]
+    parts = [fits(condition) for condition in rows.conditions if not isinstance(condition, Among | NamedBy)]
     parts += [
         fits(OneOf(name, tuple(sorted({key[at] for key in condition.keys}))))
         for condition in among

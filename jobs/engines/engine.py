@@ -67,7 +67,17 @@ class Among:
 
 Simple = OneOf | After | UpTo | AfterOwn
 """Conditions on a row's own values; readers need not even open the files of partitions that they leave out."""
-Condition = Simple | Among
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBy:
+    """The columns together hold a key of these other rows, however many they are."""
+
+    columns: tuple[str, ...]
+    rows: "Rows"
+
+
+Condition = Simple | Among | NamedBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,7 @@ class Rows:
     """The rows of a table at a version (``None``: the newest) that fit all conditions.
 
     Of the columns those named, all by default. ``also`` are further ones: name -> SQL that Spark and DuckDB read alike.
+    ``files`` are paths of data files of the table that no commit names yet; then the rows are those of these files.
     """
 
     table: str
@@ -82,6 +93,7 @@ class Rows:
     conditions: tuple[Condition, ...] = ()
     columns: tuple[str, ...] = ()
     also: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
 
     def where(self, *conditions: Condition) -> "Rows":
         """Those of them that fit ``conditions`` too."""

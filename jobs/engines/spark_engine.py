@@ -22,6 +22,7 @@ from jobs.engines.engine import (
     Condition,
     Dealing,
     Item,
+    NamedBy,
     OneOf,
     Rows,
     Simple,
@@ -29,7 +30,7 @@ from jobs.engines.engine import (
     Work,
 )
 from jobs.engines.python_worker import prepare_worker
-from jobs.engines.spark_tables import read
+from jobs.engines.spark_tables import read, read_files
 from jobs.warehouse.data_files import DataFile, write_data_files
 from jobs.warehouse.warehouse import Warehouse
 
@@ -116,10 +117,19 @@ class SparkEngine:
         return reduce(DataFrame.unionByName, (self._part(warehouse, part) for part in parts))
 
     def _part(self, warehouse: Warehouse, rows: Rows) -> DataFrame:
-        version = warehouse.version(rows.table) if rows.version is None else rows.version
-        frame = read(self.session, warehouse, rows.table, version)
+        if rows.files:
+            frame = read_files(self.session, warehouse, rows.table, rows.files)
+        else:
+            version = warehouse.version(rows.table) if rows.version is None else rows.version
+            frame = read(self.session, warehouse, rows.table, version)
         for condition in map(as_keys, rows.conditions):
-            frame = self._among(frame, condition) if isinstance(condition, Among) else frame.where(fits(condition))
+            match condition:
+                case Among():
+                    frame = self._among(frame, condition)
+                case NamedBy(columns, others):
+                    frame = frame.join(self._part(warehouse, others.select(columns)), list(columns), "left_semi")
+                case _:
+                    frame = frame.where(fits(condition))
         also = [F.expr(sql).alias(name) for name, sql in rows.also.items()]
         return frame.select(*(rows.columns or frame.columns), *also)
 

@@ -1,5 +1,7 @@
 """The tables of a warehouse as Spark reads them."""
 
+from collections.abc import Sequence
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -16,3 +18,10 @@ def read(spark: SparkSession, warehouse: Warehouse, table: str, version: int | N
     newer = [column for column in TABLES[table].columns if column.name not in found.columns]
     nulls = {column.name: F.lit(None).cast(column.type.sql) for column in newer}
     return found.withColumns(nulls) if nulls else found
+
+
+def read_files(spark: SparkSession, warehouse: Warehouse, table: str, paths: Sequence[str]) -> DataFrame:
+    """The rows of data files of ``table`` that no commit names yet."""
+    spark.conf.set("spark.databricks.delta.formatCheck.enabled", "false")
+    location = warehouse.location(table)
+    return spark.read.schema(TABLES[table].ddl()).parquet(*(f"{location}/{path}" for path in paths))

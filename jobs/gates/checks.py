@@ -132,7 +132,9 @@ class Newest:
         self._database.execute("SET VARIABLE as_of = ?", [as_of])
         self._database.register("asked_clusters", pa.table({"cluster": pa.array(sorted(clusters or ()), pa.string())}))
         self._database.execute("SET VARIABLE since = ?", [since])
+        self._database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
         self._batches = since, warehouse.last_batch()
+        self._of_clusters = " WHERE cluster IN (FROM asked_clusters)" if clusters is not None else ""
         for name in tables:
             self._put(name, clusters)
 
@@ -184,7 +186,9 @@ class Newest:
             proofs = [expectation.proofs for expectation in expectations_of(table) if expectation.proofs]
             if version is None or not proofs:
                 continue
-            self._database.register(f"published_{table}", self._warehouse.dataset(table, version))
+            self._database.register(f"all_published_{table}", self._warehouse.dataset(table, version))
+            rows = f"SELECT * FROM all_published_{table}{self._of_clusters}"
+            self._database.execute(f"CREATE VIEW published_{table} AS {rows}")
             found += [re.sub(rf"\bFROM {table}\b", f"FROM published_{table}", query) for query in proofs]
         return " UNION ALL ".join(found)
 

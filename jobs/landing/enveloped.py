@@ -34,7 +34,7 @@ from jobs.landing.evidence import (
     digest,
     offset_of,
 )
-from jobs.landing.lines import lines_of
+from jobs.landing.lines import Seen, lines_of
 from jobs.landing.masking import masked
 from jobs.landing.pseudonyms import Pseudonyms
 from jobs.landing.recognising import telling
@@ -192,8 +192,13 @@ class Enveloped:
                 latest[source.place.source_node] = max(source.last_line_time, latest.get(source.place.source_node, 0))
         return [Part(node, time) for node, time in sorted(latest.items())]
 
-    def take(self, block: Block) -> Iterator[Row]:
+    def seen(self, block: Block) -> Seen:
+        """A block; its lines are looked through where they are opened."""
+        return Seen(block)
+
+    def take(self, seen: Seen) -> Iterator[Row]:
         """Rows of the lines so far, but for the last record of each source: these may go on with it."""
+        block = seen.block
         if self.progress.lines == 0 and self._newest_first(block):
             self.problem = NEWEST_FIRST
         waiting: dict[Source, Lines] = {}

@@ -25,8 +25,7 @@ from election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_core.model.events import Event
 from jobs.landing.blocks import LINE_BYTES, Block
-from jobs.landing.lines import Indices, lines_of
-from jobs.landing.literals import containing
+from jobs.landing.lines import Indices, Seen, lines_of, marked
 from jobs.landing.masking import masked, without_secrets
 from jobs.landing.pseudonyms import Hidden, Pseudonyms
 from jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
@@ -121,7 +120,8 @@ class Evidence:
         self.state: str | None = None
         self.waiting = 0
         self._held: pl.DataFrame | None = None
-        self._next: Block | None = None
+        self._next: pl.DataFrame | None = None
+        self._seen = progress.lines
         self._times = LocalTimes(place.time_zone, progress.zone_state) if place.time_zone else None
         self._fixed = Reading(place.utc_offset_minutes)
         self._readings: dict[int | None, Reading] = {}
@@ -132,8 +132,17 @@ class Evidence:
         self._understood = Understanding(place.stream, dialect)
         self._flood: tuple[str, list[list[str | None]]] = tuple(json.loads(progress.flood or '["", []]'))
 
-    def take(self, block: Block) -> Iterator[Row]:
+    def seen(self, block: Block) -> Seen:
+        """A block with its lines looked through; blocks come in their order, and nothing waits for what was before."""
+        if self.dialect is None:
+            return Seen(block)
+        lines = lines_of(block, self._seen + 1)
+        self._seen += lines.height
+        return Seen(block, marked(lines, self.dialect))
+
+    def take(self, seen: Seen) -> Iterator[Row]:
         """Rows of the lines before these, but for the last record: these may go on with it."""
+        block = seen.block
         if self.progress.lines == 0 and self._next is None:
             self._understood.begin(block.data)
         if self.dialect is None:
@@ -141,7 +150,7 @@ class Evidence:
             return
         if self._next is not None:
             yield from self._records(self._next, self.dialect, last=False)
-        self._next = block
+        self._next = seen.lines
 
     def finish(self) -> Iterator[Row]:
         """Rows of all lines that are left."""
@@ -155,16 +164,15 @@ class Evidence:
         ``lines`` are as :func:`~jobs.landing.lines.lines_of` gives them.
         """
         if self.dialect is not None:
-            yield from self._whole(self._behind_held(lines), self.dialect, last=False)
+            yield from self._whole(self._behind_held(marked(lines, self.dialect)), self.dialect, last=False)
 
     def finish_lines(self) -> Iterator[Row]:
         """Rows of all that :meth:`take_lines` still holds."""
         if self.dialect is not None and self._held is not None:
             yield from self._whole(self._held, self.dialect, last=True)
 
-    def _records(self, block: Block, dialect: Dialect, *, last: bool) -> Iterator[Row]:
-        """Rows of what is held and the block, whose last record is held unless it is the ``last`` block."""
-        new = lines_of(block, self.progress.lines + 1)
+    def _records(self, new: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Row]:
+        """Rows of what is held and of new lines, whose last record is held unless they are the ``last`` ones."""
         lines = self._behind_held(new)
         self._count(new.height)
         yield from self._whole(lines, dialect, last=last)
@@ -175,7 +183,7 @@ class Evidence:
 
     def _whole(self, lines: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Row]:
         """Rows of lines, whose last record is held unless they are the ``last`` ones."""
-        begins = np.flatnonzero(lines["text"].str.contains(dialect.record_start).to_numpy())
+        begins = np.flatnonzero(lines["begins"].to_numpy())
         end = lines.height
         if not last and len(begins) and end - begins[-1] < HELD_LINES:
             end = int(begins[-1])
@@ -242,14 +250,17 @@ class Evidence:
         text, lengths, unreadable = lines["text"], lines["length"].to_numpy(), lines["unreadable"].to_numpy()
         self._understood.take(text, begins)
         numbers = lines["line_no"].to_numpy()
-        wanted = begins[containing(text[begins], dialect.needles).to_numpy()]
+        wanted = np.flatnonzero(lines["wanted"].to_numpy())
         long = lengths > LINE_BYTES
         for at in np.union1d(np.flatnonzero(long), wanted[unreadable[wanted]]).tolist():
             reason = "not text" if unreadable[at] else f"line longer than {LINE_BYTES} bytes"
             yield self.quarantine(int(numbers[at]), reason, text[at], int(lengths[at]))
         bad = long | unreadable
         dated, readable = begins[~bad[begins]], set(wanted[~bad[wanted]].tolist())
-        buckets = self._zoned(text[dated], numbers[dated], dialect) if self._times else buckets_in(text[dated], dialect)
+        if self._times:
+            buckets = self._zoned(text[dated], numbers[dated], dialect)
+        else:
+            buckets = buckets_in(text[dated], lines["bucket"].to_numpy()[dated], dialect)
         ticks, late = self._ticks(buckets, dated)
         if late is not None:
             yield from self._tick(*late, dialect)

@@ -1,12 +1,15 @@
 """The lines of a block: their texts, their lengths as written, and whether they could be decoded."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from election_core.dialects import Dialect
 from jobs.landing.blocks import Block, line_ends
+from jobs.landing.literals import containing
+from jobs.landing.ticks import NO_BUCKET, buckets_of
 
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 """Numbers of lines."""
@@ -18,8 +21,8 @@ def lines_of(block: Block, first: int) -> pl.DataFrame:
     """The lines of a block: text without line end, length in bytes as written, whether it could be decoded, and the
     number in the file, from ``first`` on.
 
-    Bytes of zero in front of a line are no part of it: a machine that lost its power leaves them in a log. A mark of
-    the byte order is none of the file's first line.
+    Bytes of zero in front of a line are no part of it: a machine that lost its power leaves them in a log. Neither is a
+    mark of the byte order, which stands in the middle where files were put together.
     """
     data, unreadable = decoded(block.data)
     as_written = line_offsets(block.data, block.ends)
@@ -35,10 +38,32 @@ def lines_of(block: Block, first: int) -> pl.DataFrame:
     flags = np.zeros(count, dtype=bool)
     flags[unreadable] = True
     texts = texts.str.strip_chars_end("\r\n" if b"\r" in data else "\n")  # to strip one character is twice as fast
-    if first == 1 and count and texts[0].startswith(BYTE_ORDER_MARK):
-        texts = texts.scatter(0, texts[0].removeprefix(BYTE_ORDER_MARK))
+    if BYTE_ORDER_MARK.encode() in data:
+        texts = texts.str.strip_prefix(BYTE_ORDER_MARK)
     numbers = np.arange(first, first + count)
     return pl.DataFrame({"text": texts, "length": lengths, "unreadable": flags, "line_no": numbers})
+
+
+class Seen(NamedTuple):
+    """A block and its lines, :func:`marked`; without them where nobody needs them."""
+
+    block: Block
+    lines: pl.DataFrame | None = None
+
+
+def marked(lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
+    """Lines with what can be told of each by itself: whether it ``begins`` a record, whether that is ``wanted``, as one
+    that may be of interest, and the ``bucket`` of its time, as written, where it writes one plainly.
+    """
+    text = lines["text"]
+    begins = text.str.contains(dialect.record_start).to_numpy()
+    wanted = np.zeros(len(text), dtype=bool)
+    places = np.flatnonzero(begins)
+    wanted[places] = containing(text[places], dialect.needles).to_numpy()
+    buckets = np.full(len(text), NO_BUCKET)
+    if dialect.plain:
+        buckets[places] = buckets_of(text[places])
+    return lines.with_columns(begins=begins, wanted=wanted, bucket=buckets)
 
 
 def line_offsets(data: bytes, ends: Indices | None = None) -> Indices:

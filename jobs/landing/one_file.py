@@ -11,8 +11,10 @@ if the file has not changed by then, it is taken as it is.
 """
 
 import gc
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
@@ -25,6 +27,7 @@ from jobs.landing.blocks import Blocks, Mark
 from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes, says_nothing
 from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
 from jobs.landing.landing_zone import LandingZone, open_landing
+from jobs.landing.lines import Seen
 from jobs.landing.listing import LogFile
 from jobs.landing.pseudonyms import Pseudonyms
 from jobs.settings.config import Config
@@ -40,6 +43,12 @@ MOST_MARKS = 512
 
 NOT_READ = "not_read"
 """The kind of those that say that nothing could be read this time."""
+
+AHEAD_BYTES = 64 << 20
+"""A file of such a size is worth a thread that reads ahead: of smaller ones there are enough for all cores."""
+
+HANDED_OVER = 0.0005
+"""After so many seconds a thread gives Python's lock to another."""
 
 COLLECTED = 100_000
 """So many new objects are looked through for garbage at once."""
@@ -470,13 +479,31 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
 
 def tail_rows(evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile) -> Iterator[Row]:
     """The rows of all that follows what is landed already."""
-    for block in blocks:
-        yield from evidence.take(block)
+    seen = map(evidence.seen, blocks)
+    for of_block in ahead(seen) if file.size >= AHEAD_BYTES else seen:
+        yield from evidence.take(of_block)
     if blocks.rest and file.complete and not blocks.problem:
-        yield from evidence.take(blocks.take_rest())
+        yield from evidence.take(evidence.seen(blocks.take_rest()))
     yield from evidence.finish()
     if blocks.problem and not blocks.unread:
         yield evidence.broken_off(blocks.problem, blocks.rest, blocks.waiting)
+
+
+def ahead(seen: Iterator[Seen]) -> Iterator[Seen]:
+    """Blocks, each read and looked through by another thread while rows are made of the one before.
+
+    What that thread calls does without Python's lock but for moments, which it should not have to wait for.
+    """
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(HANDED_OVER)
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            coming = thread.submit(next, seen, None)
+            while (of_block := coming.result()) is not None:
+                coming = thread.submit(next, seen, None)
+                yield of_block
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def known_after(evidence: Evidence | Enveloped, blocks: Blocks, before: Known | None) -> Known:

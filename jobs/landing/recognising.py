@@ -61,6 +61,6 @@ def texts_of(data: bytes) -> list[str]:
     """The whole lines of ``data``, and its last one where it is the only one."""
     whole = data[: data.rfind(b"\n") + 1] or data
     return [
-        line.rstrip("\r")
-        for line in whole.decode("utf-8", "replace").removeprefix("\ufeff").removesuffix("\n").split("\n")
+        line.removeprefix("\ufeff").rstrip("\r")
+        for line in whole.decode("utf-8", "replace").removesuffix("\n").split("\n")
     ]

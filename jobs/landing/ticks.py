@@ -46,9 +46,9 @@ def bucket_at(utc: int) -> int:
     return int(f"{datetime.fromtimestamp(utc, UTC):%Y%m%d%H%M%S}") // 10
 
 
-def buckets_in(texts: pl.Series, dialect: Dialect) -> Buckets:
-    """The buckets of lines: as written, or in UTC where a time says its zone."""
-    found = buckets_of(texts) if dialect.plain else np.full(len(texts), NO_BUCKET)
+def buckets_in(texts: pl.Series, found: Buckets, dialect: Dialect) -> Buckets:
+    """The buckets of lines: those that were ``found`` as written, or in UTC where a time says its zone."""
+    found = found.copy()
     for at in np.flatnonzero(found == NO_BUCKET).tolist():
         time = dialect.time_of(texts[at], 0)
         found[at] = bucket_at(time[0] // 1_000_000) if time else NO_BUCKET

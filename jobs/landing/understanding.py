@@ -16,11 +16,16 @@ from election_core.dialects.readings import readings
 from jobs.landing.literals import TELLING_OF, TELLTALES, containing
 from schemas.landed_files import NOT_UNDERSTOOD
 
-LOOKS_DATED = r'^[^\S\n]{0,3}[^\n]{0,60}?\b\d{1,2}:[0-5]\d:[0-5]\d\b|^\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'
+LOOKS_DATED = (
+    r'^[^\S\n]{0,3}[^\n]{0,60}?(?:\b|[Tt])\d{1,2}:[0-5]\d:[0-5]\d(?:\b|[Zz])|^\W{0,2}\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'
+)
 """A line that looks like the beginning of a record, in whatever layout."""
 
 OF_THE_LOGGER = r"^[^\n]{0,40}\|-(?:INFO|WARN|ERROR) in "
 """What logback says of itself while it starts, on the console."""
+
+ESCAPED = "&(?:quot|lt|gt|#39|#34|#x27|#x22);"
+"""A character as HTML writes it; lines of a page have no ``<`` or ``>`` beside it."""
 
 FEWEST = 20
 """So many lines in a second layout are no accident."""
@@ -70,9 +75,13 @@ class Understanding:
         self.strangers = 0
         self.looked_at = 0
         self.unread = 0
+        self.garbled = 0
+        self.escaped = 0
         self.trouble: Trouble | None = None
         self._strange: list[str] = []
         self._other: list[str] = []
+        self._behind: list[str] = []
+        self._last_unread: list[str] = []
 
     def begin(self, data: bytes) -> None:
         """Look at the first bytes of a file."""
@@ -92,21 +101,22 @@ class Understanding:
         """Look at whole lines, of which those at ``begins`` begin records."""
         self.lines += len(texts)
         self.dated += len(begins)
-        if self.dialect and self.looked_at < LOOKED_AT:
-            first = texts[begins[:LOOKED_AT]].to_list()
-            unread = [line for line in first if not self.dialect.reads(line)]
-            self.looked_at += len(first)
-            self.unread += len(unread)
-            self._strange += unread
+        if self.dialect and len(begins):
+            self._look_at_records(texts, begins, self.dialect)
         if len(begins) == len(texts):
             return
         other = np.ones(len(texts), dtype=bool)
         other[begins] = False
         others = texts.filter(pl.Series(other))
-        dated = others.filter(others.str.contains(LOOKS_DATED))
+        looks = others.str.contains(LOOKS_DATED)
+        dated, places = others.filter(looks), np.flatnonzero(other)[looks.to_numpy()]
         if len(dated):
-            dated = dated.filter(~dated.str.contains(OF_THE_LOGGER))
+            of_a_log = ~dated.str.contains(OF_THE_LOGGER)
+            dated, places = dated.filter(of_a_log), places[of_a_log.to_numpy()]
+            behind = int(np.searchsorted(places, begins[-1])) if len(begins) else 0
+            self._behind = (self._behind + dated[behind : behind + KEPT].to_list())[:KEPT]
         self.strangers += len(dated)
+        self.garbled += int(others.str.contains("\ufffd", literal=True).sum())
         if not self.dated:
             self.filled += int(others.str.contains(r"\S").sum())
         if len(self._strange) < KEPT:
@@ -114,13 +124,30 @@ class Understanding:
         if len(self._other) < KEPT:
             self._other += others.head(KEPT).to_list()
 
+    def _look_at_records(
+        self, texts: pl.Series, begins: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", dialect: Dialect
+    ) -> None:
+        """Look at the first lines of the first records, and of the last ones."""
+        self._behind = []
+        records = texts[begins]
+        escaped = records.filter(records.str.contains(ESCAPED))
+        self.escaped += int((~escaped.str.contains("[<>]")).sum()) if len(escaped) else 0
+        if self.looked_at < LOOKED_AT:
+            first = records[:LOOKED_AT].to_list()
+            unread = [line for line in first if not dialect.reads(line)]
+            self.looked_at += len(first)
+            self.unread += len(unread)
+            self._strange += unread
+        last = records[-FEWEST:].to_list()
+        self._last_unread = last if len(last) == FEWEST and not any(map(dialect.reads, last)) else []
+
     def problem(self, kept: Callable[[str], str]) -> str | None:
         """What is wrong, for a person; ``None`` where nothing is. ``kept`` hides what must not be kept."""
         trouble = self.trouble or (self._of_lines() if self.dialect else None)
         if trouble is None or not (self.lines or self.trouble):
             return None
         wrong, to_do = trouble
-        lines = self._strange or self._other
+        lines = self._last_unread or self._strange or self._other
         looks = f"; most lines look like {shape(kept, lines)}" if lines else ""
         return f"{NOT_UNDERSTOOD}{wrong}{looks}; {to_do}"
 
@@ -142,6 +169,16 @@ class Understanding:
             return wrong, advice(self._strange)
         if self.looked_at and 2 * self.unread > self.looked_at:
             return f"lines are dated, but most are in no layout of {name} that is known", advice(self._strange)
+        if self._last_unread:
+            wrong = f"the last lines are dated, but in no layout of {name} that is known, as the first ones are"
+            return wrong, advice(self._last_unread)
+        if len(self._behind) >= FEWEST and sum(speaks(name, line) for line in self._behind) >= HITS:
+            wrong = f"the last lines, {len(self._behind)} or more, look dated, but not as those before"
+            return wrong, advice(self._behind)
+        if self.garbled >= FEWEST:
+            return f"{self.garbled:,} lines are no text", "see what is in it: something compressed, or another encoding"
+        if self.escaped >= HITS:
+            return f"{self.escaped:,} lines are written as in HTML (&quot;)", "write it as plain text"
         if self.dialect and self.dialect.missing and self.dated:
             return f"the layout does not tell {self.dialect.missing}", "add it to the logger's pattern"
         return None
@@ -160,6 +197,11 @@ class Understanding:
                 self._strange += unread
                 return f"the lines hold texts of {dialect} in a layout that is not known", advice(unread)
         return None
+
+
+def speaks(system: str, line: str) -> bool:
+    """Whether a line holds a text of a system."""
+    return any(literal in line for literal in TELLING_OF.get(system, ()))
 
 
 def archive(data: bytes) -> Trouble | None:

@@ -140,6 +140,6 @@ def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Colle
         "nights": [],
         "clusters": 0,
         "versions": list(versions.items()),
-        "counts": list(published["counts"].items()),
+        "counts": [(name, warehouse.count(name)) for name in published["counts"]],
     }
     warehouse.append([published | again], "runs")

@@ -10,12 +10,13 @@ from jobs.reading.published import readable, run_named
 from jobs.reading.words import Row
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
-from schemas.findings import OF_RUNS
+from schemas.findings import ADVICE, OF_RUNS
 
 FINDINGS = TABLES["findings"]
 APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"
-COMPARED = tuple(name for name in FINDINGS.names if name not in {"finding_id", *OF_RUNS})
-"""What a finding says, but for its id, and but for what the runs say of it."""
+NOT_COMPARED = {"finding_id", *OF_RUNS, *(column.name for column in ADVICE)}
+COMPARED = tuple(name for name in FINDINGS.names if name not in NOT_COMPARED)
+"""What a finding says, but for its id, for what the runs say of it, and for what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)

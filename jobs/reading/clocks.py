@@ -26,10 +26,8 @@ SIGNS = """
     FROM role_intervals WHERE cluster = ? AND replica_group = ? GROUP BY source_node
 """
 LINES = """
-    SELECT found.finding_id, event.event_time AS logged_at, event.source_node
-    FROM (SELECT finding_id, unnest(evidence) AS event_id FROM findings
-          WHERE cluster = $cluster AND finding_id IN (SELECT unnest($ids))) AS found
-    JOIN events AS event ON event.event_id = found.event_id AND event.cluster = $cluster
+    SELECT finding_id, event_time AS logged_at, source_node FROM evidence_lines
+    WHERE cluster = $cluster AND finding_id IN (SELECT unnest($ids)) AND event_time IS NOT NULL
 """
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)

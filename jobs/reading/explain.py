@@ -10,7 +10,6 @@ from election_core.model.timing import in_force
 from jobs import JobError
 from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
 from jobs.reading.incident import evidence
-from jobs.reading.next_steps import next_steps
 from jobs.reading.published import Published
 from jobs.reading.words import Row, certainty
 
@@ -47,7 +46,6 @@ class Explanation:
     implied_by: Row | None
     echoes: list[Row]
     times: list[Row]
-    steps: Row | None
 
     @property
     def rule(self) -> Rule:
@@ -59,7 +57,7 @@ class Explanation:
         """The same as plain data."""
         rule = self.rule
         return {
-            "finding": self.finding,
+            "finding": {name: value for name, value in self.finding.items() if name != "next_steps"},
             "certainty": certainty(self.finding),
             "rule": {
                 "meaning": rule.meaning,
@@ -73,7 +71,7 @@ class Explanation:
             "coverage": self.coverage,
             "limits": self.limits,
             "times": self.times,
-            "next_steps": self.steps,
+            "next_steps": self.finding["next_steps"],
             "implied_by": self.implied_by,
             "implies": self.echoes,
         }
@@ -101,7 +99,6 @@ def explain(published: Published, finding_id: str) -> Explanation:
         implied_by=cause[0] if cause else None,
         echoes=published.rows(ECHOES, [finding["finding_id"]]),
         times=times(published, finding),
-        steps=next_steps(published, finding["cluster"], [finding["finding_id"]]).get(finding["finding_id"]),
     )
 
 

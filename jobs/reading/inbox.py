@@ -7,6 +7,7 @@ from typing import Any
 from election_core.model.catalogue import RULES
 from jobs import JobError
 from jobs.reading.clocks import clocks_of, findings_on
+from jobs.reading.marks import marks_of
 from jobs.reading.published import Published
 from jobs.reading.words import SEVERITIES, Row, moment, some
 
@@ -118,11 +119,15 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """One page of findings; ``counts`` are those of all pages by severity, ``leaders`` say who leads each group now."""
+    """One page of findings; ``counts`` are those of all pages by severity, ``leaders`` say who leads each group now.
+
+    ``marks`` are those of reviewers, by the finding.
+    """
 
     findings: list[Row]
     counts: dict[str, int]
     leaders: dict[tuple[str, str], list[Row]]
+    marks: dict[str, Row]
 
     @property
     def total(self) -> int:
@@ -142,6 +147,7 @@ def inbox(published: Published, filters: Filters, after: int = 0) -> Inbox:
         findings=on_right_clocks(published, findings),
         counts={row["severity"]: row["n"] for row in found},
         leaders=leaders(published, findings),
+        marks=marks_of(published, (finding["finding_id"] for finding in findings)),
     )
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from jobs import JobError
 from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
 from jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes
-from jobs.reading.next_steps import next_steps
 from jobs.reading.published import Published
 from jobs.reading.words import SEVERITIES, Row, name_of, some
 
@@ -43,7 +42,7 @@ ENDINGS = f"""
             OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
                   ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again
         FROM role_intervals WHERE {GROUP}
-    ) WHERE end_cause IN ('died', 'stopped', 'removed', 'silent') AND end_time BETWEEN ? AND ?
+    ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?
     ORDER BY end_time, node, source_node LIMIT ?
 """
 SILENCES = f"""
@@ -91,7 +90,7 @@ NOW = f"SELECT * FROM current WHERE {GROUP} ORDER BY protocol, term, leader"
 MOMENTS = "SELECT * FROM incident_timeline(?, ?, ?, ?) WHERE kind <> 'finding'"
 MOMENTS_AND_SOURCES = f"""
     SELECT moment.*, line.source_node FROM ({MOMENTS}) AS moment
-    LEFT JOIN log_lines AS line ON line.event_id = moment.event_id AND line.cluster = ?
+    LEFT JOIN events AS line ON line.event_id = moment.event_id AND line.cluster = ?
     ORDER BY happened_at, kind, node, what, moment.event_id
 """
 EXTENT = f"""
@@ -102,10 +101,8 @@ EXTENT = f"""
     )
 """
 EVIDENCE = (
-    "SELECT proof.finding_id, proof.path, proof.line_no, proof.text, proof.event_id, event.event_time AS logged_at, "
-    "event.source_node FROM evidence_lines AS proof "
-    "LEFT JOIN events AS event ON event.event_id = proof.event_id AND event.cluster = proof.cluster "
-    "WHERE proof.cluster = ? AND proof.finding_id IN (SELECT unnest(?)) ORDER BY proof.finding_id, proof.position"
+    "SELECT finding_id, path, line_no, text, event_id, event_time AS logged_at, source_node FROM evidence_lines "
+    "WHERE cluster = ? AND finding_id IN (SELECT unnest(?)) ORDER BY finding_id, position"
 )
 KNOWN = (
     "SELECT DISTINCT cluster, replica_group FROM role_intervals UNION "
@@ -135,7 +132,7 @@ class Incident:
 
     ``members`` are the lanes: nodes with the folders whose logs speak for them (null: none does) and the number of
     their roles. ``names`` says what to call a node, ``drawn`` holds the picture. All times are on ``clocks``; ``raw``:
-    those are the nodes' own, right or wrong. ``steps`` say what to do about criticals and warnings, by their ids.
+    those are the nodes' own, right or wrong.
     """
 
     run_id: str
@@ -158,7 +155,6 @@ class Incident:
     coverage: list[Row]
     log_ends: dict[str, datetime]
     quarantined: int
-    steps: dict[str, Row]
 
     @property
     def roots(self) -> list[Row]:
@@ -233,7 +229,6 @@ def incident(
     begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
     inside = Inside(clocks, begin, max(begin, end))
     findings = inside.spans(found)
-    grave = [finding["finding_id"] for finding in findings if finding["severity"] != "info"]
     moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
     return Incident(
         run_id=published.run["run_id"],
@@ -256,7 +251,6 @@ def incident(
         coverage=published.rows("SELECT * FROM blind_spots WHERE cluster = ? AND replica_group = ?", [cluster, group]),
         log_ends=log_ends,
         quarantined=published.rows("SELECT count(*) AS n FROM quarantine WHERE cluster = ?", [cluster])[0]["n"],
-        steps=next_steps(published, cluster, grave) if whole else {},
     )
 
 

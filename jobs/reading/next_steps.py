@@ -3,28 +3,24 @@
 from collections.abc import Iterable, Iterator
 
 from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
-from jobs.reading.published import Published
 from jobs.reading.words import Row
 
-CHECKS = ("first_check", "second_check", "third_check")
-STEPS = f"""
-    SELECT finding_id, system, cause, {", ".join(CHECKS)}, do_not, steps_source FROM next_steps
-    WHERE cluster = ? AND finding_id IN (SELECT unnest(?))
-"""
+HEADINGS = ("Check first", "Check then", "Check last", "Do not")
 
 
-def next_steps(published: Published, cluster: str, finding_ids: Iterable[str]) -> dict[str, Row]:
-    """Of findings of a cluster a row each of the view ``next_steps``: three checks, what not to do, and its source."""
-    ids = list(finding_ids)
-    return {row["finding_id"]: row for row in published.rows(STEPS, [cluster, ids])} if ids else {}
+def lines_of(steps: Iterable[Row] | None) -> Iterator[tuple[str, str]]:
+    """The column ``next_steps`` of a finding as pairs of a heading and a sentence; nothing where it is null."""
+    for heading, step in zip(HEADINGS, steps or (), strict=False):
+        if step["kind"] == "check":
+            yield heading, f"{step['text']}: `{step['command']}`"
+        else:
+            yield heading, f"{step['text'].removeprefix('Do not ')} ({step['source']})"
 
 
-def lines_of(steps: Row | None) -> Iterator[tuple[str, str]]:
-    """Steps as pairs of a heading and a sentence, in their order; nothing where there are none."""
-    if steps:
-        for heading, name in zip(("Check first", "Check then", "Check last"), CHECKS, strict=True):
-            yield heading, steps[name]
-        yield "Do not", f"{steps['do_not'].removeprefix('Do not ')} ({steps['steps_source']})"
+def urgent_steps(finding: Row) -> Iterator[tuple[str, str]]:
+    """The same of a finding that somebody should act on: nothing where it is only worth knowing."""
+    if finding["severity"] != "info":
+        yield from lines_of(finding["next_steps"])
 
 
 def steps_of_rule(rule: str) -> Iterator[tuple[str, str]]:

@@ -35,6 +35,7 @@ ENDED = {
     "ended": "is killed or stopped",
     "stopped": "is stopped",
     "removed": "is removed",
+    "ended_itself": "ends itself: its log has lost what was committed",
     "silent": "falls silent: its log just stops",
 }
 """How a member's life ends, in words."""
@@ -60,10 +61,14 @@ BECAUSE = {
 }
 """Why an election began, in words."""
 
+HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
+"""Why an election began that the old leader itself wanted."""
+
 MEANWHILE = {
     "died": "{old} had died.",
     "ended": "{old} had been killed or stopped.",
     "stopped": "{old} had been shut down.",
+    "removed": "{old} had been removed.",
     "silent": "The log of {old} just stops.",
     "frozen": "{old} was frozen: its log is silent over the change{until}.",
     "without_quorum": "{old} had given up by itself, for want of a quorum.",
@@ -177,6 +182,8 @@ def change_in_words(incident: Incident, change: Row) -> str:
     why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
     until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
     state = ended(change["old_leader_state"], change["protocol"])
+    if cause in HANDED_OVER and state == "reachable":
+        return f"{who}{why}."
     return f"{who}{why}. {MEANWHILE[state].format(old=old, until=until)}"
 
 

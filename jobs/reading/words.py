@@ -14,7 +14,7 @@ from election_core.model.catalogue import DEFINITE, PROVEN, RULES
 from election_core.model.timing import MS_PER_SECOND
 from jobs import JobError
 from schemas import TABLES
-from schemas.findings import OF_RUNS
+from schemas.findings import ADVICE, SIGHTINGS
 
 COLUMNS = 100
 """Columns that a terminal has at least; our own sentences keep to them, log lines are left whole where said so."""
@@ -33,7 +33,7 @@ SEVERITIES = ("critical", "warning", "info")
 Row = dict[str, Any]
 
 _columns = TABLES["findings"].columns
-MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 : -len(OF_RUNS)]
+MEASURES = _columns[TABLES["findings"].names.index("implied_by") + 1 : -len((*SIGHTINGS, *ADVICE))]
 """The columns of a finding that measure it."""
 
 LOSSES = (

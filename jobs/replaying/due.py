@@ -24,10 +24,15 @@ def nothing_new(warehouse: Warehouse, inventory: core.Inventory = core.NO_INVENT
 
     Raises :class:`~jobs.JobError` when nothing was ever landed.
     """
-    if not (last_batch := warehouse.last_batch()):
+    if nothing_landed(warehouse):
         raise JobError(f"nothing is landed in {warehouse.root}: run `election-replay land` first")
     published = warehouse.published()
-    return batch_published(warehouse, published, inventory) == last_batch and not held_by(published)
+    return batch_published(warehouse, published, inventory) == warehouse.last_batch() and not held_by(published)
+
+
+def nothing_landed(warehouse: Warehouse) -> bool:
+    """Whether no landing stands here: there was none, or all that was landed is erased."""
+    return warehouse.version("landed_files") is None or not warehouse.count("landed_files")
 
 
 def held_by(published: Mapping[str, Any] | None) -> list[str]:
@@ -155,6 +160,7 @@ def work_on(
         inventory=inventory,
         landed=due.landed,
         last_batch=due.last_batch,
+        since=due.since,
         extent=extent(news, due.known, clusters, doubtful, part=part),
         everything=not due.since and not due.held(clusters),
         before=due.versions,

@@ -17,21 +17,25 @@ import pyarrow as pa
 
 from election_core import RULES_VERSION
 from election_core.model.facts import Fact
+from election_core.model.next_steps import ANY, SYSTEMS, steps_for
+from election_core.model.next_steps.causes import causes
 from election_core.model.rows import TABLE_OF, Finding
 from election_core.replay import arrow_passes as core
 from election_core.replay.fact_rows import values_of
+from election_core.replay.proofs import proofs
 from jobs.engines.engine import Among, Dealing, Rows
 from jobs.replaying.checkpoints import CHECKPOINTS, to_fold
 from jobs.replaying.news import SOURCE
+from jobs.replaying.quoting import quoted, unquoted
 from jobs.replaying.sightings import Sighting, facts_alone, with_sightings
 from jobs.replaying.work import Work
 from jobs.warehouse.data_files import DataFile, Row, by_place
 from jobs.warehouse.data_files import Rows as Batch
 from jobs.warehouse.replacing import Gone, anew, kept
+from jobs.warehouse.table_sets import QUOTED, VERDICTS
 from schemas import TABLES
 
 FACTS = TABLES["facts"]
-GOLD = tuple(TABLE_OF.values())
 GROUP = ("cluster", "replica_group")
 PROGRAM_ORDER = (*by_place(FACTS), *SOURCE, "contains(stream, '/')", "stream", "file_time", "fingerprint", "line_no")
 """The order in which a node wrote its rows, its snapshots last."""
@@ -59,10 +63,17 @@ def write_gold(work: Work) -> None:
     dealing = Dealing(GROUP, (*by_place(TABLES["findings"]), *GROUP), work.pieces)
     judging = partial(judge, run_id=work.run_id, started_at=work.started_at)
     files = work.engine.map_partitions(work.warehouse, parts, dealing, judging)
+    verdicts, unquoted_files = parted(files)
+    files = [*verdicts, *quoted(work, unquoted_files, spoken)]
     written = {file.table for file in files}
     groups = frozenset((cluster, group) for cluster, group in spoken.keys) if spoken is not None else frozenset()
     judged = Gone(frozenset(whole), groups)
-    write(files, {table: judged for table in GOLD if table in written or work.warehouse.count(table)}, work)
+    write(files, {table: judged for table in VERDICTS if table in written or work.warehouse.count(table)}, work)
+
+
+def parted(files: list[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
+    """The files of verdicts, and those of proofs whose lines are to be looked up."""
+    return [file for file in files if file.table != QUOTED], [file for file in files if file.table == QUOTED]
 
 
 def spoken_of(facts: Rows, work: Work) -> Among:
@@ -110,10 +121,25 @@ def stamped(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
 
 
 def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) -> Iterator[Row]:
-    """The core's judge, its verdicts as rows; a finding with the run that found it first, and when."""
+    """The core's judge, its verdicts as rows.
+
+    A finding bears the run that found it first, and when; and what to do about it. Its proofs lack their lines.
+    """
     known: dict[str, Sighting] = {}
-    for row in core.judge(facts_alone(batches, known)):
-        values = row_values[type(row)](row)
-        if isinstance(row, Finding):
-            values = (*values, *known.get(row.finding_id, (run_id, started_at)), started_at)
-        yield TABLE_OF[type(row)], values
+    for judged in core.judge_groups(facts_alone(batches, known)):
+        because = causes(judged.rows)
+        for row in judged.rows:
+            values = row_values[type(row)](row)
+            if isinstance(row, Finding):
+                cause = because[row.finding_id]
+                sighted = (*known.get(row.finding_id, (run_id, started_at)), started_at)
+                values = (*values, *sighted, cause, next_steps(row, cause))
+            yield TABLE_OF[type(row)], values
+        for proof in proofs(judged.facts, judged.rows):
+            yield QUOTED, unquoted(proof)
+
+
+def next_steps(finding: Finding, cause: str) -> tuple[tuple[str | None, ...], ...] | None:
+    """What to do about a finding, in the columns of a step."""
+    steps = steps_for(finding.rule, SYSTEMS.get(finding.protocol, ANY), cause)
+    return steps.in_order if steps else None

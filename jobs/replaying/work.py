@@ -15,7 +15,8 @@ from jobs.warehouse.warehouse import Warehouse
 class Work:
     """What one replay is to do.
 
-    ``landed`` are all events up to the landing ``last_batch``. ``everything``: no cluster is left out, so that the
+    ``landed`` are all events up to the landing ``last_batch``, ``since`` is the last landing whose verdicts stand (0:
+    none). ``everything``: no cluster is left out, so that the
     tables are written whole. ``before`` are the versions of the tables when the work began. ``pieces``: over how
     many tasks a cluster is dealt; one that is not named stays together. ``told`` is the version of the findings that
     are published, ``None`` where none are.
@@ -27,6 +28,7 @@ class Work:
     inventory: Inventory
     landed: Rows
     last_batch: int
+    since: int
     extent: Extent
     everything: bool
     before: Mapping[str, int]

@@ -2,7 +2,7 @@
 
 Pages are made on the server, from the newest published run, whole; everything that is asked stands in the address. A
 script only makes things quicker: keys, a zoom by mouse, filters that apply at once. Nothing is fetched from elsewhere,
-and nothing can be changed.
+and nothing can be changed, but for marks of reviewers where the operator allows it.
 """
 
 import hashlib
@@ -22,6 +22,7 @@ from jobs.reading.published import Published
 from jobs.reading.words import harmless
 from jobs.showing.dashboard_frame import Here, NotThere, Page, frame, refusal
 from jobs.showing.dashboard_pages import page
+from jobs.showing.dashboard_review import MOST_BYTES, Mark, Reviewing
 from jobs.warehouse.warehouse import Warehouse
 
 LOG = logging.getLogger("election_replay")
@@ -56,6 +57,7 @@ HEADERS = {
 OWN_NAMES = ("127.0.0.1", "localhost", "::1")
 
 Answer = TypeVar("Answer")
+Versions = tuple[int | None, int | None]
 
 
 class Newest:
@@ -63,10 +65,14 @@ class Newest:
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
-        self._idle: queue.LifoQueue[tuple[int | None, Published] | None] = queue.LifoQueue()
+        self._idle: queue.LifoQueue[tuple[Versions, Published] | None] = queue.LifoQueue()
         for _ in range(READERS - 1):
             self._idle.put(None)
-        self._idle.put((warehouse.version("runs"), Published(warehouse)))
+        self._idle.put((self._versions(), Published(warehouse)))
+
+    def _versions(self) -> Versions:
+        """What changes when there is something new to be read."""
+        return self._warehouse.version("runs"), self._warehouse.version("reviews")
 
     def ask(self, question: Callable[[Published], Answer]) -> Answer:
         """What ``question`` answers about it."""
@@ -77,27 +83,34 @@ class Newest:
     def _reader(self) -> Iterator[Published]:
         kept = self._idle.get()
         try:
-            version = self._warehouse.version("runs")
-            if kept is None or kept[0] != version:
-                kept = (version, Published(self._warehouse))
+            versions = self._versions()
+            if kept is None or kept[0] != versions:
+                kept = (versions, Published(self._warehouse))
             yield kept[1]
         finally:
             self._idle.put(kept)
 
 
-def dashboard(warehouse: Warehouse, base: str = "", hosts: Iterable[str] = ()) -> flask.Flask:
+def dashboard(warehouse: Warehouse, base: str = "", hosts: Iterable[str] = (), mark: Mark | None = None) -> flask.Flask:
     """The web application.
 
     ``base`` is the path below which a proxy shows it, ``hosts`` are the names, besides this machine's own, under which
-    it may be asked for. Raises :class:`JobError` where nothing is published.
+    it may be asked for. ``mark`` sets marks of reviewers; ``None``: nobody may. Raises :class:`JobError` where nothing
+    is published.
     """
     newest = Newest(warehouse)
     allowed = frozenset({*OWN_NAMES, *hosts})
+    reviewing = Reviewing(mark) if mark else None
     app = flask.Flask("election-replay", static_folder=None)
     app.wsgi_app = Below(app.wsgi_app, base)  # type: ignore[assignment, method-assign]
     app.before_request(lambda: refuse_strangers(allowed))
     app.after_request(guarded)
     app.register_error_handler(Exception, refused)
+    app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
+
+    def here_at(path: str) -> Here:
+        token = reviewing.token if reviewing else ""
+        return Here(flask.request.script_root, path, flask.request.args.to_dict(), VERSION, token)
 
     @app.get("/static/<version>/<name>")
     def static(version: str, name: str) -> flask.Response:
@@ -111,7 +124,7 @@ def dashboard(warehouse: Warehouse, base: str = "", hosts: Iterable[str] = ()) -
     @app.get("/", defaults={"path": ""})
     @app.get("/<path:path>")
     def show(path: str) -> flask.Response:
-        here = Here(flask.request.script_root, f"/{path}", flask.request.args.to_dict(), VERSION)
+        here = here_at(f"/{path}")
         try:
             shown, code = newest.ask(lambda published: page(published, here)), 200
         except NotThere as error:
@@ -120,7 +133,20 @@ def dashboard(warehouse: Warehouse, base: str = "", hosts: Iterable[str] = ()) -
             shown, code = refusal(error), 400
         return answer(shown, here, code)
 
+    if reviewing:
+        app.add_url_rule("/review", view_func=lambda: review(reviewing, here_at("/review")), methods=["POST"])
     return app
+
+
+def review(reviewing: Reviewing, here: Here) -> flask.Response:
+    """Set a mark, then lead back to its finding."""
+    if flask.request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        flask.abort(403)
+    try:
+        marked = reviewing.set(flask.request.form)
+    except JobError as error:
+        return answer(refusal(error), here, 400)
+    return flask.Response(status=303, headers={"Location": here.link("finding", id=marked)})
 
 
 def answer(shown: Page, here: Here, code: int) -> flask.Response:

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from jobs import JobError
 from jobs.reading.explain import Explanation, explain
 from jobs.reading.incident import Incident, incident
+from jobs.reading.marks import marks_of
 from jobs.reading.next_steps import lines_of
 from jobs.reading.published import Published
 from jobs.reading.words import (
@@ -20,6 +21,7 @@ from jobs.reading.words import (
 )
 from jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page
 from jobs.showing.dashboard_group import edge, links_of
+from jobs.showing.dashboard_review import review_part
 from jobs.showing.explanation_text import limits
 from jobs.showing.markup import tag
 from jobs.showing.picture import legend, picture
@@ -68,7 +70,8 @@ def finding_page(published: Published, here: Here) -> Page:
             ),
             definitions(answers(explained)),
             *related(explained, here),
-            *([tag("h2", "What to do next"), definitions(lines_of(explained.steps))] if explained.steps else []),
+            *([tag("h2", "What to do next"), definitions(lines_of(steps))] if (steps := finding["next_steps"]) else []),
+            *review_part(finding, marks_of(published, [finding["finding_id"]]).get(finding["finding_id"]), here),
             tag("h2", "Its moment"),
             tag("div", picture(found, links_of(group)), class_="picture", id="lanes"),
             legend(found),

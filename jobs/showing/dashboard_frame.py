@@ -31,12 +31,16 @@ class NotThere(JobError):
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The address of a page: below which path the dashboard is shown, the path, and what stands after ``?``."""
+    """The address of a page: below which path the dashboard is shown, the path, and what stands after ``?``.
+
+    ``token`` goes into forms that change something; it is empty where nothing can be changed.
+    """
 
     root: str
     path: str
     query: Query
     version: str = "0"
+    token: str = ""
 
     def link(self, path: str, **query: str | None) -> str:
         """The address of another page."""
@@ -123,7 +127,7 @@ def labelled(name: str, control: Element) -> Element:
 
 def choice(name: str, key: str, values: Iterable[str], chosen: str, every: str = "all") -> Element:
     """A field in which one of some values can be chosen."""
-    options = [tag("option", every, value="")]
+    options = [tag("option", every, value="")] if every else []
     options += [tag("option", value, value=value, selected="selected" if value == chosen else None) for value in values]
     return labelled(name, tag("select", options, name=key, id=f"choose-{key}"))
 

@@ -28,11 +28,13 @@ VOTES_SHOWN = 300
 
 
 BAR = """
-    SELECT role.*, begun.path AS start_path, begun.line_no AS start_line, begun.text AS start_text,
-        ended.path AS end_path, ended.line_no AS end_line, ended.text AS end_text
+    SELECT role.*, begun.source_file AS start_path, begun.line_no AS start_line, first_line.text AS start_text,
+        ended.source_file AS end_path, ended.line_no AS end_line, last_line.text AS end_text
     FROM role_intervals AS role
-    LEFT JOIN log_lines AS begun ON begun.event_id = role.start_event_id AND begun.cluster = role.cluster
-    LEFT JOIN log_lines AS ended ON ended.event_id = role.end_event_id AND ended.cluster = role.cluster
+    LEFT JOIN events AS begun ON begun.event_id = role.start_event_id AND begun.cluster = role.cluster
+    LEFT JOIN events AS ended ON ended.event_id = role.end_event_id AND ended.cluster = role.cluster
+    LEFT JOIN log_lines AS first_line ON first_line.event_id = begun.event_id AND first_line.cluster = role.cluster
+    LEFT JOIN log_lines AS last_line ON last_line.event_id = ended.event_id AND last_line.cluster = role.cluster
     WHERE role.cluster = ? AND role.replica_group = ? AND role.start_event_id = ?
     ORDER BY role.node, role.source_node, role.start_time LIMIT 3
 """

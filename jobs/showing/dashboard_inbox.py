@@ -3,6 +3,7 @@
 from xml.etree.ElementTree import Element
 
 from jobs.reading.inbox import CERTAINTIES, ORDERS, SYSTEMS, Filters, Inbox, inbox
+from jobs.reading.marks import in_short
 from jobs.reading.published import Published
 from jobs.reading.words import (
     SEVERITIES,
@@ -62,6 +63,7 @@ def entry(found: Inbox, finding: Row, here: Here) -> Element:
         ("Group", tag("a", f"{finding['cluster']} / {finding['replica_group']}", href=here.group(finding))),
         ("Leads now", leads(leaders)),
         ("Rule", finding["rule"]),
+        ("Review", in_short(found.marks.get(finding["finding_id"]))),
     ]
     below = finding["depth"] > 0 and finding["below_its_root"]
     root = f"follows from {finding['root_rule']}: " if finding["depth"] and not below else None

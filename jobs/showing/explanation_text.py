@@ -36,9 +36,9 @@ def explanation_text(explanation: Explanation) -> Iterator[str]:
         yield "Times of this group (docs/timing.md says what they mean)"
         yield from (f"  {text}" for text in times(explanation))
         yield ""
-    if explanation.steps:
+    if steps := explanation.finding["next_steps"]:
         yield "What to do next"
-        for heading, text in lines_of(explanation.steps):
+        for heading, text in lines_of(steps):
             yield from paragraph(text, f"  {heading:<13}", " " * 15)
         yield ""
     yield "What would refute it"

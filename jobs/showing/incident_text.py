@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from election_core.model.catalogue import RULES
 from jobs.reading.incident import Incident
 from jobs.reading.lanes import Lane, lane_of
-from jobs.reading.next_steps import lines_of
+from jobs.reading.next_steps import urgent_steps
 from jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
 from jobs.reading.words import COLUMNS, Row, certainty, clock, leader_word, paragraph, surely, term_word, when
 
@@ -222,9 +222,8 @@ def finding_lines(incident: Incident) -> Iterator[str]:
         yield from paragraph(finding["summary"], "    ")
         yield from paragraph(certainty(finding), "    How sure: ", "      ")
         yield from paragraph(RULES[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
-        if steps := incident.steps.get(finding["finding_id"]):
-            for heading, text in lines_of(steps):
-                yield from paragraph(text, f"    {heading}: ", "      ")
+        for heading, text in urgent_steps(finding):
+            yield from paragraph(text, f"    {heading}: ", "      ")
         yield from evidence_lines(incident, finding, "    ")
         for depth, echo in incident.tree(finding):
             if depth:

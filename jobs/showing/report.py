@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from election_core.model.catalogue import RULES
 from jobs.reading.incident import Incident
-from jobs.reading.next_steps import lines_of
+from jobs.reading.next_steps import urgent_steps
 from jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
 from jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
 from jobs.showing.markup import document, tag
@@ -78,8 +78,7 @@ def verdict(incident: Incident) -> Element:
     answers.append(("Impact", damage(incident).removeprefix("Damage: ")))
     answers += [("Now", sentence) for sentence in outcome(incident)]
     if worst is not None:
-        steps = incident.steps.get(worst["finding_id"])
-        answers += [*lines_of(steps)] if steps else [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
+        answers += [*urgent_steps(worst)] or [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
     answers.append(("Made", f"from run {incident.run_id}, published {incident.published_at:%Y-%m-%d %H:%M:%S} UTC"))
     return definitions(answers)
 
@@ -135,7 +134,7 @@ def finding_card(incident: Incident, finding: Row) -> Element:
         ("What would refute it", rule.refuted_by),
         ("Source", rule.source),
         *measures(finding),
-        *lines_of(incident.steps.get(finding["finding_id"])),
+        *urgent_steps(finding),
     ]
     lines = incident.evidence.get(finding["finding_id"], [])
     echoes = incident.echoes(finding)

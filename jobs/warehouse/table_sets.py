@@ -9,7 +9,13 @@ from jobs.warehouse.warehouse import Warehouse
 LANDED = ("landed_files", "log_lines", "quarantine", "events")
 """What a landing writes: checked before it is replayed."""
 
-JUDGED = ("facts", *TABLE_OF.values())
+QUOTED = "evidence_lines"
+"""The lines that prove findings, which a replay finds once it has judged."""
+
+VERDICTS = (*TABLE_OF.values(), QUOTED)
+"""What a replay says of groups."""
+
+JUDGED = ("facts", *VERDICTS)
 """What a replay writes: checked before it is published."""
 
 WRITTEN = (*JUDGED, "replay_states")

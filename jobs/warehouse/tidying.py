@@ -22,13 +22,17 @@ LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet."""
+    """What was done, or would be, to one table. ``left_alone``: it has rows that are not published yet.
+
+    ``forgotten`` are rows of old landings that went.
+    """
 
     table: str
     files: int
     joined: int = 0
     removed: int = 0
     left_alone: bool = False
+    forgotten: int = 0
 
 
 def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool, grace_hours: int) -> Tidied:

@@ -35,6 +35,9 @@ FORM, FORM_PROPERTY = 2, "electionReplay.warehouseForm"
 It grows where an older release would write or read wrongly: 2 has judged tables without partitions.
 """
 
+FORGOTTEN_PROPERTY = "electionReplay.forgottenUpTo"
+"""The property of ``bronze.log_lines`` that names the last landing whose lines are forgotten."""
+
 NOTE = "userMetadata"
 """Where a commit says who made it: a run, a landing."""
 
@@ -163,6 +166,18 @@ class Warehouse:
             return found
         return found.replace_schema(pa.schema([*found.schema, *(field.with_nullable(True) for field in newer)]))
 
+    def written(self, table: str, paths: Iterable[str]) -> ds.Dataset:
+        """The rows of data files of ``table`` that no commit names yet, as Arrow reads them."""
+        system, root = self.files(self.location(table))
+        found = fs.SubTreeFileSystem(root, system)
+        return ds.dataset([*paths], schema=TABLES[table].arrow_schema(), format="parquet", filesystem=found)
+
+    def discard(self, table: str, paths: Iterable[str]) -> None:
+        """Remove data files of ``table`` that no commit names."""
+        system, root = self.files(self.location(table))
+        for path in paths:
+            system.delete_file(f"{root}/{path}")
+
     def files(self, location: str) -> tuple[fs.FileSystem, str]:
         """The file system of a place in the warehouse, and the place in it."""
         return file_system(location)
@@ -172,11 +187,15 @@ class Warehouse:
         return int(self.opened(table).count())
 
     def last_batch(self) -> int:
-        """The number of the last landing that was finished; 0 if there is none."""
+        """The number of the last landing that was finished; 0 if there is none.
+
+        No number is given twice, though all that a landing brought be erased: a run names the last one that it judged.
+        """
         if self.version("landed_files") is None:
             return 0
         files = pa.table(self.opened("landed_files").get_add_actions(flatten=True))
-        return int(pc.max(files["partition.batch"].cast(pa.int64())).as_py() or 0) if files.num_rows else 0
+        found = pc.max(files["partition.batch"].cast(pa.int64())).as_py() if files.num_rows else 0
+        return max([int(found or 0), *(int(row["batch"]) for row in self.rows("runs", ["batch"]))])
 
     def distinct(self, table: str, column: str) -> list[str]:
         """The values of a column, each once, in order; none if the table is not there."""
@@ -235,6 +254,16 @@ class Warehouse:
         if self.version("runs") is None:
             return 1
         return int(self.opened("runs").metadata().configuration.get(FORM_PROPERTY) or 1)
+
+    def forgotten(self) -> int:
+        """The last landing whose lines are forgotten, but for those that facts name; 0: none is."""
+        if self.version("log_lines") is None:
+            return 0
+        return int(self.opened("log_lines").metadata().configuration.get(FORGOTTEN_PROPERTY) or 0)
+
+    def note_forgotten(self, batch: int) -> None:
+        """Let the lines say up to which landing they are forgotten."""
+        self.opened("log_lines").alter.set_table_properties({FORGOTTEN_PROPERTY: str(batch)}, raise_if_not_exists=False)
 
     def refuse_newer(self) -> None:
         """Raise :class:`JobError` for a warehouse of a newer release, in a form that this one does not know."""

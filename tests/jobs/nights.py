@@ -19,6 +19,7 @@ GOLD = (
     "lock_holds",
     "metadata_versions",
     "findings",
+    "evidence_lines",
     "rule_coverage",
 )
 ALL = (*GOLD, "facts", "events", "log_lines", "quarantine")

@@ -1,11 +1,13 @@
 """Published tables that a test fills row by row, without Spark."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 from deltalake import write_deltalake
 
+from election_core.model.next_steps import ANY, SYSTEMS, steps_for
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 
@@ -26,7 +28,8 @@ def put(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> None:
 
 
 def publish(warehouse: Warehouse) -> None:
-    """Write the row that makes everything written so far visible."""
+    """Quote the lines of all findings, as a replay does, and write the row that makes all that is written visible."""
+    put(warehouse, "evidence_lines", *quoted(warehouse))
     run = {
         "run_id": "r1",
         "started_at": NOON,
@@ -61,13 +64,35 @@ def term(number: int, leader: str | None, start: float, end: float | None, **mor
 
 
 def finding(finding_id: str, rule: str, start: float, end: float | None, **more: Any) -> dict[str, Any]:
-    """A row of ``findings``."""
+    """A row of ``findings``, with what to do about it, as a replay writes it."""
     when = {"start_time": at(start), "end_time": None if end is None else at(end)}
-    said = {"severity": "warning", "certainty": "definite", "nodes": [], "terms": [], "evidence": []}
-    return GROUP | {"finding_id": finding_id, "rule": rule, "summary": f"{rule}."} | said | when | more
+    said = {"severity": "warning", "certainty": "definite", "nodes": [], "terms": [], "evidence": [], "cause": ANY}
+    row = GROUP | {"finding_id": finding_id, "rule": rule, "summary": f"{rule}."} | said | when | more
+    steps = steps_for(rule, SYSTEMS.get(row["protocol"], ANY), row["cause"] or ANY)
+    names = ("kind", "text", "command", "source")
+    return {"next_steps": [dict(zip(names, step, strict=True)) for step in steps.in_order] if steps else None} | row
 
 
 def log_line(event_id: str, path: str, line_no: int, text: str, **more: Any) -> dict[str, Any]:
     """A row of ``log_lines``."""
     where = {"cluster": "c1", "source_node": "n1", "stream": "broker.log", "fingerprint": "f", "batch": 1}
     return where | {"event_id": event_id, "path": path, "line_no": line_no, "text": text} | more
+
+
+def event(event_id: str, source: str, seconds: float, **more: Any) -> dict[str, Any]:
+    """A row of ``events``."""
+    where = {"cluster": "c1", "source_node": source, "stream": "broker.log", "fingerprint": "f", "batch": 1}
+    said = {"source_file": "x", "line_no": 1, "kind": "TICK", "file_time": at(0), "clock_bound_ms": 0}
+    return where | said | {"event_id": event_id, "event_time": at(seconds), "time_resolution_ms": 1000} | more
+
+
+def quoted(warehouse: Warehouse) -> Iterator[dict[str, Any]]:
+    """The rows of ``evidence_lines`` for all findings."""
+    lines = {(row["cluster"], row["event_id"]): row for row in warehouse.rows("log_lines")}
+    times = {(row["cluster"], row["event_id"]): row["event_time"] for row in warehouse.rows("events")}
+    for one in warehouse.rows("findings"):
+        of = {name: one[name] for name in ("finding_id", "cluster", "replica_group", "protocol", "rule")}
+        for position, event_id in enumerate(one["evidence"], 1):
+            event = one["cluster"], event_id
+            line = {name: lines.get(event, {}).get(name) for name in ("source_node", "path", "line_no", "text")}
+            yield of | line | {"position": position, "event_id": event_id, "event_time": times.get(event)}

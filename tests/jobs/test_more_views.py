@@ -4,13 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from election_core.model.catalogue import CATALOGUE
 from election_core.model.next_steps import SYSTEMS, steps_for
 from jobs.showing.runbook_page import page as runbook
 from schemas.views import SYSTEM_OF
-from tests.jobs.tables import GROUP, at, finding, log_line, role, term
+from tests.jobs.tables import GROUP, at, event, finding, log_line, role, term
 from tests.jobs.test_views import asked
 
 MS = 1000
@@ -57,13 +55,6 @@ def test_a_clock_is_ahead_or_behind_or_was_only_set(tmp_path: Path) -> None:
         ("n4", "set", None, None, 0),
         ("n1", "apart", None, None, 0),
     ]
-
-
-def event(event_id: str, source: str, seconds: float) -> dict[str, Any]:
-    """A row of ``events``."""
-    where = {"cluster": "c1", "source_node": source, "stream": "broker.log", "fingerprint": "f", "batch": 1}
-    said = {"source_file": "x", "line_no": 1, "kind": "TICK", "file_time": at(0), "clock_bound_ms": 0}
-    return where | said | {"event_id": event_id, "event_time": at(seconds), "time_resolution_ms": 1000}
 
 
 def landed(source: str, begin: float, end: float, **more: Any) -> dict[str, Any]:
@@ -180,33 +171,15 @@ def test_a_day_of_which_little_was_seen_says_so(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("protocol", "end_cause", "expected"),
-    [
-        ("dledger", "died", ("rocketmq", "died")),
-        ("raft", "died", ("etcd", "died")),
-        ("zab", "quorum_lost", ("zookeeper", "cut_off")),
-        ("bully", "died", ("any", "any")),
-        ("dledger", None, ("rocketmq", "any")),
-    ],
-)
-def test_what_to_do_next_depends_on_system_and_cause(
-    tmp_path: Path, protocol: str, end_cause: str | None, expected: tuple[str, str]
-) -> None:
-    of = {"protocol": protocol}
-    old = role("n1", "leader", 0, None if end_cause is None else 30, term=1, end_cause=end_cause, **of)
-    (row,) = asked(
-        tmp_path,
-        "SELECT * FROM next_steps",
-        findings=[finding("f1", "LEADERLESS", 30, 44, **of)],
-        terms=[term(1, "n1", 0, 30, **of), term(2, "n2", 42, None, **of)],
-        role_intervals=[old, role("n2", "leader", 42, None, term=2, **of)],
-    )
-    assert (row["system"], row["cause"]) == expected
-    steps = steps_for("LEADERLESS", *expected)
+def test_what_to_do_next_is_a_column_and_a_view(tmp_path: Path) -> None:
+    found = finding("f1", "LEADERLESS", 30, 44, protocol="raft", cause="died")
+    old = finding("old", "LEADERLESS", 0, 1, cause=None, next_steps=None)
+    (row,) = asked(tmp_path, "SELECT * FROM next_steps", findings=[found, old])
+    assert (row["finding_id"], row["system"], row["cause"]) == ("f1", "etcd", "died")
+    steps = steps_for("LEADERLESS", "etcd", "died")
     assert steps
     assert [row[name] for name in ("first_check", "second_check", "third_check")] == [*map(str, steps.checks)]
-    assert row["do_not"] == steps.do_not
+    assert (row["do_not"], row["steps_source"]) == (steps.do_not, steps.source)
 
 
 def test_every_finding_has_its_steps_and_every_rule_a_row(tmp_path: Path) -> None:
@@ -226,15 +199,6 @@ def test_the_view_knows_the_systems_of_the_core() -> None:
         for protocol in SYSTEMS
     }
     assert said == SYSTEMS
-
-
-def test_a_clock_that_was_only_set_asks_for_other_steps(tmp_path: Path) -> None:
-    findings = [
-        wrong_clock("a", "n1", clock_set_by_ms=-9 * MS),
-        wrong_clock("b", "n1", clock_set_by_ms=-9 * MS, clock_least_ms=5 * MS, clock_most_ms=6 * MS),
-    ]
-    rows = asked(tmp_path, "SELECT finding_id, cause FROM next_steps ORDER BY finding_id", findings=findings)
-    assert rows == [{"finding_id": "a", "cause": "was_set"}, {"finding_id": "b", "cause": "any"}]
 
 
 def test_the_runbook_is_up_to_date() -> None:

@@ -11,7 +11,7 @@ from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 from schemas.model import View
 from schemas.views import RULES_OF, VIEWS
-from tests.jobs.tables import at, finding, log_line, publish, put, role, term
+from tests.jobs.tables import at, event, finding, log_line, publish, put, role, term
 
 ARGUMENTS = {
     "incident_timeline": "'c1', 'g1'",
@@ -228,7 +228,7 @@ def test_a_timeline_tells_what_happened_between_two_times(tmp_path: Path) -> Non
         terms=CHANGE,
         role_intervals=HAND_OVER,
         findings=[finding("a", "LEADERLESS", 40, 41, evidence=["e1"])],
-        log_lines=[log_line("e1", "a.log", 7, "one")],
+        events=[event("e1", "n1", 40, source_file="a.log", line_no=7)],
     )
     assert [tuple(row.values()) for row in rows] == [
         ("finding", None, "WARNING LEADERLESS: LEADERLESS.", "a.log"),

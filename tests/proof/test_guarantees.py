@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from proof.guarantees import __main__ as proof
 from proof.guarantees.__main__ import ROOT, Guarantee, Mutation, guarantees
 
 ALL = guarantees()
@@ -33,3 +34,14 @@ def test_a_change_of_what_is_not_there_is_refused(tmp_path: Path) -> None:
     for before in ("a = 1", "a = 2"):
         with pytest.raises(ValueError, match="times, not once"):
             Mutation("nothing", "code.py", before, "b", "none").apply(tmp_path)
+
+
+def test_a_section_replaces_its_former_one_and_keeps_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "PAGE", tmp_path / "guarantees.md")
+    last, first = ALL[-1], ALL[0]
+    for guarantee, text in ((last, "old"), (first, "new"), (last, "new")):
+        proof.write(guarantee, f"## {guarantee.name}\n\n{text}\n")
+    text = proof.PAGE.read_text()
+    assert text.startswith(proof.INTRODUCTION)
+    assert text.index(f"## {first.name}\n\nnew") < text.index(f"## {last.name}\n\nnew")
+    assert "old" not in text

@@ -12,7 +12,7 @@ from election_core.model.rows import TABLE_OF, Finding
 from election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
 from election_core.replay.registry import FACT_KINDS
 from schemas import TABLES, Table, docs
-from schemas.findings import OF_RUNS
+from schemas.findings import ADVICE, OF_RUNS
 from schemas.model import EPOCH_ENTRIES
 
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
@@ -62,7 +62,7 @@ def test_every_kind_of_fact_is_listed() -> None:
 
 @pytest.mark.parametrize("kind", TABLE_OF, ids=lambda kind: kind.__name__)
 def test_a_gold_row_is_a_row_of_the_core(kind: type) -> None:
-    of_runs = list(OF_RUNS) if kind is Finding else []
+    of_runs = [*OF_RUNS, *(column.name for column in ADVICE)] if kind is Finding else []
     assert list(TABLES[TABLE_OF[kind]].names) == [*names_of(kind), *of_runs]
 
 

@@ -5,6 +5,7 @@
 
 import bz2
 import gzip
+import html
 import io
 import json
 import lzma
@@ -76,6 +77,10 @@ def names() -> Iterator[Shape]:
     yield called("daily file: `.2026-03-01`", lambda name: f"{name}.2026-03-01")
     yield called("daily file: `-2026-03-01.1.log`", lambda name: name.replace(".log", "-2026-03-01.1.log"))
     yield called("rolled: `.1`", lambda name: f"{name}.1")
+    yield called("rolled: `-20240101-1700000000`", lambda name: f"{name}-20240101-1700000000")
+    yield called("rolled: `.2024-01-01.12.log`", lambda name: name.replace(".log", ".2024-01-01.12.log"))
+    yield called("rolled: `_2024-01-01.log`", lambda name: name.replace(".log", "_2024-01-01.log"))
+    yield called("rolled: `2024-01-01-` in front", lambda name: f"2024-01-01-{name}")
     yield Shape(
         "names",
         "ZooKeeper's start script",
@@ -143,6 +148,67 @@ def envelopes() -> Iterator[Shape]:
             SYSTEMS[system],
             exported(records(lines_of(system), lambda line: writing.own(system, line) is not None)),
         ),
+    )
+
+
+COPIED: dict[str, Callable[[int, str], str]] = {
+    "strings of JSON (`jq` without `-r`)": lambda _, line: json.dumps(line),
+    "an array of strings": lambda _, line: f"  {json.dumps(line)},",
+    "a column of CSV": lambda _, line: '"' + line.replace('"', '""') + '"',
+    "a page of HTML": lambda _, line: html.escape(line),
+    "`cat -n`": lambda number, line: f"{number:6}\t{line}",
+    "`less -N`": lambda number, line: f"{number:7} {line}",
+    "`grep -n`": lambda number, line: f"{number}:{line}",
+    "quoted in a mail": lambda _, line: f"> {line}",
+    "indented": lambda _, line: f"    {line}",
+    "indented by a tab": lambda _, line: f"\t{line}",
+    "out of a patch": lambda _, line: f"+{line}",
+    "Grafana's download": lambda number, line: f"{1772359200000 + number}\t2026-03-01T10:00:00.{number:03}Z\t{line}",
+    "Loki, tabs": lambda number, line: f"2026-03-01T10:00:00.{number:03}Z\t{line}",
+    "Loki with labels, tabs": lambda number, line: f'2026-03-01T10:00:00.{number:03}Z\t{{pod="n1"}}\t{line}',
+    "in single quotation marks": lambda _, line: f"'{line}'",
+    "a mark of the byte order on each line": lambda _, line: f"\ufeff{line}",
+}
+"""What people and their tools make of lines."""
+
+
+def copied() -> Iterator[Shape]:
+    for name, write in COPIED.items():
+        yield Shape(
+            "copies",
+            name,
+            lambda system, write=write: (
+                SYSTEMS[system],
+                text_of(write(number, line) for number, line in enumerate(lines_of(system), 1)),
+            ),
+        )
+
+
+def halves(system: str) -> tuple[bytes, bytes]:
+    lines = lines_of(system)
+    return text_of(lines[: len(lines) // 2]), text_of(lines[len(lines) // 2 :])
+
+
+def changed(name: str, change: Callable[[bytes], bytes]) -> Shape:
+    def make(system: str) -> tuple[str, bytes]:
+        first, second = halves(system)
+        return SYSTEMS[system], first + change(second)
+
+    return Shape("changes in the middle", name, make)
+
+
+def each(write: Callable[[str], str]) -> Callable[[bytes], bytes]:
+    return lambda data: text_of(map(write, data.decode().splitlines()))
+
+
+def changes() -> Iterator[Shape]:
+    yield changed("bytes of zero (`copytruncate`)", lambda data: bytes(100_000) + data)
+    yield changed("a mark of the byte order", lambda data: b"\xef\xbb\xbf" + data)
+    yield changed("a line of 300,000 characters", lambda data: b"x" * 300_000 + b"\n" + data)
+    yield changed("from then on CRI", each(lambda line: f"2026-03-01T10:00:00.123Z stdout F {line}"))
+    yield changed("from then on strings of JSON", each(json.dumps))
+    yield changed(
+        "from then on another layout", each(lambda line: f"<{line}>".replace('"msg":', '"what":').replace("<{", "{"))
     )
 
 
@@ -321,7 +387,7 @@ def objects() -> Iterator[Shape]:
     yield of_zap("keys of one's own that are not set", renamed(ts="when", level="how", msg="what"))
 
 
-SHAPES: tuple[Shape, ...] = (*names(), *files(), *envelopes(), *layouts(), *objects())
+SHAPES: tuple[Shape, ...] = (*names(), *files(), *changes(), *copied(), *envelopes(), *layouts(), *objects())
 
 ALONE = {"source_file", "batch", "event_id", "fingerprint", "file_time", "line_no", "stream", "time_resolution_ms"}
 """What is the file's and not its lines'."""

@@ -24,8 +24,8 @@ from election_core.model.events import Event, saying
 STREAMS = ("zookeeper*.log*", "zookeeper*.out")
 """The files that a server writes: its own log, and its console as the start script keeps it."""
 
-BEFORE = r"^\W?"
-"""What may stand in front of a time: the bracket of one layout."""
+BEFORE = r"^[\[.]?"
+"""What may stand in front of a time: the bracket of one layout, and a dot with which the start script counts."""
 
 TIME = r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?"
 LEVEL = "(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"

@@ -495,6 +495,8 @@ OLDER = (
     Text(
         "ZK_NOT_DESIGNATED",
         "Committing a reconfiguration (reconfigEnabled={}); this leader is not the designated leader anymore, setting allowedToCommit=false",
+        "a reconfiguration hands the leadership over: from here on this leader commits nothing",
+        sets={"decision": "HANDED_OVER"},
     ),
 )
 

@@ -9,7 +9,8 @@ AVAILABILITY: tuple[Rule, ...] = (
         meaning=(
             "Members were up, a leader had existed before, and nobody led who could write: from the loss of the leader "
             "or of its majority where a majority commits, until the next leader served, or until the same one had a "
-            "majority again."
+            "majority again. Or members looked for a first leader for more than a minute, and found none to the end of "
+            "their logs."
         ),
         source="DLedger DLedgerLeaderElector#maintainAsFollower; RocketMQ ReplicasInfoManager#electMaster",
         needs=(
@@ -21,6 +22,7 @@ AVAILABILITY: tuple[Rule, ...] = (
         judged_by=(
             "judge.availability",
             "judge.leaderless",
+            "judge.never_led",
             "protocols.acting_master.rules",
             "protocols.controller.outages",
             "protocols.controller.unrecorded",

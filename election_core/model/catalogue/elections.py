@@ -74,6 +74,7 @@ ELECTIONS: tuple[Rule, ...] = (
             "was put into the wrong folder."
         ),
         judged_by=(
+            "judge.coverage",
             "protocols.raft_family.rules",
             "protocols.zab.rules",
         ),

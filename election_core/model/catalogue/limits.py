@@ -26,10 +26,7 @@ LIMITS: tuple[Rule, ...] = (
         needs="the periodic lines of a log",
         proven_by="the two lines around the silence are of one clock",
         refuted_by="Lines of this time in a file that was not collected.",
-        judged_by=(
-            "judge.availability",
-            "judge.limits",
-        ),
+        judged_by=("judge.limits",),
     ),
     Rule(
         id=RuleId.CLOCK_SKEW,

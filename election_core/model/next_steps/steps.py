@@ -67,3 +67,9 @@ class NextSteps:
     source: str
     system: str = ROCKETMQ
     cause: str = ANY
+
+    @property
+    def in_order(self) -> tuple[tuple[str, str, str | None, str | None], ...]:
+        """The steps as rows of kind, text, command and source; those of no use are null."""
+        checks = (("check", check.look, check.command, None) for check in self.checks)
+        return (*checks, ("do_not", self.do_not, None, self.source))

@@ -220,11 +220,19 @@ class ControllerLog:
         self.leading.append(Step(event.at, event.by, UNKNOWN, None, None, event.event_id, "stepped_down"))
 
     def _on_lost(self, event: FoldEvent) -> None:
-        """A broker's heartbeats ran out, or its channel closed."""
+        """A broker's heartbeats ran out, or its channel closed: the controller closes that of an expired broker."""
         if event.replica_group is None or event.broker_id is None:
             return
         timeout_us = event.duration_ms * US_PER_MS if event.duration_ms else None
+        if timeout_us is None and self._has_expired(event):
+            return
         self.lost.append(LostBroker(event.replica_group, event.broker_id, event, timeout_us))
+
+    def _has_expired(self, closed: FoldEvent) -> bool:
+        """Whether the controller found just before that this broker had been silent for too long."""
+        of_broker = (closed.replica_group, closed.broker_id)
+        last = next((lost for lost in reversed(self.lost) if (lost.group, lost.node) == of_broker), None)
+        return last is not None and last.timeout_us is not None and closed.at <= last.event.by
 
     def _on_not_committed(self, event: FoldEvent) -> None:
         self._confirm(False)

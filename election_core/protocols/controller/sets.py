@@ -1,7 +1,7 @@
 """SyncStateSets that break a rule, or that a master could not change."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from election_core.fold.process_runs import SECOND
 from election_core.judge.coverage import coverage
@@ -42,6 +42,7 @@ def stale_sets(group: Group) -> Iterator[Finding]:
     Until it can, the recorded set names members that do not follow: with allAckInSyncStateSet it cannot acknowledge,
     and without it an election may choose a member that lacks messages.
     """
+    masters = {tenure.term: tenure.node for tenure in group.tenures}
     for tries in refused_in_a_row(group):
         first, last = tries[0], tries[-1]
         source, term = first.source_node, first.term
@@ -60,13 +61,23 @@ def stale_sets(group: Group) -> Iterator[Finding]:
             terms=(term,) if term is not None else (),
             start_time=first.since,
             end_time=last.since,
-            summary=f"Master {name} ({source}, epoch {term}) could not change its SyncStateSet for "
-            f"{between(least, most)}: {len(tries)} reports, {answers}.",
+            summary=f"{_who_asked(first, masters)} for {between(least, most)}: {len(tries)} reports, {answers}.",
             evidence=tuple(fact.since_event for fact in tries if fact.since_event),
             duration_min_ms=least // 1000,
             duration_max_ms=most // 1000,
             rounds=len(tries),
         )
+
+
+def _who_asked(refused: SetRefused, masters: Mapping[int, str]) -> str:
+    """The master of an epoch; or a former one, which may go on to ask with the epoch of its successor."""
+    name, master = refused.node or refused.source_node, masters.get(refused.term or 0)
+    if master in (None, name):
+        return f"Master {name} ({refused.source_node}, epoch {refused.term}) could not change its SyncStateSet"
+    return (
+        f"{name} ({refused.source_node}) was master no more, and asked to change the SyncStateSet of epoch "
+        f"{refused.term}, whose master is {master},"
+    )
 
 
 def refused_in_a_row(group: Group) -> list[list[SetRefused]]:

@@ -19,7 +19,7 @@ from election_core.fold.identity import (
     NamedId,
     process_of,
 )
-from election_core.fold.members import speak_at_once
+from election_core.fold.members import slave_of_itself, speak_at_once
 from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
 from election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_core.model.facts import Alive, ClockSteppedBack, Fact
@@ -211,8 +211,12 @@ def _about(speaker: Speaker, process: str, group: str, home: Alive | None) -> Fa
 
 def crowds(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
     """The processes whose lines are those of several members and mostly name none, with three lines that prove it."""
-    named = {BROKER: speaker.identity.ids, CONTROLLER: speaker.identity.controllers}
-    found = {process: speak_at_once(lines, speaker.incarnations.get(process, [])) for process, lines in named.items()}
+    identity, runs = speaker.identity, speaker.incarnations
+    brokers, controllers = runs.get(BROKER, []), runs.get(CONTROLLER, [])
+    found = {
+        BROKER: speak_at_once(identity.ids, brokers) or slave_of_itself(identity, brokers),
+        CONTROLLER: speak_at_once(identity.controllers, controllers),
+    }
     return {process: lines for process, lines in found.items() if lines}
 
 

@@ -18,7 +18,19 @@ from election_core.fold.contact import Contact, lost_contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
 from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
-from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, TRANSFER, UNKNOWN, Step, spans
+from election_core.fold.roles import (
+    CANDIDATE,
+    DOWN,
+    ENDED_ITSELF,
+    FOLLOWER,
+    LEADER,
+    REMOVED,
+    STOPPED,
+    TRANSFER,
+    UNKNOWN,
+    Step,
+    spans,
+)
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
 from election_core.model.fold_event import FoldEvent
@@ -302,6 +314,7 @@ class Membership:
         else:
             reason = f"the leader's log differs from entry {event.raft_index} on, and {event.committed} is committed"
         self._check(Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason), event)
+        self._step(event, DOWN, None, None, ENDED_ITSELF)
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
         self._now.led_until = None
@@ -344,7 +357,7 @@ class Membership:
 
     def _on_removed(self, event: FoldEvent) -> None:
         if event.peer is not None and event.peer == self.node:
-            self._step(event, DOWN, None, None, "removed")
+            self._step(event, DOWN, None, None, REMOVED)
 
     def _on_transfer(self, event: FoldEvent) -> None:
         self._now.transfer_to = (event.peer, event.at)

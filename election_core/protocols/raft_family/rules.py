@@ -170,7 +170,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
     yield coverage(group, RuleId.LEADER_KEPT_WITHOUT_QUORUM, len(gave_up - kept), len(kept))
-    yield regression_coverage(group)
+    yield regression_coverage(group, RuleId.TERM_REGRESSION)
     voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
     doubled = sum(1 for _ in votes.double_votes(group, []))
     yield coverage(group, RuleId.DOUBLE_VOTE, len(voters) - doubled, doubled)

@@ -19,7 +19,7 @@ from election_core.fold.contact import Contact, lost_contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_core.fold.process_runs import SECOND
-from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, Step, spans
+from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, TRANSFER, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import (
     Candidacy,
@@ -99,11 +99,13 @@ class Election:
 class Running:
     """What one process of a server is in the middle of. A start makes it anew, so that nothing is carried over.
 
-    ``started``: the process has printed no role yet, which is that of one that looks for a leader.
+    ``started``: the process has printed no role yet, which is that of one that looks for a leader. ``state`` is the
+    role of the last state in detail.
     """
 
     started: bool = False
     role: str | None = None
+    state: str | None = None
     epoch: int | None = None
     leader: str | None = None
     known: set[str] = field(default_factory=set)
@@ -134,6 +136,7 @@ class ZabLog:
     _now: Running = field(default_factory=Running)
     _largest_epoch: int | None = None
     _led_until: int = 0
+    _searched: FoldEvent | None = None
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this server's log."""
@@ -145,12 +148,12 @@ class ZabLog:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this log proves about its ensemble."""
-        if not self.steps:
+        first = self.steps[0] if self.steps else self._searched
+        if first is None:
             return
         self.node = self.node or speaker.listed.member
         group = speaker.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
         emit = speaker.about(group, PROTOCOL, stream, lambda _: self.node)
-        first = self.steps[0]
         yield QuietLog(*emit.during(self.node, first.at, first.at, None))
         roles = list(emit.roles(spans(self.steps, emit.incarnations, CANDIDATE)))
         yield from roles
@@ -207,6 +210,7 @@ class ZabLog:
         if (role, term, leader) == (self._now.role, self._now.epoch, self._now.leader) or (
             role == CANDIDATE and self._now.started
         ):
+            self._searched = self._searched or event
             return  # a server looks for a leader from its start
         if role == CANDIDATE:
             self._now.election = Election()
@@ -231,8 +235,14 @@ class ZabLog:
         self._step(event, CANDIDATE, None, None, "unknown")
 
     def _on_state(self, event: FoldEvent) -> None:
-        """A state in detail (3.6 and later) stands in for a line that was lost."""
-        if event.role == "LEADER" and event.value == "broadcast" and self._now.role != LEADER:
+        """A state in detail (3.6 and later) stands in for a line that was lost.
+
+        A line tells of another role or of another phase: the new leader of a reconfiguration prints the phase that it
+        was in as a follower, before it begins.
+        """
+        of_former_role = self._now.state is not None and self._now.state != event.role
+        self._now.state = event.role
+        if event.role == "LEADER" and event.value == "broadcast" and self._now.role != LEADER and not of_former_role:
             self._step(event, LEADER, None, self.node, "status")
 
     def _on_election(self, event: FoldEvent) -> None:
@@ -322,6 +332,11 @@ class ZabLog:
             self._note_without_quorum(event)
         if self._now.role == LEADER:
             self._step(event, DOWN if cause == STOPPED else CANDIDATE, None, None, cause)
+
+    def _on_not_designated(self, event: FoldEvent) -> None:
+        """A reconfiguration leaves this leader out, or names another one: it commits this one thing, and no more."""
+        if self._now.role == LEADER and event.decision == "HANDED_OVER":
+            self._step(event, CANDIDATE, None, None, TRANSFER)
 
     def _silent(self, event: FoldEvent) -> tuple[int, int]:
         """For how long, at least and at most, the other side had been silent when a connection was given up.
@@ -486,6 +501,7 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_LEADER_LOST": ZabLog._on_leader_lost,
     "ZK_LEARNER_ERROR": ZabLog._on_learner_lost,
     "ZK_LEADER_SHUTDOWN": ZabLog._on_leader_shutdown,
+    "ZK_NOT_DESIGNATED": ZabLog._on_not_designated,
     "ZK_ROLE_END": ZabLog._on_role_end,
     "ZK_EXIT": ZabLog._on_exit,
     "ZK_VOTE": ZabLog._on_vote,

@@ -365,7 +365,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     yield from summed(
         group, [*tallies_of(group), *(_winner_tally(_compared(group, win)) for win in group.of(Candidacy))]
     )
-    yield regression_coverage(group)
+    yield regression_coverage(group, RuleId.TERM_REGRESSION)
     yield overlap_coverage(group, lambda _: False)
 
 

@@ -41,6 +41,7 @@ ONE_CLOCK = {
     "protocols/broker_identity/rules.py": {
         "_forgotten": "refusals and registrations of one broker",
     },
+    "protocols/controller/controller_log.py": {"_has_expired": "a fold: the lines of one controller"},
     "protocols/controller/losses.py": {"data_loss": "tenures and a cut of one broker"},
     "protocols/controller/outages.py": {
         "_of_tenure": "what a master's own log says of its tenure",

@@ -14,8 +14,14 @@ from election_core.fold.identity import process_of
 from election_core.model.catalogue import CRITICAL
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding, RoleInterval, Row, Term
+from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
+from election_core.simulate.judged import logs_of, rows_of
+from election_core.simulate.scenario import played
+from election_core.simulate.world import World
 from tests.election_core import story
 
+WORLDS = 20
+"""So many worlds of each protocol."""
 NAMED = (
     *("rocketmq-dledger/kill-leader-533", "rocketmq-dledger/isolate-leader-497", "rocketmq-dledger/old-copy-497"),
     *("etcd/isolate-leader-34", "etcd/kill-leader-35", "etcd/chaos-36"),
@@ -102,3 +108,28 @@ def test_each_member_in_the_file_has_its_own_clock(corpora: Path) -> None:
     run = corpora / "zookeeper" / "isolate-leader-380"
     sources = {fact.speaker for fact in facts_in_one_folder(run) if fact.protocol == "zab"}
     assert sources == {"1", "2", "3"}
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_worlds_in_one_folder(protocol: str) -> None:
+    """Nothing is critical that is not when each member has a folder of its own."""
+    names = sorted(scenario.name for scenario in PROTOCOLS[protocol].scenarios)
+    for number in range(WORLDS):
+        name, seed = names[number % len(names)], number // len(names)
+        world = played(SCENARIOS[name], seed)
+        together = story.judge(story.facts_of(world_in_one_folder(world)))
+        assert rules(together, CRITICAL) <= rules(rows_of(world, name), CRITICAL), f"{name} {seed}"
+
+
+def world_in_one_folder(world: World) -> dict[tuple[str, str], list[str]]:
+    """The lines of all members, those of one stream by time."""
+    streams: dict[str, list[list[tuple[str, str]]]] = {}
+    for (_, stream), lines in logs_of(world).items():
+        timed: list[tuple[str, str]] = []
+        for line in lines:
+            before = timed[-1][0] if timed else ""
+            timed.append((max(line[:23], before) if line[:2] == "20" else before, line))
+        streams.setdefault(stream, []).append(timed)
+    return {
+        ("all", stream): [line for _, line in merge(*members, key=itemgetter(0))] for stream, members in streams.items()
+    }

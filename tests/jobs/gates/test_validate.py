@@ -44,6 +44,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     leader = role(0, 60, 1, start_event_id=first, end_event_id=second)
     warehouse.append([leader, role(60, None, 2, start_event_id=second)], "role_intervals")
     warehouse.append([finding("f1", [first, third]), finding("f2", [second], implied_by="f1")], "findings")
+    quotes = [line("f1", 1, first), line("f1", 2, third), line("f2", 1, second)]
+    warehouse.append(quotes, "evidence_lines")
     return root / "w"
 
 
@@ -72,6 +74,11 @@ def role(start: int, end: int | None, term: int, **values: Any) -> Row:
 def finding(finding_id: str, evidence: list[str], **values: Any) -> Row:
     sure = {"rule": "LEADERLESS", "severity": "warning", "certainty": "definite"}
     return row_of("findings", {"finding_id": finding_id, "evidence": evidence} | sure | values)
+
+
+def line(finding_id: str, position: int, event_id: str) -> Row:
+    """A line that proves a finding."""
+    return row_of("evidence_lines", {"finding_id": finding_id, "position": position, "event_id": event_id})
 
 
 def at(second: int) -> Any:
@@ -186,7 +193,7 @@ DEFECTS = {
     ),
     "evidence that is nowhere": (
         add("findings", finding("f3", ["gone"])),
-        {("findings", "proofs_exist")},
+        {("findings", "proofs_exist"), ("evidence_lines", "every_proof_is_quoted")},
     ),
     "a cause that is nowhere": (
         change("findings", lambda _: {"implied_by": "gone"}, finding_id="f2"),
@@ -195,6 +202,14 @@ DEFECTS = {
     "an unknown rule": (
         change("findings", lambda _: {"rule": "NO_RULE"}, finding_id="f1"),
         {("findings", "known_rule")},
+    ),
+    "a proof without its line": (
+        remove("evidence_lines", "finding_id = 'f2'"),
+        {("evidence_lines", "every_proof_is_quoted")},
+    ),
+    "a line that proves nothing": (
+        add("evidence_lines", line("f9", 1, "gone")),
+        {("evidence_lines", "finding_exists")},
     ),
     "a finding twice": (twice("findings"), {("findings", "one_row_a_key")}),
 }

@@ -8,7 +8,7 @@ import pytest
 from jobs.cli.app import main
 from jobs.reading.words import COLUMNS, paragraph
 from jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
+from tests.jobs.tables import GROUP, event, finding, log_line, publish, put, role, term
 
 LONG = " ".join(f"word{n}" for n in range(60))
 
@@ -61,6 +61,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
         | {"rule": "LEADERLESS", "conforms": 2, "violates": 0, "undecidable": 1}
         | {"why_undecidable": "a log just stops"},
     )
+    put(tables, "events", event("e1", "machine-a", 0, source_file="c1/nodes/n1/logs/b1.log"))
     publish(tables)
     return tables.root
 

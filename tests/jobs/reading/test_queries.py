@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from election_core.model.catalogue import RULES
+from election_core.model.next_steps.causes import CAUSE_OF_STATE
 from jobs.cli.app import main
 from jobs.cli.output import rows_in
 from jobs.reading.published import Published
@@ -136,6 +137,16 @@ def test_the_page_says_what_duckdb_answers(
     assert text == asked.answer, (
         "look at the difference, then rewrite the page: pytest tests/jobs/reading/test_queries.py --rewrite"
     )
+
+
+def test_the_cause_of_a_finding_is_what_the_view_says_of_the_old_leader(published: Published) -> None:
+    rows = published.rows(
+        "SELECT loss.old_leader_state AS state, found.cause FROM recoveries AS loss "
+        "JOIN findings AS found ON found.finding_id = loss.finding_id WHERE found.cause <> 'lost'"
+    )
+    assert len({row["cause"] for row in rows}) > 1
+    for row in rows:
+        assert row["cause"] == CAUSE_OF_STATE.get(row["state"], "any")
 
 
 @EVERY

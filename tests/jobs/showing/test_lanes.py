@@ -20,7 +20,7 @@ from jobs.reading.published import Published
 from jobs.showing.picture import MARKS_SHOWN, TICKS, Links, Scale, marks, picture
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
-from tests.jobs.tables import at, finding, log_line, publish, put, role, term
+from tests.jobs.tables import at, event, finding, publish, put, role, term
 
 BEGIN, END, LOG_END = at(20), at(80), at(70)
 
@@ -202,7 +202,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Published:
         "findings",
         finding("s1", "CLOCK_SKEW", -100, 60, summary="The clock of n1 (host-c) was behind.", **skew),
     )
-    put(tables, "log_lines", log_line("e1", "c1/nodes/host-c/logs/b.log", 1, "x", source_node="host-c"))
+    put(tables, "events", event("e1", "host-c", 30 - 88.5))
     columns = TABLES["landed_files"].columns
     schema = TABLES["landed_files"].arrow_schema()
     ends = {one.name: nothing(schema.field(one.name).type) for one in columns if not one.nullable} | {"cluster": "c1"}

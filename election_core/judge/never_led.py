@@ -1,0 +1,80 @@
+"""``LEADERLESS`` of a group that never had a leader: its members looked for one to the end of their logs.
+
+    member 1   start [= candidate ============================== end
+    member 2      start [= candidate =========================== end
+    nobody ever led     |<-- least --------------------------->|  since the last of them began to look
+
+That members elect for a while when a group boots is no incident, and one that finds its leader at last has told nothing
+that a reviewer must know. One that finds none, though it looks for more than a minute, is out of service: a wrong
+address, a certificate that nobody trusts, a majority that was never started.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from election_core.fold.roles import CANDIDATE
+from election_core.judge.clock import Moment
+from election_core.judge.group import Group, since, until
+from election_core.judge.wording import between
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_core.model.facts import Alive, LastHeard, Role
+from election_core.model.rows import Finding
+from election_core.model.timing import Timeout
+
+FIRST_ELECTION = Timeout.FIRST_ELECTION.us
+"""A group that has no leader so long after its members began to look for one will not find it by itself."""
+FOLLOWS = frozenset({"following", "heartbeat", "status"})
+"""Causes of roles that tell of a leader, whether or not it is named."""
+
+
+def never_led(group: Group, title: str) -> Iterator[Finding]:
+    """The finding, if no line of any member tells of a leader; ``title`` is the protocol's word for one.
+
+    One member alone may be cut off from a group that is well: that is worth knowing and no alarm.
+    """
+    if group.tenures or any(map(_tells_of_a_leader, group.roles)) or any(group.of(LastHeard)):
+        return
+    searches = _searches(group)
+    if not searches:
+        return
+    elapsed = group.clocks.elapsed
+    spans = [(elapsed(first, last), member, first, last) for member, (first, last) in searches.items()]
+    lengths = [length for length, *_ in spans]
+    least, most = min(least for least, _ in lengths), max(most for _, most in lengths)
+    if least < FIRST_ELECTION:
+        return
+    members = tuple(searches)
+    alone = len(members) == 1
+    who = f"{members[0]}, of which alone there are logs," if alone else _listed(members)
+    yield group.finding(
+        RuleId.LEADERLESS,
+        ("never",),
+        severity=INFO if alone else WARNING,
+        certainty=POSSIBLE if alone else DEFINITE,
+        nodes=members,
+        terms=(),
+        start_time=min(group.time(first) for _, _, first, _ in spans),
+        end_time=None,
+        summary=f"No {title} for {between(least, most)}: {who} looked for one and found none, to the end of the logs.",
+        evidence=[moment.event_id for _, _, first, last in spans for moment in (first, last)],
+        duration_min_ms=least // 1000,
+        duration_max_ms=most // 1000,
+    )
+
+
+def _tells_of_a_leader(role: Role) -> bool:
+    return role.leader is not None or role.cause in FOLLOWS
+
+
+def _searches(group: Group) -> Mapping[str, tuple[Moment, Moment]]:
+    """For each member: when it began to look for a leader, and its last sign."""
+    last_signs = {life.source_node: until(life) for life in group.of(Alive)}
+    found = dict[str, tuple[Moment, Moment]]()
+    for role in group.roles:
+        name, last = role.node or role.source_node, last_signs.get(role.source_node)
+        if role.role == CANDIDATE and last is not None:
+            found.setdefault(name, (since(role), last))
+    return dict(sorted(found.items()))
+
+
+def _listed(members: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, (", ".join(members[:-1]), members[-1])))

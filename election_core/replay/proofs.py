@@ -1,0 +1,51 @@
+"""Who wrote the lines that prove findings: of each event that they name the log, and its member."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from election_core.model.facts import Fact
+from election_core.model.rows import Finding, RoleInterval, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """An event that proves a finding; ``position``: its place in the evidence, from 1.
+
+    ``source_node`` is the folder of the log that holds it; ``node`` the member of the group whose log that is, ``None``
+    where it is no member's.
+    """
+
+    finding: Finding
+    position: int
+    event_id: str
+    node: str | None
+    source_node: str | None
+
+
+def proofs(facts: Iterable[Fact], rows: Iterable[Row]) -> Iterator[Proof]:
+    """The proofs of all findings of a group, each event of a finding once."""
+    rows = list(rows)
+    findings = [row for row in rows if isinstance(row, Finding)]
+    named = {event_id for finding in findings for event_id in finding.evidence}
+    if not named:
+        return
+    sources = {event_id: fact.source_node for fact in facts for event_id in events_of(fact) if event_id in named}
+    roles = sorted(
+        (row for row in rows if isinstance(row, RoleInterval) and row.source_node is not None),
+        key=lambda row: (row.start_time, row.node),
+        reverse=True,
+    )
+    members = {row.source_node: row.node for row in roles}
+    members_of = {(row.protocol, row.source_node): row.node for row in roles}
+    for finding in findings:
+        for position, event_id in enumerate(dict.fromkeys(finding.evidence), 1):
+            source = sources.get(event_id)
+            member = members_of.get((finding.protocol, source), members.get(source))
+            yield Proof(finding, position, event_id, member, source)
+
+
+def events_of(fact: Fact) -> Iterator[str]:
+    """The events that a fact names."""
+    for event_id in (fact.since_event, fact.until_event, *getattr(fact, "evidence", ())):
+        if event_id is not None:
+            yield event_id

@@ -1,0 +1,75 @@
+"""Forget: a cluster is erased from every table, and what is left is published.
+
+Its rows go from what is landed, what is judged and what people said of it. Files that hold them stay as long as a run
+that is kept names them: :mod:`jobs.upkeep` removes those, as it removes all files that nobody needs.
+"""
+
+import sys
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import write_deltalake
+
+from jobs import JobError
+from jobs.publishing.held_back import quoted
+from jobs.publishing.runs import publish_again
+from jobs.upkeep import NEWEST_ONLY
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+
+
+def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict[str, int]:
+    """Erase a cluster; the rows that go, by table. ``dry_run`` changes nothing.
+
+    Raises :class:`JobError` when nothing is published, when some rows are not published yet, and when nothing is known
+    of such a cluster.
+    """
+    published, versions = warehouse.last_run(), warehouse.versions()
+    unpublished = [
+        name for name in versions if name not in NEWEST_ONLY and versions[name] != published["versions"].get(name)
+    ]
+    if unpublished:
+        raise JobError(
+            f"{', '.join(unpublished)}: some rows are not published yet, so that a cluster cannot be erased from them; "
+            "run `election-replay replay` first"
+        )
+    tables = [name for name in versions if "cluster" in TABLES[name].names]
+    of_cluster = pc.field("cluster") == cluster
+    found = {name: warehouse.dataset(name).count_rows(filter=of_cluster) for name in tables}
+    found = {name: rows for name, rows in found.items() if rows}
+    if not found:
+        raise JobError(f"nothing is known of a cluster {cluster}; there is {', '.join(known_clusters(warehouse))}")
+    if dry_run:
+        return found
+    warehouse.refuse_unwritable()
+    for name in found:
+        warehouse.opened(name).delete(f"cluster = {quoted(cluster)}")
+        warehouse.changed(name)
+    forget_held(warehouse, cluster)
+    publish_again(warehouse, warehouse.last_run() | {"held": held_without(published, cluster)}, versions)
+    return found
+
+
+def known_clusters(warehouse: Warehouse) -> list[str]:
+    """The clusters that are landed."""
+    return warehouse.distinct("landed_files", "cluster") or ["none"]
+
+
+def held_without(run: dict[str, list[str] | None], cluster: str) -> list[str] | None:
+    """The clusters that a run held back, but for one."""
+    return [held for held in run["held"] or () if held != cluster] or None
+
+
+def forget_held(warehouse: Warehouse, cluster: str) -> None:
+    """Take the cluster out of the rows of runs that held it back."""
+    rows = warehouse.rows("runs")
+    if any(cluster in (row["held"] or ()) for row in rows):
+        kept = [row | {"held": held_without(row, cluster)} for row in rows]
+        shaped = pa.Table.from_pylist(kept, TABLES["runs"].arrow_schema())
+        write_deltalake(warehouse.location("runs"), shaped, mode="overwrite")
+
+
+if __name__ == "__main__":
+    from jobs.cli.app import main
+
+    sys.exit(main(["forget", *sys.argv[1:]]))

@@ -1,0 +1,30 @@
+"""What people say of findings, for whoever shows it."""
+
+from collections.abc import Iterable
+
+from jobs.reading.published import Published
+from jobs.reading.words import Row, spoken
+
+MARKS = """
+    SELECT finding_id, state, ticket, note, reviewer, reviewed_at FROM reviewed
+    WHERE finding_id IN (SELECT unnest(?))
+"""
+
+
+def marks_of(published: Published, finding_ids: Iterable[str]) -> dict[str, Row]:
+    """The marks that hold, of those findings that have one, by their ids."""
+    ids = list(finding_ids)
+    return {row["finding_id"]: row for row in published.rows(MARKS, [ids])} if ids else {}
+
+
+def in_short(mark: Row | None) -> str | None:
+    """A mark in a word or two; nothing where there is none."""
+    if mark is None:
+        return None
+    return f"ticket {mark['ticket']}" if mark["state"] == "ticket" else spoken(mark["state"])
+
+
+def in_full(mark: Row) -> str:
+    """A mark with who made it, when, and what else was said."""
+    note = f": {mark['note']}" if mark["note"] else ""
+    return f"{in_short(mark)}, by {mark['reviewer']} at {mark['reviewed_at']:%Y-%m-%d %H:%M:%S} UTC{note}"

@@ -1,0 +1,131 @@
+"""What is forgotten is gone, and nothing else: findings keep their lines, and are judged anew as before."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+
+from jobs import JobError
+from jobs.cli.app import main
+from jobs.engines.local_engine import LocalEngine
+from jobs.forget import forget
+from jobs.gates.checks import check
+from jobs.reading.explain import explain
+from jobs.reading.published import Published
+from jobs.replay import replay
+from jobs.replaying.selection import Selection
+from jobs.upkeep import upkeep
+from jobs.warehouse.warehouse import Warehouse
+from schemas import TABLES
+from tests.jobs.nights import GOLD, content
+from tests.jobs.replaying.test_sightings import deliver, night
+
+KILLED = "rocketmq-dledger/kill-leader-533"
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalEngine]:
+    """This machine."""
+    with closing(LocalEngine(cores=1)) as engine:
+        yield engine
+
+
+@pytest.fixture
+def two_nights(local: LocalEngine, corpora: Path, tmp_path: Path) -> Warehouse:
+    """Two clusters, each landed in a night of its own."""
+    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    for cluster, run in (("killed", KILLED), ("old-copy", "rocketmq-dledger/old-copy-497")):
+        deliver(corpora, run, tmp_path / "zone", cluster)
+        night(local, tmp_path / "zone", warehouse)
+    return warehouse
+
+
+def age(warehouse: Warehouse, days: int) -> None:
+    """Let the runs be published some days earlier."""
+    rows = warehouse.rows("runs")
+    DeltaTable(warehouse.location("runs")).delete()
+    past = timedelta(days=days)
+    warehouse.append([row | {"published_at": row["published_at"] - past} for row in rows], "runs")
+
+
+def lines(warehouse: Warehouse) -> int:
+    """So many lines are kept."""
+    return warehouse.count("log_lines")
+
+
+def test_old_lines_go_and_findings_keep_theirs(two_nights: Warehouse, local: LocalEngine) -> None:
+    before, quotes = lines(two_nights), content(two_nights, ("evidence_lines",))
+    upkeep(two_nights, forget_after=7)
+    assert lines(two_nights) == before, "they are of today"
+    age(two_nights, 8)
+    planned = {one.table: one.forgotten for one in upkeep(two_nights, forget_after=7, dry_run=True)}
+    assert lines(two_nights) == before
+    done = {one.table: one.forgotten for one in upkeep(two_nights, forget_after=7)}
+    assert done == planned
+    assert lines(two_nights) == before - done["log_lines"] < before / 2
+    assert content(two_nights, ("evidence_lines",)) == quotes
+    assert not [one for one in check(two_nights) if one.stops]
+    judged = content(two_nights)
+    replay(local, two_nights, selection=Selection(clusters=("killed", "old-copy"), from_events=True))
+    assert content(two_nights) == judged, "judged anew from the first event, with the same lines"
+    assert {one.forgotten for one in upkeep(two_nights, forget_after=7)} == {0}
+
+
+def test_a_forgotten_line_that_becomes_a_proof_stays_empty(two_nights: Warehouse, local: LocalEngine) -> None:
+    """No fact of today's rules names it; rules of tomorrow may."""
+    DeltaTable(two_nights.location("log_lines")).delete()
+    DeltaTable(two_nights.location("evidence_lines")).delete()
+    two_nights.note_forgotten(two_nights.last_batch())
+    replay(local, two_nights, selection=Selection(clusters=("killed",), from_events=True))
+    rows = Published(two_nights).rows("SELECT * FROM evidence_lines WHERE cluster = 'killed'")
+    assert rows
+    assert {row["text"] for row in rows} == {None}
+    assert all(row["path"] and row["line_no"] and row["event_time"] for row in rows), "where it stood is known"
+    assert explain(Published(two_nights), rows[0]["finding_id"]).evidence
+
+
+def test_a_cluster_is_erased_everywhere(two_nights: Warehouse, local: LocalEngine, tmp_path: Path) -> None:
+    kept = content(two_nights)
+    planned = forget(two_nights, "old-copy", dry_run=True)
+    assert content(two_nights) == kept
+    assert forget(two_nights, "old-copy") == planned
+    assert {"landed_files", "log_lines", "events", "facts", "replay_states", *GOLD} - {*planned} <= {
+        "sync_state_sets",
+        "lock_holds",
+        "metadata_versions",
+    }
+    for name in two_nights.versions():
+        if "cluster" in TABLES[name].names:
+            rows = two_nights.dataset(name).to_table(["cluster"])["cluster"].to_pylist()
+            assert "old-copy" not in rows, name
+    assert {row["cluster"] for row in Published(two_nights).rows("SELECT DISTINCT cluster FROM findings")} == {"killed"}
+    upkeep(two_nights, keep_days=0, grace_hours=0)
+    spoken = [file for file in Path(two_nights.root).rglob("*.parquet") if b"old-copy" in file.read_bytes()]
+    assert not spoken, "no file holds it any more"
+    (tmp_path / "zone" / "old-copy").rename(tmp_path / "gone")
+    deliver_again(tmp_path)
+    night(local, tmp_path / "zone", two_nights)
+    assert {row["cluster"] for row in Published(two_nights).rows("SELECT DISTINCT cluster FROM findings")} == {
+        "killed",
+        "again",
+    }
+
+
+def deliver_again(tmp_path: Path) -> None:
+    """The logs of the erased cluster come as those of another one: their landing has a number of its own."""
+    (tmp_path / "gone").rename(tmp_path / "zone" / "again")
+
+
+def test_what_cannot_be_forgotten_is_told(two_nights: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(JobError, match="nothing is known of a cluster nowhere; there is killed, old-copy"):
+        forget(two_nights, "nowhere")
+    assert main(["forget", "--warehouse", two_nights.root, "--cluster", "killed", "--dry-run"]) == 0
+    assert "findings: " in capsys.readouterr().out
+    row: dict[str, Any] = two_nights.rows("landed_files")[0]
+    two_nights.append([row], "landed_files")
+    with pytest.raises(JobError, match="landed_files: some rows are not published yet"):
+        forget(two_nights, "killed")
