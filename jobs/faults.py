@@ -30,7 +30,10 @@ SIGNS = (
 )
 """What a text of an error shows, and what it means; the first that fits counts."""
 
-COLOURS = re.compile(r"\x1b\[[0-9;]*m|↳")
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+CUT = re.compile(r"\s*\n\s*↳\s*")
+"""Where Delta's reader and writer cut an error at each of its colons."""
+
 CAUSED_BY = "Caused by: "
 LONGEST = 300
 """Characters of a foreign error that are shown."""
@@ -66,8 +69,8 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def lines_of(error: BaseException) -> list[str]:
-    """The text of an error, without colours and empty lines; its type's name where it says nothing."""
-    found = [line.strip() for line in COLOURS.sub("", str(error)).splitlines()]
+    """The text of an error, without colours, cuts and empty lines; its type's name where it says nothing."""
+    found = [line.strip() for line in CUT.sub(": ", COLOURS.sub("", str(error))).splitlines()]
     return [line for line in found if line] or [type(error).__name__]
 
 

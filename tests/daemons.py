@@ -1,14 +1,19 @@
 """Servers that a test starts and kills, each the leader of a process group, as if on a machine of its own."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+SERVERS = range(15_000, 32_000)
+"""Ports below those that Linux gives to connections by itself."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,13 @@ def started(command: Sequence[Any], log: Path, environment: Mapping[str, str]) -
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    """Ports that nobody listens on. No connection begins at one of them, as one might before its server has started."""
+    ports: list[int] = []
+    for port in random.sample(SERVERS, len(SERVERS)):
+        if len(ports) == count:
+            break
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            ports.append(port)
     return ports
 
 

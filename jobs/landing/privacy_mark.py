@@ -7,7 +7,6 @@ number of landed files; only where an earlier release landed are their rows aske
 
 import pyarrow.compute as pc
 from deltalake import DeltaTable
-from deltalake.exceptions import CommitFailedError
 
 from jobs import JobError
 from jobs.landing.pseudonyms import Pseudonyms
@@ -39,11 +38,9 @@ def remember_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> Non
     refuse_other_privacy(warehouse, pseudonyms)
     if PROPERTY in table.metadata().configuration:
         return
-    try:
-        mark = {PROPERTY: mark_of(pseudonyms)}
+    mark = {PROPERTY: mark_of(pseudonyms)}
+    with warehouse.committing(TABLE):
         patiently(lambda: table.alter.set_table_properties(mark, raise_if_not_exists=False))
-    except CommitFailedError as error:
-        raise JobError(f"another job has written to {warehouse.location(TABLE)} meanwhile: run it again") from error
 
 
 def marks(warehouse: Warehouse) -> set[str]:

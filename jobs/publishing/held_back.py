@@ -21,7 +21,8 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
     chosen = f"cluster IN ({', '.join(quoted(cluster) for cluster in sorted(clusters))})"
     for name in JUDGED:
         location = warehouse.location(name)
-        patiently(partial(warehouse.opened(name).delete, chosen, commit_properties=note))
+        with warehouse.committing(name):
+            patiently(partial(warehouse.opened(name).delete, chosen, commit_properties=note))
         if name in versions:
             before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))

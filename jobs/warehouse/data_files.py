@@ -192,14 +192,15 @@ def write_data_files(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
     Where a machine of HDFS does not answer, the next attempt at the same rows should find another one: it is waited.
     """
     try:
-        return _written(output, root)
+        return written(output, root)
     except OSError as error:
         if no_machine(error):
             time.sleep(PAUSE)
         raise
 
 
-def _written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
+def written(output: Iterable[Row | Rows], root: str) -> list[DataFile]:
+    """The same without waiting."""
     tables: dict[str, _TableFiles] = {}
     for name, rows in output:
         if name not in tables:

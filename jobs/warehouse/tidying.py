@@ -61,7 +61,8 @@ def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
     """Let the table say how long its versions are kept, for whoever else tidies it; see :func:`retention`."""
     table, wanted = DeltaTable(warehouse.location(name)), retention(keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
-        patiently(lambda: table.alter.set_table_properties(wanted))
+        with warehouse.committing(name):
+            patiently(lambda: table.alter.set_table_properties(wanted))
 
 
 def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
@@ -85,7 +86,8 @@ def join(warehouse: Warehouse, name: str) -> int:
     would give them other names, and each night would write all of them anew.
     """
     if not TABLES[name].replaced_by:
-        return int(patiently(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
+        with warehouse.committing(name):
+            return int(patiently(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
     plan = joining(warehouse, name)
     if plan.files:
         gone = {file.path: file.size for file in plan.files}

@@ -13,14 +13,14 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Field, Schema, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from jobs import JobError
 from jobs.faults import Damaged, meaning
-from jobs.warehouse.data_files import DataFile
+from jobs.warehouse.data_files import DataFile, written
 from jobs.warehouse.patience import patiently
 from jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
 from schemas import TABLES, Table
@@ -277,20 +277,20 @@ class Warehouse:
         """Let the warehouse say its form, once all tables have it."""
         if self.form() != FORM:
             alter = self.opened("runs").alter
-            patiently(lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False))
-            self.changed("runs")
+            with self.committing("runs"):
+                patiently(lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False))
 
     def _make(self, table: Table) -> None:
-        DeltaTable.create(
-            self.location(table.name),
-            delta_schema(table),
-            mode="ignore" if self.version(table.name) is None else "overwrite",
-            partition_by=list(table.partitioned_by),
-            name=table.name,
-            description=table.comment,
-            configuration=retention(KEEP_DAYS),
-        )
-        self.changed(table.name)
+        with self.committing(table.name):
+            DeltaTable.create(
+                self.location(table.name),
+                delta_schema(table),
+                mode="ignore" if self.version(table.name) is None else "overwrite",
+                partition_by=list(table.partitioned_by),
+                name=table.name,
+                description=table.comment,
+                configuration=retention(KEEP_DAYS),
+            )
 
     def shaped_alike(self, table: Table) -> bool:
         """Whether a table that is made anew from the events, as nights do, has the partitions that it has today.
@@ -311,8 +311,8 @@ class Warehouse:
             if field.name not in there
         ]
         if missing:
-            patiently(lambda: here.alter.add_columns(missing))
-            self.changed(table.name)
+            with self.committing(table.name):
+                patiently(lambda: here.alter.add_columns(missing))
 
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""
@@ -365,7 +365,7 @@ class Warehouse:
     ) -> None:
         opened = self.opened(table, version)
         self.refuse_other_shape(table, opened)
-        try:
+        with self.committing(table):
             patiently(
                 lambda: opened.create_write_transaction(
                     actions,
@@ -376,6 +376,12 @@ class Warehouse:
                     commit_properties=CommitProperties(custom_metadata={NOTE: note}, max_commit_retries=0),
                 )
             )
+
+    @contextmanager
+    def committing(self, table: str) -> Iterator[None]:
+        """Raise :class:`JobError` where a commit to a table has lost against that of another job."""
+        try:
+            yield
         except CommitFailedError as error:
             raise JobError(
                 f"another job has written to {self.location(table)} since this one began: run it again"
@@ -401,14 +407,25 @@ class Warehouse:
     def append(self, rows: Sequence[Mapping[str, Any]], table: str) -> None:
         """Add a few rows, without Spark, and the columns that the table of an older release lacks.
 
-        Raises :class:`JobError` where nothing can be written.
+        Others may add rows meanwhile. Raises :class:`JobError` where nothing can be written. Delta's own writer of rows
+        would tell of a store that refuses them by a panic besides.
         """
         self.refuse_unwritable()
-        if self.version(table) is not None:
-            self.add_missing_columns(TABLES[table])
+        if self.version(table) is None:
+            patiently(partial(self._make, TABLES[table]))
+        self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
-        patiently(lambda: write_deltalake(self.location(table), shaped, mode="append"))
-        self.changed(table)
+        files = patiently(lambda: written(((table, batch) for batch in shaped.to_batches()), self.root))
+        opened = self.opened(table)
+        with self.committing(table):
+            patiently(
+                lambda: opened.create_write_transaction(
+                    added(files, table),
+                    mode="append",
+                    schema=opened.schema(),
+                    partition_by=list(TABLES[table].partitioned_by),
+                )
+            )
 
 
 def added(files: Iterable[DataFile], table: str) -> list[AddAction | RemoveAction]:

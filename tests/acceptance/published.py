@@ -1,9 +1,10 @@
 """The published tables as any Delta reader sees them: the newest row of ``gold/runs`` names the versions."""
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
 
+from schemas.findings import OF_RUNS
+
 if TYPE_CHECKING:
     from jobs.engines.spark_engine import SparkEngine
 
 Row = dict[str, Any]
+
+OF_THE_RUN = {"runs", "validations", "landed_files"}
+"""Tables that tell of one run, and of when files were made."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,12 @@ class Warehouse:
     def newest(self, table: str) -> list[Row]:
         """All rows of a table as it is now, published or not."""
         return self._rows(table)
+
+
+def ordered(rows: Iterable[Row]) -> list[str]:
+    """Rows as texts in an order of their own, without what they say of runs: two nights of the same logs are alike."""
+    of_logs = ({name: value for name, value in row.items() if name not in OF_RUNS} for row in rows)
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in of_logs)
 
 
 def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:

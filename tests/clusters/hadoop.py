@@ -28,8 +28,8 @@ log4j.appender.all.layout=org.apache.log4j.PatternLayout
 log4j.appender.all.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n
 """
 
-NODE_MEGABYTES = 12 << 10
-"""What a NodeManager lends: as much as the profile asks for; the machine need not have it."""
+NODE_MEGABYTES = 10 << 10
+"""What a NodeManager lends: room for one container of the profile; the machine need not have it."""
 
 
 @dataclass
@@ -42,18 +42,18 @@ class Hadoop:
     nodemanagers: list[Daemon] = field(default_factory=list)
     others: list[Daemon] = field(default_factory=list)
 
-    def start(self, nodes: int = 2) -> None:
+    def start(self, datanodes: int, nodemanagers: int) -> None:
         """Start everything, and wait until all nodes are there."""
         client = self.folder("client", {}, {})
         subprocess.run(self._java(client, NAMENODE, "-format", "-nonInteractive"), check=True, capture_output=True)
         self.others.append(self._daemon("client", NAMENODE, "namenode"))
-        for number in range(nodes):
+        for number in range(datanodes):
             self._start_datanode(number)
         self.others.append(self._daemon("client", RESOURCEMANAGER, "resourcemanager"))
-        for number in range(nodes):
+        for number in range(nodemanagers):
             self._start_nodemanager(number)
-        self.others[0].wait_for(lambda: self.live_datanodes() == nodes)
-        self.others[1].wait_for(lambda: len(self.live_nodemanagers()) == nodes)
+        self.others[0].wait_for(lambda: self.live_datanodes() == datanodes)
+        self.others[1].wait_for(lambda: len(self.live_nodemanagers()) == nodemanagers)
 
     def stop(self) -> None:
         """End everything, and the containers with it."""

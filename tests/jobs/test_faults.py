@@ -100,6 +100,17 @@ def test_the_machine_is_told_from_the_pipeline(text: str, says: str) -> None:
     assert meaning(JobError("there is no cluster c1")) is None
 
 
+def test_who_was_refused_what_is_told_with_the_refusal() -> None:
+    """As Delta's writer gives what the NameNode said: cut at each colon, and Java's stack trace behind it."""
+    arrow = "\n          \x1b[31m↳\x1b[0m "
+    denied = 'user=reader, access=WRITE, inode="/w":lander:supergroup:drwxr-xr-x\n\tat a.b.C.d(C.java:661)\n'
+    error = OSError(arrow.join(["Generic HdfsObjectStore error", "RPC error", "a.b.C Permission denied", denied]))
+    assert str(meaning(error)).endswith(
+        '(Generic HdfsObjectStore error: RPC error: a.b.C Permission denied: user=reader, access=WRITE, inode="/w"'
+        ":lander:supergroup:drwxr-xr-x)"
+    )
+
+
 def test_of_java_the_last_cause_is_told() -> None:
     text = "An error occurred while calling o1.\n: a.B: x\n\tat c\nCaused by: java.io.EOFException: cut off\n\tat d\n"
     assert readable(RuntimeError(text)) == "java.io.EOFException: cut off"

@@ -16,8 +16,7 @@ import pyspark
 import pytest
 
 from jobs.engines.spark_engine import LITTLE_SETTING
-from schemas.findings import OF_RUNS
-from tests.acceptance.published import Warehouse, replay_in
+from tests.acceptance.published import Warehouse, ordered, replay_in
 from tests.conftest import Landing
 from tests.daemons import Daemon, free_ports, started, wait_until
 
@@ -124,12 +123,6 @@ def packed(folder: Path) -> Path:
                 if file.suffix in {".py", ".css"}:
                     archive.write(file, file.relative_to(ROOT))
     return path
-
-
-def ordered(rows: list[dict[str, Any]]) -> list[str]:
-    """Rows as texts in an order of their own, without what they say of runs."""
-    of_logs = ({name: value for name, value in row.items() if name not in OF_RUNS} for row in rows)
-    return sorted(json.dumps(row, default=str, sort_keys=True) for row in of_logs)
 
 
 def bare_environment() -> dict[str, str]:

@@ -12,7 +12,6 @@ import pytest
 from deltalake.table import DeltaTable, TableAlterer, TableOptimizer
 
 import jobs.publishing.held_back
-import jobs.warehouse.warehouse
 from jobs.engines.local_engine import LocalEngine
 from jobs.upkeep import upkeep
 from jobs.warehouse.warehouse import Warehouse
@@ -29,7 +28,6 @@ WRITERS: tuple[tuple[Any, str], ...] = (
     (TableAlterer, "add_columns"),
     (TableAlterer, "set_table_properties"),
     (TableOptimizer, "compact"),
-    (jobs.warehouse.warehouse, "write_deltalake"),
     (jobs.publishing.held_back, "write_deltalake"),
 )
 """All that writes to Delta's logs, or removes files."""

@@ -8,6 +8,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 from deltalake.table import TableAlterer, TableOptimizer
 
+from jobs import JobError
 from jobs.landing.privacy_mark import marks, remember_privacy
 from jobs.publishing.held_back import hold_back
 from jobs.warehouse import patience
@@ -60,7 +61,7 @@ def test_what_is_refused_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> 
         (TableAlterer, "set_table_properties", Warehouse.create),
         (TableAlterer, "set_table_properties", lambda tables: remember_privacy(tables, None)),
         (TableAlterer, "set_table_properties", lambda tables: retain(tables, "terms", KEEP_DAYS + 1)),
-        (TableOptimizer, "compact", lambda tables: tidy(tables, "terms", [], False, 0)),
+        (TableOptimizer, "compact", lambda tables: tidy(tables, "events", [], False, 0)),
         (DeltaTable, "delete", lambda tables: hold_back(tables, ["payments"], "a run")),
     ],
     ids=["create", "remember_privacy", "retain", "tidy", "hold_back"],
@@ -77,3 +78,20 @@ def test_every_commit_is_patient(
     assert write.waited[:2] == [*WAITS[:2]]
     assert tables.form() == FORM
     assert len(marks(tables)) <= 1
+
+
+def test_of_two_that_create_a_warehouse_one_is_told_to_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = Warehouse(str(tmp_path / "w")), Warehouse(str(tmp_path / "w"))
+    taken = TableAlterer.set_table_properties
+
+    def after_the_first(self: TableAlterer, *args: object, **kwargs: object) -> None:
+        monkeypatch.setattr(TableAlterer, "set_table_properties", taken)
+        first.create()
+        taken(self, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TableAlterer, "set_table_properties", after_the_first)
+    with pytest.raises(JobError, match=r"another job has written to .*gold/runs since this one began: run it again"):
+        second.create()
+    second.create()

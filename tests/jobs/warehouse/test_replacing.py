@@ -17,6 +17,7 @@ from jobs.warehouse.replacing import Gone, Piece, anew, kept, lying
 from jobs.warehouse.tidying import join
 from jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse, delta_schema
 from schemas import TABLES
+from tests.jobs.tables import put
 
 TERMS = TABLES["terms"]
 Key = tuple[str, str]
@@ -100,7 +101,7 @@ def test_joined_files_say_again_which_keys_may_be_in_them(
     keys = [(f"c{number}", "g") for number in range(40)]
     for key in keys:
         night(warehouse, {key: 1}, Gone())
-    warehouse.append([dict(zip(TERMS.names, row(("d", "g"), 1), strict=True))], TERMS.name)  # as a cluster held back
+    put(warehouse, TERMS.name, dict(zip(TERMS.names, row(("d", "g"), 1), strict=True)))  # as a cluster held back
     rows, most = stored(warehouse), len(paths(warehouse))
     assert join(warehouse, TERMS.name) == most
     assert stored(warehouse) == rows
