@@ -27,6 +27,7 @@ ELSEWHERE = {
     "export PYSPARK_PYTHON=$PWD/.venv/bin/python SPARK_LOCAL_IP=127.0.0.1": "so do their workers",
     'airflow pools set election_replay 1 "one step at a time"': "tests/airflow_dags, by airflow_dags/environment.sh",
     "make airflow-up": "tests/airflow_dags: the same command with its scheduler",
+    "election-replay forget --warehouse warehouse --cluster payments": "tests/jobs/test_forgetting.py erases a cluster",
     **dict.fromkeys(
         (
             "election-replay dashboard --warehouse warehouse",
