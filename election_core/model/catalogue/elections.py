@@ -74,7 +74,6 @@ ELECTIONS: tuple[Rule, ...] = (
             "was put into the wrong folder."
         ),
         judged_by=(
-            "judge.coverage",
             "protocols.raft_family.rules",
             "protocols.zab.rules",
         ),
