@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import tomllib
 from collections import Counter
@@ -149,7 +150,7 @@ def section(guarantee: Guarantee, shown: Shown, caught: dict[Mutation, bool]) ->
     lines = [
         f"## {guarantee.name}",
         "",
-        guarantee.says,
+        wrapped(guarantee.says),
         "",
         "Shown by: " + (f"{figures}; " if figures else "") + f"{counts}.",
         "",
@@ -158,13 +159,21 @@ def section(guarantee: Guarantee, shown: Shown, caught: dict[Mutation, bool]) ->
         "Broken on purpose:",
         "",
         *(
-            f"- {mutation.breaks} `{mutation.file}`: "
-            + (f"**caught** by `{mutation.caught_by}`." if was_caught else f"NOT CAUGHT by `{mutation.caught_by}`.")
+            wrapped(
+                f"- {mutation.breaks} `{mutation.file}`: {'**caught**' if was_caught else 'NOT CAUGHT'} by "
+                f"`{mutation.caught_by}`.",
+                "  ",
+            )
             for mutation, was_caught in caught.items()
         ),
         "",
     ]
     return "\n".join(lines)
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """A paragraph or an item of a list, in lines of the page's width."""
+    return textwrap.fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def write(guarantee: Guarantee, text: str) -> None:
