@@ -5,6 +5,7 @@ that is kept names them: :mod:`jobs.upkeep` removes those, as it removes all fil
 """
 
 import sys
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +15,7 @@ from jobs import JobError
 from jobs.publishing.held_back import quoted
 from jobs.publishing.runs import publish_again
 from jobs.upkeep import NEWEST_ONLY
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 
@@ -43,8 +45,8 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
         return found
     warehouse.refuse_unwritable()
     for name in found:
-        warehouse.opened(name).delete(f"cluster = {quoted(cluster)}")
-        warehouse.changed(name)
+        with warehouse.committing(name):
+            patiently(partial(warehouse.opened(name).delete, f"cluster = {quoted(cluster)}"))
     forget_held(warehouse, cluster)
     publish_again(warehouse, warehouse.last_run() | {"held": held_without(published, cluster)}, versions)
     return found
@@ -66,7 +68,8 @@ def forget_held(warehouse: Warehouse, cluster: str) -> None:
     if any(cluster in (row["held"] or ()) for row in rows):
         kept = [row | {"held": held_without(row, cluster)} for row in rows]
         shaped = pa.Table.from_pylist(kept, TABLES["runs"].arrow_schema())
-        write_deltalake(warehouse.location("runs"), shaped, mode="overwrite")
+        with warehouse.committing("runs"):
+            patiently(lambda: write_deltalake(warehouse.location("runs"), shaped, mode="overwrite"))
 
 
 if __name__ == "__main__":

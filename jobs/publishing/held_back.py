@@ -27,8 +27,8 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
             before = warehouse.dataset(name, versions[name])
             rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
             if rows.num_rows:
-                patiently(partial(write_deltalake, location, rows, mode="append", commit_properties=note))
-        warehouse.changed(name)
+                with warehouse.committing(name):
+                    patiently(partial(write_deltalake, location, rows, mode="append", commit_properties=note))
 
 
 def quoted(text: str) -> str:

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import write_deltalake
 
+from jobs.warehouse.patience import patiently
 from jobs.warehouse.warehouse import Warehouse
 from schemas import TABLES
 
@@ -54,8 +55,8 @@ def forget_lines(warehouse: Warehouse, last: int) -> None:
         batches = (batch.select(schema.names).cast(schema) for batch in kept.to_arrow_reader(BATCH_ROWS))
         rows = pa.RecordBatchReader.from_batches(schema, batches)
         where = f"batch > {since} AND batch <= {last}"
-        write_deltalake(warehouse.location(LINES), rows, mode="overwrite", predicate=where)
-    warehouse.changed(LINES)
-    warehouse.opened(REJECTED).delete(f"batch <= {last}")
-    warehouse.changed(REJECTED)
+        with warehouse.committing(LINES):
+            write_deltalake(warehouse.location(LINES), rows, mode="overwrite", predicate=where)
+    with warehouse.committing(REJECTED):
+        patiently(lambda: warehouse.opened(REJECTED).delete(f"batch <= {last}"))
     warehouse.note_forgotten(last)
