@@ -23,6 +23,7 @@ import polars as pl
 
 from election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
 from election_core.dialects.rocketmq import metadata as rocketmq_metadata
+from election_core.dialects.torn import parse_record
 from election_core.model.events import Event
 from jobs.landing.blocks import LINE_BYTES, Block
 from jobs.landing.lines import Indices, Seen, lines_of, marked
@@ -346,7 +347,7 @@ class Evidence:
 
     def _parse(self, line_no: int, text: str, continuation: tuple[str, ...], dialect: Dialect) -> Event | None:
         zone = self._reading(line_no)
-        event = dialect.parse(Record(text, continuation, self.place.stream, zone.offset_minutes))
+        event = parse_record(dialect, Record(text, continuation, self.place.stream, zone.offset_minutes))
         if event is None or not (zone.doubt_minutes or not zone.exists):
             return event
         if not zone.exists:

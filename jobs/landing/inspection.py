@@ -15,6 +15,7 @@ import polars as pl
 
 from election_core.dialects import KINDS, Dialect, Record, Unparsable, speaker_of
 from election_core.dialects.streams import stream_at, stream_of
+from election_core.dialects.torn import parse_record
 from election_core.envelopes import Inner, Reader, Refused, chain_text
 from election_core.model.events import Event
 from jobs import JobError
@@ -242,7 +243,7 @@ def _seen(
         return Seen(number, text, None, None)
     zone = dialect.utc_offset_minutes if utc_offset_minutes is None else utc_offset_minutes
     try:
-        return Seen(number, text, dialect.parse(Record(text, tuple(more), stream, zone)), None)
+        return Seen(number, text, parse_record(dialect, Record(text, tuple(more), stream, zone)), None)
     except Unparsable as error:
         return Seen(number, text, None, str(error))
 

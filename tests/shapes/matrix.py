@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -201,10 +202,20 @@ def each(write: Callable[[str], str]) -> Callable[[bytes], bytes]:
     return lambda data: text_of(map(write, data.decode().splitlines()))
 
 
+def torn(data: bytes) -> bytes:
+    """In front of every fifth line, and on it, stands the beginning of the line before, whose writer died."""
+    lines = data.decode().splitlines()
+    return text_of(
+        before[: len(before) // 2] + line if number % 5 == 0 and not line.startswith(("\t", " ")) else line
+        for number, (before, line) in enumerate(pairwise(["", *lines]))
+    )
+
+
 def changes() -> Iterator[Shape]:
     yield changed("bytes of zero (`copytruncate`)", lambda data: bytes(100_000) + data)
     yield changed("a mark of the byte order", lambda data: b"\xef\xbb\xbf" + data)
     yield changed("a line of 300,000 characters", lambda data: b"x" * 300_000 + b"\n" + data)
+    yield changed("torn lines, behind which the next ones stand", torn)
     yield changed("from then on CRI", each(lambda line: f"2026-03-01T10:00:00.123Z stdout F {line}"))
     yield changed("from then on strings of JSON", each(json.dumps))
     yield changed(

@@ -1,0 +1,76 @@
+"""Lines with a record behind a torn one: its writer died, or its disk was full, before it wrote the line feed.
+
+What was written next stands on the same line. Nothing else puts the beginning of a record into the middle of a line.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from election_core.dialects.dialect import Dialect, Record, Unparsable
+from election_core.model.events import Event
+
+_STAMP = re.compile(r"(\[|raft|[A-Z]+: )?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
+"""A date and what layouts write in front of it; a record begins there only if the dialect says so."""
+
+_LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN|ERROR|FATAL")
+
+
+def parse_record(dialect: Dialect, record: Record) -> Event | None:
+    """The event that ``record`` is, or the one that its first line holds behind a torn record; ``None`` for none.
+
+    Raises :class:`Unparsable` for a known text gone wrong, and for two events on one line, which stands for one.
+    """
+    parts = records_in(record.text, dialect)
+    before = [_torn(dialect, record._replace(text=part, continuation=())) for part in parts[:-1]]
+    last = dialect.parse(record._replace(text=parts[-1]))  # a stack trace belongs to what ends the line
+    found = [event for event in (*before, last) if event is not None]
+    if len(found) > 1:
+        kinds = ", ".join(event.kind for event in found)
+        raise Unparsable(f"{len(found)} records on one line, no line feed stands between them: {kinds}")
+    return found[0] if found else None
+
+
+def _torn(dialect: Dialect, record: Record) -> Event | None:
+    """What a record says that something else follows on its line: it may be whole, and makes no sense if it is not."""
+    try:
+        return dialect.parse(record)
+    except Unparsable:
+        return None
+
+
+def records_in(text: str, dialect: Dialect) -> list[str]:
+    """The records on a line that begins one, in their order: mostly the line itself."""
+    places = _in_json(text) if text.startswith("{") else _in_text(text, dialect)
+    return [text[begin:end] for begin, end in zip(places, [*places[1:], len(text)], strict=True)]
+
+
+def _in_json(text: str) -> list[int]:
+    """Where the objects on a line begin, which all have the same first key; one that is whole may hold others."""
+    first, colon, _ = text.partition('":')
+    places = [found.start() for found in re.finditer(re.escape(first + colon), text)] or [0]
+    if len(places) > 1:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            return places
+    return [0]
+
+
+def _in_text(text: str, dialect: Dialect) -> list[int]:
+    begins = _begins(dialect.record_start)
+    itself = begins(text)
+    places = [0]
+    for stamp in _STAMP.finditer(text, itself.end() if itself else 0):
+        for place in (stamp.start(), stamp.end(1))[: 1 + bool(stamp[1])]:
+            found = begins(text[place:])
+            if found and (not dialect.in_layout or _LEVEL.search(found.group())):  # else a message may tell of a time
+                places.append(place)
+                break
+    return places
+
+
+@lru_cache(maxsize=64)
+def _begins(record_start: str) -> Callable[[str], re.Match[str] | None]:
+    return re.compile(record_start).match
