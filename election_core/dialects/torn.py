@@ -14,6 +14,9 @@ from election_core.model.events import Event
 _STAMP = re.compile(r"(\[|raft|[A-Z]+: )?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
 """A date and what layouts write in front of it; a record begins there only if the dialect says so."""
 
+LONGEST_BEGINNING = 400
+"""Characters in which a dialect says whether a record begins: a line of nothing but dates is looked through once."""
+
 _LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN|ERROR|FATAL")
 
 
@@ -64,7 +67,7 @@ def _in_text(text: str, dialect: Dialect) -> list[int]:
     places = [0]
     for stamp in _STAMP.finditer(text, itself.end() if itself else 0):
         for place in (stamp.start(), stamp.end(1))[: 1 + bool(stamp[1])]:
-            found = begins(text[place:])
+            found = begins(text[place : place + LONGEST_BEGINNING])
             if found and (not dialect.in_layout or _LEVEL.search(found.group())):  # else a message may tell of a time
                 places.append(place)
                 break
