@@ -21,11 +21,11 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 from benchmarks.in_process import judged
 from election_core.model.rows import Finding
+from jobs.showing.markdown import prose
 
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 HEADING = "## Outages that real writers saw"
@@ -183,7 +183,7 @@ def unexplained(explanations: Iterable[Explanation]) -> Iterator[str]:
         if not one.explained:
             why = UNEXPLAINED.get((one.outage.run, begin), "the reason is not known")
             words = f"Not explained, `{one.outage.run}` from {begin}: {why}."
-            yield from wrap(words, 118, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+            yield from prose(words, mark="- ")
 
 
 def _length(finding: Finding) -> str:

@@ -1,7 +1,5 @@
 """What is forgotten is gone, and nothing else: findings keep their lines, and are judged anew as before."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,13 +23,6 @@ from tests.jobs.nights import GOLD, content
 from tests.jobs.replaying.test_sightings import deliver, night
 
 KILLED = "rocketmq-dledger/kill-leader-533"
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[LocalEngine]:
-    """This machine."""
-    with closing(LocalEngine(cores=1)) as engine:
-        yield engine
 
 
 @pytest.fixture

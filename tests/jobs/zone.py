@@ -73,3 +73,13 @@ def leads(second: int, term: int = 1, node: str = "n1") -> str:
 def noise(second: int) -> str:
     """A line of no interest."""
     return line(second, "nothing worth telling", "main")
+
+
+def election(second: int, term: int, winner: str = "n1") -> str:
+    """The log of a node around an election that it wins."""
+    return (
+        line(second, f"[{winner}] [ChangeRoleToCandidate] from term: {term - 1} and currTerm: {term - 1}")
+        + noise(second + 1)
+        + leads(second + 2, term, winner)
+        + noise(second + 3)
+    )

@@ -4,7 +4,7 @@ the next night makes it good."""
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from jobs.engines.local_engine import LocalEngine
 from jobs.upkeep import upkeep
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, night
-from tests.jobs.zone import Zone, leads, line, noise
+from tests.jobs.zone import Zone, election
 
 pytestmark = pytest.mark.slow
 
@@ -66,23 +66,10 @@ def killed_before(last: int | None) -> Iterator[Writes]:
         yield writes
 
 
-@pytest.fixture(scope="module")
-def local() -> Iterator[LocalEngine]:
-    with closing(LocalEngine(cores=1)) as engine:
-        yield engine
-
-
 def whole_night(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> None:
     """A night and its upkeep, which keeps nothing that it need not keep."""
     night(engine, zone, warehouse)
     upkeep(warehouse, keep_days=0, grace_hours=0)
-
-
-def election(second: int, term: int) -> str:
-    """The log of a node around an election that it wins."""
-    return line(second, f"[n1] [ChangeRoleToCandidate] from term: {term - 1} and currTerm: {term - 1}") + (
-        noise(second + 1) + leads(second + 2, term) + noise(second + 3)
-    )
 
 
 def test_a_kill_before_any_commit_is_made_good(

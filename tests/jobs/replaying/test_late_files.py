@@ -1,8 +1,6 @@
 """Files of one log that come in any order, night by night, through landing, plan, fold and judge."""
 
 import random
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,12 +12,6 @@ from tests.jobs.replaying.test_checkpoints import restless, rolled
 from tests.jobs.zone import Zone
 
 NIGHTS = 4
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[LocalEngine]:
-    with closing(LocalEngine(cores=1)) as engine:
-        yield engine
 
 
 @pytest.mark.parametrize("seed", range(4))

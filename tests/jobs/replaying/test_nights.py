@@ -16,19 +16,9 @@ from jobs.replaying.selection import Selection
 from jobs.replaying.work import Work
 from jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, land_only, night
-from tests.jobs.zone import Zone, leads, line, noise
+from tests.jobs.zone import Zone, election, leads
 
 pytestmark = pytest.mark.slow
-
-
-def election(second: int, term: int, winner: str = "n1") -> str:
-    """The log of a node around an election that it wins."""
-    return (
-        line(second, f"[{winner}] [ChangeRoleToCandidate] from term: {term - 1} and currTerm: {term - 1}")
-        + noise(second + 1)
-        + leads(second + 2, term, winner)
-        + noise(second + 3)
-    )
 
 
 @pytest.fixture

@@ -1,12 +1,9 @@
 """A warehouse of an older release under this one: it is read as it is, and the next night makes of it what is new."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 from deltalake import write_deltalake
 
 from jobs.engines.local_engine import LocalEngine
@@ -29,13 +26,6 @@ NEWER = {
     "runs": ["held", "settings"],
 }
 """Columns that the older release did not know."""
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[LocalEngine]:
-    """This machine."""
-    with closing(LocalEngine(cores=1)) as engine:
-        yield engine
 
 
 def night(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> None:

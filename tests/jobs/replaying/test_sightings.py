@@ -1,8 +1,6 @@
 """Which run found a finding first, night by night, by either engine."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +22,6 @@ if TYPE_CHECKING:
     from jobs.engines.spark_engine import SparkEngine
 
 SEEN = "finding_id, cluster, first_seen_run, first_seen_at, last_seen_at"
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[LocalEngine]:
-    """This machine."""
-    with closing(LocalEngine(cores=1)) as engine:
-        yield engine
 
 
 def deliver(corpora: Path, run: str, zone: Path, cluster: str) -> None:
