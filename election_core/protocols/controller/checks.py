@@ -84,13 +84,19 @@ def set_wanted(event: FoldEvent, caught: FoldEvent) -> Verdict | None:
     return either(RuleId.REPLICATION_RULE, caught.peer in event.members)
 
 
-def epoch_refused(event: FoldEvent) -> Verdict | None:
-    """An epoch is left out only if it, or its start, is not beyond the last one (``EpochFileCache#appendEntry``)."""
+def epoch_refused(event: FoldEvent, cut_away: EpochEntries) -> Verdict | None:
+    """An epoch is left out only if it, or its start, is not beyond the last one (``EpochFileCache#appendEntry``).
+
+    The last one must be a part of the log: with a cut, what it cut away leaves the record too
+    (``AutoSwitchHAClient#doTruncate``). In 5.5.0 it stays there, and the log goes on under the wrong epoch.
+    """
     entries = event.epoch_entries
     if not entries or event.max_term is None or event.start_offset is None:
         return None
     epoch, start, _ = entries[0]
-    return either(RuleId.REPLICATION_RULE, not is_beyond(epoch, start, event.max_term, event.start_offset))
+    beyond = is_beyond(epoch, start, event.max_term, event.start_offset)
+    of_the_cut = any((known, begun) == (event.max_term, event.start_offset) for known, begun, _ in cut_away)
+    return either(RuleId.REPLICATION_RULE, not beyond and not of_the_cut)
 
 
 def cut_point(event: FoldEvent, master: EpochEntries | None, replica: EpochEntries | None) -> Verdict:

@@ -332,7 +332,8 @@ _BROKEN = {
     "HA_CAUGHT_UP": "Master {name} called slave {peer} caught up at {end}, below its confirm offset or the start "
     "{start} of its epoch",
     "HA_SSS_WANTED": "Master {name} wanted a SyncStateSet without the slave that it had just called caught up",
-    "EPOCH_APPEND_ERR": "{name} left epoch {term} out of its epochs, although it is beyond the last one",
+    "EPOCH_APPEND_ERR": "{name} left epoch {term} out of its record of epochs, although it is beyond the last one, or "
+    "the last one had been cut off its log",
     "HA_CLIENT_CUT_AT": "{name} parts its log from its master's at {start}, which is not where their epochs part",
     "HA_MASTER_STALE": "{name} refused the role of master of epoch {term}, although its store knows no later one",
     "HA_SLAVE_STALE": "{name} refused the role of slave in epoch {term}, although its store knows no later one",

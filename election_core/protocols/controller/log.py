@@ -45,6 +45,9 @@ PROTOCOL = "controller"
 ACKNOWLEDGING = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas", "asyncLearner")
 """What says how many replicas must have a message before it is acknowledged (``CommitLog#needHandleHA``)."""
 
+COPIES = "TRANSFER"
+"""The state of a slave's connection in which it copies its master's log (``HAConnectionState``)."""
+
 _MASTER_ROLES = frozenset({"SYNC_MASTER", "ASYNC_MASTER", "MASTER"})
 
 
@@ -93,6 +96,8 @@ class BrokerLog:
     _own_epochs: EpochEntries | None = None
     _local_end: FoldEvent | None = None
     _common: FoldEvent | None = None
+    _cut_away: EpochEntries = ()
+    """Epochs of its own record that begin where it last cut its log, or behind that: they are no part of it now."""
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of one of this broker's logs; lines of one stream come in program order."""
@@ -275,7 +280,7 @@ class BrokerLog:
         self._master_epochs, self._own_epochs = event.epoch_entries, None
 
     def _on_local_epochs(self, event: FoldEvent) -> None:
-        self._own_epochs = event.epoch_entries
+        self._own_epochs, self._common = event.epoch_entries, None
         self._local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 
     def _on_common_point(self, event: FoldEvent) -> None:
@@ -293,7 +298,7 @@ class BrokerLog:
             self._caught_up = None
 
     def _on_epoch_refused(self, event: FoldEvent) -> None:
-        self.checked.note(epoch_refused(event), event)
+        self.checked.note(epoch_refused(event, self._cut_away), event)
 
     def _on_epoch_ahead(self, event: FoldEvent) -> None:
         self.checked.note(epoch_ahead(event), event)
@@ -303,7 +308,13 @@ class BrokerLog:
         self.timeouts.append(event)
 
     def _on_no_point(self, event: FoldEvent) -> None:
+        self._local_end = None
         self.following.failed(event)
+
+    def _on_state(self, event: FoldEvent) -> None:
+        """A slave copies on, as it does after a cut that worked; since 5.5.0 no other line says that one did."""
+        if event.value == COPIES:
+            self._on_cut(event)
 
     def _on_cut(self, event: FoldEvent) -> None:
         self.following.ended(event)
@@ -321,6 +332,8 @@ class BrokerLog:
         if local is None or not local.epoch_entries or common is None or common < 0:
             return
         epoch, _, end = local.epoch_entries[-1]
+        if done:
+            self._cut_away = tuple(entry for entry in local.epoch_entries if entry[1] >= common)
         if end is not None:
             evidence = (local.event_id, event.event_id)
             self.cuts.append(Cut(event.at, event.by, end, common, epoch, done, evidence))
@@ -351,6 +364,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "HA_CLIENT_CUT_AT": BrokerLog._on_common_point,
     "HA_CLIENT_NO_POINT": BrokerLog._on_no_point,
     "HA_CLIENT_CUT": BrokerLog._on_cut,
+    "HA_STATE": BrokerLog._on_state,
     "HA_CLIENT_CUT_ERR": BrokerLog._on_cut_failed,
 }
 

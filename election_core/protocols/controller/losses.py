@@ -25,8 +25,25 @@ def cuts_of(group: Group, source: str, after: Moment) -> list[LogCut]:
     return [
         cut
         for cut in group.of(LogCut)
-        if cut.source_node == source and _cut_off(cut) > 0 and group.clocks.elapsed(after, since(cut))[1] > 0
+        if cut.source_node == source
+        and _cut_off(cut) > 0
+        and not _parted_wrongly(group, cut)
+        and group.clocks.elapsed(after, since(cut))[1] > 0
     ]
+
+
+def _parted_wrongly(group: Group, cut: LogCut) -> bool:
+    """Whether a log was cut where a record of epochs had gone wrong: what was cut off may be what the master has.
+
+    Logs are compared by their records of epochs. One that left an epoch out calls what it copied of it by an older
+    epoch, from the start of that one on, and parts there from a log that has the same.
+    """
+    return any(
+        fact.line == "EPOCH_APPEND_ERR"
+        and fact.start_offset == cut.cut_to
+        and group.clocks.elapsed(since(fact), since(cut))[1] > 0
+        for fact in group.of(ControllerRuleBroken)
+    )
 
 
 def _cut_off(cut: LogCut) -> int:
@@ -213,6 +230,13 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
         if implied is not None and implied.severity == INFO and severity != INFO:
             implied = None  # what is an alarm itself does not hide behind what is none
         done = "cut them off" if cut.done else "could not cut them off"
+        whose = " that the new master never had"
+        if unclear := _parted_wrongly(group, cut):
+            severity, whose = WARNING, ""
+            whether = (
+                "How many of them the new master never had is not in the logs: the record of epochs by which both "
+                "were compared was wrong from there on."
+            )
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             (cut.source_node, cut.since_event),
@@ -223,10 +247,10 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
             start_time=cut.since,
             end_time=cut.since,
             summary=f"{led[-1].name}, master of epoch {led[-1].term} before, held {lost} bytes of "
-            f"messages ({cut.cut_to} to {cut.log_end}) that the new master never had, and {done}. {whether}",
+            f"messages ({cut.cut_to} to {cut.log_end}){whose}, and {done}. {whether}",
             evidence=cut.evidence,
             implied_by=implied.finding_id if implied else None,
-            bytes_lost=lost,
+            bytes_lost=None if unclear else lost,
             offset_before=cut.log_end,
             offset_after=cut.cut_to,
         )

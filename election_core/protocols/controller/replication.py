@@ -20,6 +20,10 @@ STUCK = "replication_stuck"
 """Why a slave is no follower."""
 
 
+_COPIES_ON = frozenset({"HA_CLIENT_CUT", "HA_STATE"})
+"""Lines that end a try with a slave that copies on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tries:
     """Tries of one life that found no way to go on; ``until`` is the line that ended them, if one did."""
@@ -84,6 +88,6 @@ class Replication:
             lost = replace(follows, at=begin.at, by=begin.by, role=UNKNOWN, leader=None)
             apart.append(replace(lost, event_id=begin.event_id, cause=STUCK))
             until = tries.until
-            if until is not None and until.kind == "HA_CLIENT_CUT":
+            if until is not None and until.kind in _COPIES_ON:
                 apart.append(replace(follows, at=until.at, by=until.by, event_id=until.event_id, cause="told"))
         return sorted(apart, key=lambda step: step.at)
