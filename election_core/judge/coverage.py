@@ -57,7 +57,7 @@ def summed(group: Group, verdicts: Iterable[RuleTally]) -> Iterator[RuleCoverage
     reasons: dict[str, set[str]] = {}
     for rule, says, why, count in verdicts:
         tallies.setdefault(rule, Counter())[says] += count
-        if why is not None:
+        if why is not None and says == UNDECIDABLE:
             reasons.setdefault(rule, set()).add(why)
     for rule, tally in sorted(tallies.items()):
         because = "; ".join(sorted(reasons.get(rule, set()))) or None

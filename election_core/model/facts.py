@@ -148,6 +148,30 @@ class Committed(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class LeaderLog(Fact):
+    """The log of ``node`` ended at ``to_index`` when it was first seen as leader of ``term``, or as the candidate that
+    became it (index of an entry)."""
+
+    kind: ClassVar[str] = "LEADER_LOG"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    to_index: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class KnownCommitted(Fact):
+    """``node`` knew in ``term`` that the entries up to ``to_index`` were committed, in that term or earlier (index of
+    an entry; ZooKeeper: a zxid)."""
+
+    kind: ClassVar[str] = "KNOWN_COMMITTED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+    to_index: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Serving(Fact):
     """The process of ``node`` serves clients as leader of ``term`` from here on: what the election began is done."""
 
@@ -347,6 +371,8 @@ SHARED: tuple[type[Fact], ...] = (
     ContactLost,
     QuorumLost,
     Committed,
+    LeaderLog,
+    KnownCommitted,
     Serving,
     MemberAddress,
     VoteGranted,

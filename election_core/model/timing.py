@@ -302,6 +302,11 @@ class Timeout(Enum):
         "ClientConfig.pollNameServerInterval, heartbeatBrokerInterval",
     )
     CONTROLLER_SAME_MOMENT = Entry(2_000, "Ends of roles at two brokers that are this close are one change.")
+    CONTROLLER_FEW_COPIES = Entry(
+        60_000,
+        "A slave that lives and copies joins the SyncStateSet within some seconds; a set that is smaller than the "
+        "living members for so long leaves what is acknowledged with fewer copies than there could be.",
+    )
     CONTROLLER_ONE_CHECK = Entry(1_000, "Lines of one check of a SyncStateSet, on one thread, are this close together.")
     IDENTITY_FOR_GOOD = Entry(
         10_000,

@@ -111,6 +111,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         name=raft.PROTOCOL,
         folds=(
             Fold(jraft_log.JraftLog, jraft_log.KINDS, each_stream),
+            Fold(jraft_log.JraftLibraryLog, jraft_log.LIBRARY_KINDS, each_stream),
             Fold(raft_log.RaftLog, raft_log.KINDS, each_stream),
         ),
         facts=raft_facts.KINDS,

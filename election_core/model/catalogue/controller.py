@@ -120,6 +120,18 @@ CONTROLLER: tuple[Rule, ...] = (
         judged_by=("protocols.controller.sets",),
     ),
     Rule(
+        id=RuleId.SYNC_STATE_SET_SMALL,
+        severity="info",
+        meaning=(
+            "For more than a minute the SyncStateSet lacked brokers that lived and had a role: what was acknowledged "
+            "then may be in fewer copies than there could have been, or in one only."
+        ),
+        source="RocketMQ AutoSwitchHAService#maybeExpandInSyncStateSet, GroupTransferService (allAckInSyncStateSet)",
+        needs="the sets that the controllers committed, and the logs of the brokers outside of them",
+        refuted_by="A change of the set whose line was lost, or a broker that was to stay outside (asyncLearner).",
+        judged_by=("protocols.controller.sets",),
+    ),
+    Rule(
         id=RuleId.POSSIBLE_DATA_LOSS,
         severity="warning; info if nobody can have had an acknowledgement",
         meaning=(

@@ -8,19 +8,30 @@ LOSSES: tuple[Rule, ...] = (
         severity="critical",
         meaning=(
             "A log was cut below what had been printed as committed, a leader's log ends below what an earlier term "
-            "had committed, or a member lost entries that it had acknowledged."
+            "or epoch had committed, or a member lost entries that it had acknowledged."
         ),
-        source="Raft section 5.4 (leader completeness); DLedger DLedgerEntryPusher; etcd raft log.go",
-        needs="the commit index in status lines, and the line that cuts or the length of the later leader's log",
+        source=(
+            "Raft section 5.4 (leader completeness); DLedger DLedgerEntryPusher; etcd raft log.go; "
+            "ZooKeeper Leader#waitForNewLeaderAck, LearnerHandler#syncFollower; "
+            "JRaft LogManagerImpl#unsafeTruncateSuffix"
+        ),
+        needs=(
+            "the commit index in status lines or at starts (ZooKeeper: the last zxid of an established leader), and "
+            "the line that cuts or the length of the later leader's log"
+        ),
         proven_by="the indexes are those of the members' own lines",
         refuted_by=(
             "Stores of the whole group that were emptied or restored in between, so that indexes began anew, or a "
             "line of another group."
         ),
         judged_by=(
+            "judge.completeness",
             "protocols.dledger.losses",
+            "protocols.raft.jraft_log",
             "protocols.raft.log",
+            "protocols.raft.losses",
             "protocols.raft.rules",
+            "protocols.zab.losses",
             "protocols.raft_family.rules",
         ),
     ),

@@ -235,6 +235,12 @@ ROCKETMQ_STEPS: tuple[NextSteps, ...] = (
         source=DESIGN,
     ),
     NextSteps(
+        rule=RuleId.SYNC_STATE_SET_SMALL,
+        checks=(_SET, _HA, _NET),
+        do_not="Do not stop the master while its set holds it alone: nobody else is sure to have what it acknowledged.",
+        source=DESIGN,
+    ),
+    NextSteps(
         rule=RuleId.POSSIBLE_DATA_LOSS,
         checks=(
             _LOST,

@@ -61,6 +61,13 @@ ZOOKEEPER_STEPS: tuple[NextSteps, ...] = (
         source=ZAB,
     ),
     of(
+        rule=RuleId.COMMITTED_ENTRY_LOST,
+        checks=(_LOG, _SNAPSHOT, Check("Whether servers sync what they acknowledge (forceSync)", run.ZK_CONF)),
+        do_not="Do not start a server that still holds the lost entries before its data directory is copied: it would "
+        "cut them off.",
+        source=ZAB,
+    ),
+    of(
         rule=RuleId.LEADERLESS,
         checks=(_STATUS, _SERVER, _LINES),
         do_not="Do not restart all servers at once: that ends the election that is under way, and begins another one.",

@@ -12,6 +12,7 @@ from election_core.model.catalogue import CRITICAL, PROVEN, RuleId
 from election_core.model.facts import Fact, TermWentBack
 from election_core.model.rows import Finding, RuleCoverage
 from election_core.protocols.controller import decision_rules
+from election_core.protocols.controller.acknowledgements import only_there, settings_of
 from election_core.protocols.controller.checks import ELECTED
 from election_core.protocols.controller.decision_rules import cleaned
 from election_core.protocols.controller.facts import Decision
@@ -48,7 +49,25 @@ def _went_back(group: Group, decided: list[Decision]) -> bool:
 
 def same_epoch(group: Group) -> list[Finding]:
     """``SPLIT_BRAIN_SAME_TERM``: two masters of one epoch, unless an operator let the epochs begin anew in between."""
-    return [found for found in same_term(group, "epoch") if not _begun_anew(group, found)]
+    return [
+        _with_what_exists_once(group, found) for found in same_term(group, "epoch") if not _begun_anew(group, found)
+    ]
+
+
+def _with_what_exists_once(group: Group, found: Finding) -> Finding:
+    """The finding with a sentence more, where neither of the two logs was compared with another's afterwards."""
+    masters = {tenure.source: tenure for tenure in group.tenures if tenure.term in found.terms}
+    alone = [only_there(group, tenure, tenure.begin) for tenure in masters.values()]
+    if len(alone) < 2 or None in alone:
+        return found
+    names = " and ".join(tenure.name for tenure in masters.values())
+    quoted = (f"{tenure.name} with {settings_of(group, source)}" for source, tenure in masters.items())
+    acknowledged = f" They acknowledged: {'; '.join(quoted)}." if all(map(partial(settings_of, group), masters)) else ""
+    more = (
+        f" The logs of {names} never met again, as far as these logs reach: what each acknowledged alone exists only "
+        f"there.{acknowledged}"
+    )
+    return replace(found, summary=found.summary + more)
 
 
 def _begun_anew(group: Group, found: Finding) -> bool:

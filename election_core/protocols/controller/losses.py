@@ -1,6 +1,6 @@
 """Messages that one master took and another never had: overlaps of masters, unclean elections, logs that were cut."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
@@ -13,10 +13,11 @@ from election_core.model.rows import Finding, RuleCoverage
 from election_core.model.terms import is_larger
 from election_core.model.timing import Timeout
 from election_core.protocols.controller import decision_rules
+from election_core.protocols.controller.acknowledgements import only_there, settings_of, whether_acknowledged
 from election_core.protocols.controller.checks import ELECTED
 from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.epochs import controllers_back
-from election_core.protocols.controller.facts import AckSetting, AllAck, ControllerRuleBroken, Decision
+from election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision
 from election_core.protocols.controller.record import elections_of
 
 
@@ -122,21 +123,13 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
         after = f"; {wrote}, whether before it froze or after it woke up the logs do not say" if cuts else ""
         return INFO, f"its log is silent for {seconds(overlap.asleep)} of it, so it was frozen{after}"
     if overlap.frozen:
-        more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else ""
+        alone = only_there(group, overlap.stale, overlap.newer.begin)
+        more = f"; {wrote}, whether acknowledged the logs do not say" if cuts else f"; {alone}" if alone else ""
         return WARNING, f"it was frozen for {seconds(overlap.asleep)} of it and awake for the rest{more}"
     if overlap.most <= poll + group.timing.us(Timeout.CONTROLLER_LEARNS):
         return INFO, "no longer than the notice of the change may take"
-    if _never_compared(group, overlap):
-        return WARNING, f"the log of {name} never met the other's again: what it took meanwhile exists only there"
-    return WARNING, "whether the stale one took writes meanwhile the logs do not say"
-
-
-def _never_compared(group: Group, overlap: Overlap) -> bool:
-    """Whether the logs do not show that a stale master compared its log with another's after the change."""
-    return not any(
-        cut.source_node == overlap.stale.source and group.clocks.elapsed(overlap.newer.begin, since(cut))[1] > 0
-        for cut in group.of(LogCut)
-    )
+    alone = only_there(group, overlap.stale, overlap.newer.begin)
+    return WARNING, alone or "whether the stale one took writes meanwhile the logs do not say"
 
 
 def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[tuple[Decision, SetVersion]]:
@@ -165,7 +158,7 @@ def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion]) -> Findi
         severity = CRITICAL
         why = (
             f"the log of the former master ended at {cuts[0].log_end} and was cut back to "
-            f"{cuts[0].cut_to}: {lost} bytes of messages are gone"
+            f"{cuts[0].cut_to}: {lost} bytes of messages are gone{_settings_at(group, cuts[0].source_node)}"
         )
     elif _nothing_to_lose(group, fact, before):
         severity, why = WARNING, "nothing was lost: the former master's log held nothing more"
@@ -199,6 +192,11 @@ def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion]) -> Findi
     )
 
 
+def _settings_at(group: Group, source: str) -> str:
+    settings = settings_of(group, source)
+    return f" (it acknowledged with {settings})" if settings else ""
+
+
 def _name_of(group: Group, node: str | None) -> str:
     """A broker as a person finds it: its id and the folder whose logs say it."""
     found = next((tenure.name for tenure in group.tenures if tenure.node == node), None)
@@ -224,9 +222,7 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
         if lost <= 0 or not led:
             continue
         implied = causes.get((cut.since_event, cut.source_node))
-        severity, whether = _whether_acknowledged(
-            _acknowledging(group, cut.source_node), alone=cut.source_node not in bound
-        )
+        severity, whether = whether_acknowledged(group, cut.source_node, alone=cut.source_node not in bound)
         if implied is not None and implied.severity == INFO and severity != INFO:
             implied = None  # what is an alarm itself does not hide behind what is none
         done = "cut them off" if cut.done else "could not cut them off"
@@ -254,35 +250,6 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
             offset_before=cut.log_end,
             offset_after=cut.cut_to,
         )
-
-
-def _whether_acknowledged(printed: Mapping[str, str], *, alone: bool) -> tuple[str, str]:
-    """What follows from the settings that a master's log prints for the messages that it lost.
-
-    With allAckInSyncStateSet a message that the next master does not hold was not acknowledged. Without it one that a
-    frozen master took when it woke up may have been. A number of replicas counts any that are connected, whether they
-    are in the SyncStateSet or not (``GroupTransferService``).
-    """
-    if not alone:
-        return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
-    needed = printed.get("inSyncReplicas", "")
-    if printed.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
-        return WARNING, "Whether they had been acknowledged is not in the logs."
-    settings = f"With allAckInSyncStateSet=false and inSyncReplicas={needed}"
-    if int(needed) <= 1:
-        return WARNING, (
-            f"{settings} it acknowledged messages without waiting for another replica: who had its answers in time "
-            "had acknowledgements of them."
-        )
-    return WARNING, (
-        f"{settings} it waited for {int(needed) - 1} of the connected replicas, whichever: whether they had been "
-        "acknowledged is not in the logs."
-    )
-
-
-def _acknowledging(group: Group, source: str) -> dict[str, str]:
-    """The settings of a broker for acknowledgements, as its configuration dump prints them."""
-    return {fact.name: fact.setting_value for fact in group.of(AckSetting) if fact.source_node == source}
 
 
 def losses_coverage(

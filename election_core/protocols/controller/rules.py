@@ -35,7 +35,7 @@ from election_core.protocols.controller.losses import (
 from election_core.protocols.controller.outages import availability
 from election_core.protocols.controller.record import decisions, named, set_versions
 from election_core.protocols.controller.rows import elections, sync_state_sets, terms
-from election_core.protocols.controller.sets import set_without_master, sets_coverage, stale_sets
+from election_core.protocols.controller.sets import set_without_master, sets_coverage, small_sets, stale_sets
 from election_core.protocols.controller.stuck import stuck_coverage, stuck_replicas
 from election_core.protocols.controller.unrecorded import no_master_recorded
 
@@ -83,6 +83,7 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
     yield from decision_rules.wrong_sets(group, decided, sets)
     yield from decision_rules.broken_lines(group)
     yield from stale_sets(group)
+    yield from small_sets(group, sets)
     yield from no_master_recorded(group, decided)
 
 

@@ -1,18 +1,25 @@
 """SyncStateSets that break a rule, or that a master could not change."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import FOLLOWER, LEADER
+from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, since
+from election_core.judge.group import Group, since, until
 from election_core.judge.wording import between
-from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
+from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding, RuleCoverage
 from election_core.model.timing import Timeout
+from election_core.protocols.controller.acknowledgements import learners
 from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.facts import SetRefused
 from election_core.protocols.controller.tables import ALTER_FAILED
+
+_NO_NEXT_SET = "the next set, or the election before this one, is not in the logs"
+_NO_ELECTION = "the election before this set is not in the logs"
 
 
 def set_without_master(group: Group, sets: list[SetVersion]) -> Iterator[Finding]:
@@ -97,19 +104,89 @@ def refused_in_a_row(group: Group) -> list[list[SetRefused]]:
     return rows
 
 
+def small_sets(group: Group, sets: Sequence[SetVersion]) -> Iterator[Finding]:
+    """``SYNC_STATE_SET_SMALL``: a set that lacked living members for long, until the next one took its place.
+
+    One that stands at the end of the logs is not judged: a change after it may be among lines that were lost.
+    """
+    for version, following in pairwise(sets):
+        if following.epoch != version.epoch + 1 or version.master is None:
+            continue
+        outside = dict(_living_outside(group, version, following))
+        if not outside:
+            continue
+        fact, (least, most) = version.decision, max(outside.values())
+        count = len(version.members)
+        copies = "that one copy" if count == 1 else f"those {count} copies"
+        names = " and ".join(f"{node} ({source})" for node, source in sorted(outside))
+        yield group.finding(
+            RuleId.SYNC_STATE_SET_SMALL,
+            (version.epoch, fact.since // SECOND),
+            severity=INFO,
+            certainty=DEFINITE,
+            nodes=tuple(dict.fromkeys((version.master, *(node for node, _ in sorted(outside))))),
+            terms=(version.master_epoch,) if version.master_epoch is not None else (),
+            start_time=fact.since,
+            end_time=following.decision.since,
+            summary=f"For {between(least, most)} SyncStateSet {version.epoch} was {{{', '.join(version.members)}}}, "
+            f"although {names} lived and had a role: what {version.master} acknowledged meanwhile may be in {copies} "
+            "only.",
+            evidence=[fact.since_event, following.decision.since_event],
+            duration_min_ms=least // 1000,
+            duration_max_ms=most // 1000,
+        )
+
+
+def _living_outside(
+    group: Group, version: SetVersion, following: SetVersion
+) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
+    """The brokers outside of a set that had a role while its master led, and for how long at least and at most.
+
+    One that learns asynchronously stays outside on purpose, and one that has not heard from the controllers since its
+    start is no member yet. A broker is known by the id that its log says.
+    """
+    apart = learners(group)
+    in_force = (since(version.decision), since(following.decision))
+    led = [
+        (tenure.begin, tenure.end)
+        for tenure in group.tenures
+        if (tenure.node, tenure.term) == (version.master, version.master_epoch)
+    ]
+    for role in group.roles:
+        if role.role not in (LEADER, FOLLOWER) or role.node is None or role.node in version.members:
+            continue
+        if role.source_node in apart:
+            continue
+        had_role = (since(role), until(role) or group.end)
+        together = [_together(group, in_force, tenure, had_role) for tenure in led]
+        longest = max(together, default=(0, 0))
+        if longest[0] > group.timing.us(Timeout.CONTROLLER_FEW_COPIES, role.source_node):
+            yield (role.node, role.source_node), longest
+
+
+def _together(group: Group, *spans: tuple[Moment, Moment]) -> tuple[int, int]:
+    """For how long several spans lasted at once, at least and at most, in microseconds."""
+    lasted = [group.clocks.elapsed(begin, end) for begin, _ in spans for _, end in spans]
+    return min(least for least, _ in lasted), min(most for _, most in lasted)
+
+
 def sets_coverage(group: Group, sets: list[SetVersion], found: Iterable[Finding]) -> Iterator[RuleCoverage]:
     """How many sets contain their master, and how many attempts to change one did not last."""
     rules = Counter(finding.rule for finding in found)
+    small = rules[RuleId.SYNC_STATE_SET_SMALL]
     stale, without = rules[RuleId.SYNC_STATE_SET_STALE], rules[RuleId.MASTER_NOT_IN_SYNC_STATE_SET]
     yield coverage(group, RuleId.SYNC_STATE_SET_STALE, len(refused_in_a_row(group)) - stale, stale)
     judged = sum(1 for version in sets if version.master is not None)
+    ended = [version for version, following in pairwise(sets) if following.epoch == version.epoch + 1]
+    closed = sum(1 for version in ended if version.master is not None)
+    yield coverage(group, RuleId.SYNC_STATE_SET_SMALL, closed - small, small, len(sets) - closed, _NO_NEXT_SET)
     yield coverage(
         group,
         RuleId.MASTER_NOT_IN_SYNC_STATE_SET,
         judged - without,
         without,
         len(sets) - judged,
-        "the election before this set is not in the logs",
+        _NO_ELECTION,
     )
 
 

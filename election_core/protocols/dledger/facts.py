@@ -52,17 +52,6 @@ class CommittedCut(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class LeaderLog(Fact):
-    """The log of ``node`` ended at ``to_index`` when it was first seen as leader of ``term`` (index of an entry)."""
-
-    kind: ClassVar[str] = "LEADER_LOG"
-    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("term",)
-
-    term: int
-    to_index: int
-
-
-@dataclass(slots=True, unsafe_hash=True)
 class QueuesCut(Fact):
     """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``; its log
     ends at byte ``log_end`` (null: not printed)."""
@@ -88,7 +77,6 @@ KINDS: tuple[type[Fact], ...] = (
     StrangerMet,
     VotingRuleBroken,
     CommittedCut,
-    LeaderLog,
     QueuesCut,
     BrokerBecameSlave,
 )

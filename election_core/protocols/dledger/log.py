@@ -27,6 +27,7 @@ from election_core.model.facts import (
     Committed,
     Fact,
     LastHeard,
+    LeaderLog,
     LogCut,
     QuorumLost,
     Serving,
@@ -59,7 +60,6 @@ from election_core.protocols.dledger.checks import (
 from election_core.protocols.dledger.facts import (
     BrokerBecameSlave,
     CommittedCut,
-    LeaderLog,
     QueuesCut,
     StrangerMet,
     VotingRuleBroken,

@@ -15,13 +15,14 @@ from collections.abc import Iterator, Sequence
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_core.fold.roles import FOLLOWER
+from election_core.judge.completeness import KnownCommit, LogEnd, lacks
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, Tenure, since
 from election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
-from election_core.model.facts import Committed, LogCut, TermWentBack
+from election_core.model.facts import Committed, LeaderLog, LogCut
 from election_core.model.rows import Finding, RuleCoverage
 from election_core.model.timing import Timeout
-from election_core.protocols.dledger.facts import CommittedCut, LeaderLog, QueuesCut
+from election_core.protocols.dledger.facts import CommittedCut, QueuesCut
 
 STATUS_INTERVAL = Timeout.DLEDGER_STATUS.us
 """A member prints the length of its log so often (``QuorumAckChecker``), so a leader's may follow the cut."""
@@ -109,30 +110,29 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
-    """A leader of a later term whose log ends below what an earlier term had committed.
-
-    Terms that began anew, because the members' stores were emptied, tell nothing of each other.
-    """
-    if any(True for _ in group.of(TermWentBack)):
-        return
-    for led in group.of(LeaderLog):
-        before = [grown for grown in group.of(Committed) if grown.term < led.term and grown.to_index > led.to_index]
-        if not before:
-            continue
-        most = max(before, key=lambda grown: (grown.to_index, grown.term))
-        leader, name = most.node or most.source_node, led.node or led.source_node
+    """A leader of a later term whose log ends below what an earlier term had committed."""
+    leaders = (
+        LogEnd(led.node or led.source_node, led.term, led.to_index, led.since, led.since_event)
+        for led in group.of(LeaderLog)
+    )
+    commits = (
+        KnownCommit(grown.node or grown.source_node, grown.term, grown.to_index, grown.since_event)
+        for grown in group.of(Committed)
+    )
+    for lack in lacks(group, leaders, commits):
+        leader, commit = lack.leader, lack.commit
         yield group.finding(
             RuleId.COMMITTED_ENTRY_LOST,
-            (name, led.term),
+            (leader.node, leader.term),
             severity=CRITICAL,
-            nodes=tuple(dict.fromkeys((name, leader))),
-            terms=(most.term, led.term),
-            start_time=led.since,
-            end_time=led.since,
-            summary=f"{name} led term {led.term} with a log that ends at entry {led.to_index}, although {leader} had "
-            f"committed entries up to {most.to_index} in term {most.term}: {_entries(most.to_index - led.to_index)} "
-            "lost.",
-            evidence=[most.since_event, led.since_event],
+            nodes=tuple(dict.fromkeys((leader.node, commit.node))),
+            terms=(commit.term, leader.term),
+            start_time=leader.at,
+            end_time=leader.at,
+            summary=f"{leader.node} led term {leader.term} with a log that ends at entry {leader.index}, although "
+            f"{commit.node} had committed entries up to {commit.index} in term {commit.term}: "
+            f"{_entries(commit.index - leader.index)} lost.",
+            evidence=[commit.event_id, leader.event_id],
         )
 
 

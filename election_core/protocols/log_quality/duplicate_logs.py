@@ -15,6 +15,7 @@ from election_core.model.facts import (
     Alive,
     Committed,
     Fact,
+    KnownCommitted,
     QuorumLost,
     Role,
     RuleChecked,
@@ -34,7 +35,7 @@ started together and told of the same election in the same second."""
 _START_UP = SILENCE
 """What a log says that begins in the middle is not the first line about it; a status line comes every few seconds."""
 _COUNTS = (
-    *(RuleChecked, Committed, QuorumLost, LeaderKeptRole, TopicPermission, Alive, Silence),
+    *(RuleChecked, Committed, KnownCommitted, QuorumLost, LeaderKeptRole, TopicPermission, Alive, Silence),
     *(SettingPrinted, TimeoutConfigured),
 )
 """Facts that sum up a log; they depend on where it begins and ends."""

@@ -8,12 +8,15 @@ which term on its own machine, which is what a leader's own word is needed for. 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
 from election_core.fold.fact_writer import Speaker
 from election_core.fold.identity import CONTROLLER_GROUP
 from election_core.fold.process_runs import Incarnation
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
+from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
+from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.log import PROTOCOL
 
 
@@ -59,6 +62,47 @@ class JraftLog:
     def _on_self(self, event: FoldEvent) -> None:
         """The line only names this node."""
 
+
+@dataclass(slots=True)
+class JraftLibraryLog:
+    """What the library's own file says of a controller's log: cuts, and one that would take away what was applied.
+
+    Source: sofastack/sofa-jraft ``LogManagerImpl#unsafeTruncateSuffix``: it cuts behind the last applied entry only.
+    """
+
+    node: str | None = None
+    checked: Checked = field(default_factory=Checked)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line of this controller's library."""
+        if event.kind == "JR_INIT":
+            self.node = event.node
+            return
+        broken = event.kind == "JR_APPLIED_CONFLICT"
+        why = f"its leader has no entry after {event.raft_index} as it is here, where {event.ledger_end} was applied"
+        if event.raft_index is not None and event.ledger_end is not None:
+            why += f": {event.ledger_end - event.raft_index} are lost"
+        says = VIOLATES if broken else CONFORMS
+        self.checked.note(Verdict(RuleId.COMMITTED_ENTRY_LOST, says, why if broken else None), event)
+
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
+        """What the lines prove about the controllers' own group."""
+        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: self.node)
+        yield from self.checked.tallied(emit, self.node)
+        for verdict, event in self.checked.violations:
+            yield RaftRuleBroken(
+                *emit.at(event),
+                term=None,
+                peer=None,
+                why=verdict.why,
+                rule=verdict.rule,
+                voters_in_force=None,
+                refusals=None,
+            )
+
+
+LIBRARY_KINDS = frozenset({"JR_INIT", "JR_TRUNCATED", "JR_APPLIED_CONFLICT"})
+"""The events that the fold of the library's own file reads."""
 
 _HANDLERS: dict[str, Callable[[JraftLog, FoldEvent], None]] = {
     "JR_NODE_LEADER": JraftLog._on_leader,

@@ -32,7 +32,17 @@ from election_core.fold.roles import (
     spans,
 )
 from election_core.model.catalogue import RuleId
-from election_core.model.facts import Fact, LastHeard, QuietLog, QuorumLost, Silence, TermRaised, TermWentBack
+from election_core.model.facts import (
+    Fact,
+    KnownCommitted,
+    LastHeard,
+    LeaderLog,
+    QuietLog,
+    QuorumLost,
+    Silence,
+    TermRaised,
+    TermWentBack,
+)
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.model.terms import is_larger
@@ -123,6 +133,21 @@ def _closed_by_peer(lost: FoldEvent) -> bool:
     return any(word in (lost.result or "") for word in ("EOF", "connection reset"))
 
 
+def _what_was_lost(event: FoldEvent) -> Verdict:
+    """What a member lost that ends itself; a commit index that is older than its own snapshot proves no loss."""
+    committed = event.committed or 0
+    if event.kind == "RAFT_COMMITTED_CONFLICT":
+        most = f": at most {committed - event.raft_index + 1} are lost" if event.raft_index is not None else ""
+        reason = f"the leader's log differs from entry {event.raft_index} on, and {committed} is committed{most}"
+        return Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason)
+    if event.ledger_end is None or committed <= event.ledger_end:
+        reason = "the commit index that a member kept does not fit its snapshot, which tells no entry"
+        return Verdict(RuleId.COMMITTED_ENTRY_LOST, UNDECIDABLE, reason)
+    missing = f"{committed - event.ledger_end} are not there"
+    reason = f"its log ends at entry {event.ledger_end}, and the commit index is {committed}: {missing}"
+    return Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason)
+
+
 def _always(node: str | None) -> Callable[[int], str | None]:
     return lambda _: node
 
@@ -141,6 +166,7 @@ class Running:
     stopping: bool = False
     led_until: int | None = None
     restarted: bool = False
+    candidate_end: int | None = None
     missed: tuple[str | None, int | None] | None = None
 
 
@@ -161,6 +187,9 @@ class Membership:
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
+    committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    _forced: bool = False
     _largest_term: int | None = None
     _now: Running = field(default_factory=Running)
 
@@ -209,6 +238,10 @@ class Membership:
         for term, at, by, event in self.gave_up:
             during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
             yield QuorumLost(*during, term=term, rounds=None, regained=False)
+        for term, index, event in self.committed:
+            yield KnownCommitted(*emit.at(event), term=term, to_index=index)
+        for term, index, event in self.led_with:
+            yield LeaderLog(*emit.at(event), term=term, to_index=index)
         yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
             yield RaftRuleBroken(
@@ -257,6 +290,8 @@ class Membership:
         for contact in self._now.lost.values():
             contact.again = event.at
         self._now = Running()
+        if event.term is not None and event.committed is not None and not self._forced:
+            self.committed.append((event.term, event.committed, event))
         last = self.steps[-1] if self.steps else None
         begun = last is not None and (last.cause, last.term) == ("start", event.term) and event.at - last.at < ONE_START
         if not begun:
@@ -286,12 +321,14 @@ class Membership:
             self._now.open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
             self._now.open.needed = majority(len(self._now.voters[0])) if self._now.voters else None
             self.campaigns.append(self._now.open)
-            self._now.refused = set()
+            self._now.refused, self._now.candidate_end = set(), None
             self._granted(event, self.node, self.node, event.term)
 
     def _on_to_leader(self, event: FoldEvent) -> None:
         cause = self._now.open.cause if self._now.open is not None and self._now.open.cause == TRANSFER else "elected"
         self._check(self._quorum(event), event)
+        if event.term is not None and self._now.open is not None and self._now.candidate_end is not None:
+            self.led_with.append((event.term, self._now.candidate_end, event))
         self._step(event, LEADER, event.term, self.node, cause)
         self._close_campaign(event, "won")
         self._now.cause = None
@@ -309,11 +346,7 @@ class Membership:
 
     def _on_log_lost(self, event: FoldEvent) -> None:
         """The member ends itself: its log has lost, or differs in, what was committed (``log.go``)."""
-        if event.kind == "RAFT_LOG_LOST":
-            reason = f"its log ends at entry {event.ledger_end}, and the commit index is {event.committed}"
-        else:
-            reason = f"the leader's log differs from entry {event.raft_index} on, and {event.committed} is committed"
-        self._check(Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason), event)
+        self._check(_what_was_lost(event), event)
         self._step(event, DOWN, None, None, ENDED_ITSELF)
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
@@ -392,6 +425,11 @@ class Membership:
         self.grants.setdefault(key, Grant(voter, candidate, term, event.at, event.by, event.event_id))
         if self._now.open is not None and (self._now.open.node, self._now.open.term) == (candidate, term):
             self._now.open.voters.add(voter)
+
+    def _on_vote_sent(self, event: FoldEvent) -> None:
+        """The candidate says where its log ends."""
+        if event.request == VOTE and self._now.open is not None and self._now.open.term == event.term:
+            self._now.candidate_end = event.ledger_end
 
     def _on_vote_granted(self, event: FoldEvent) -> None:
         if event.request == "MsgVoteResp" and event.term is not None:
@@ -475,6 +513,10 @@ class Membership:
     def _on_stopping(self, event: FoldEvent) -> None:
         self._now.stopping = True
 
+    def _on_forced(self, event: FoldEvent) -> None:
+        """The member makes a cluster of itself alone, and calls all of its log committed (``--force-new-cluster``)."""
+        self._forced = True
+
     def _on_said(self, event: FoldEvent) -> None:
         """The line only names the member, its cluster or its timeout."""
 
@@ -496,6 +538,7 @@ _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "RAFT_TRANSFER": Membership._on_transfer,
     "RAFT_TRANSFER_TAKEN": Membership._on_transfer_taken,
     "RAFT_TERM_HIGHER": Membership._on_term_higher,
+    "RAFT_VOTE_SENT": Membership._on_vote_sent,
     "RAFT_VOTE_GRANTED": Membership._on_vote_granted,
     "RAFT_VOTE_REFUSED": Membership._on_vote_refused,
     "RAFT_VOTE_CAST": Membership._on_vote_cast,
@@ -512,6 +555,7 @@ _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "ETCD_ELECTION_TIMEOUT": Membership._on_said,
     "ETCD_MEMBER_STARTS": Membership._on_said,
     "ETCD_MEMBER_RESTARTS": Membership._on_said,
+    "ETCD_MEMBER_FORCED": Membership._on_forced,
     "ETCD_MEMBER_NAMED": Membership._on_said,
     "ETCD_MEMBER_ADDED": Membership._on_said,
 }

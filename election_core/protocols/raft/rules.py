@@ -12,9 +12,10 @@ from election_core.judge.group import group_of
 from election_core.judge.leaderless import GROUP_SHUTDOWN, Gap
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import Fact, QuietLog
-from election_core.model.rows import Row
+from election_core.model.rows import Finding, Row
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.log import PROTOCOL
+from election_core.protocols.raft.losses import losses, tallies
 from election_core.protocols.raft_family import rules as raft_family
 
 __all__ = ["PROTOCOL", "judge"]
@@ -32,7 +33,11 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     group = group_of(facts, clocks)
     broken = ((fact, _broken(fact)) for fact in group.of(RaftRuleBroken))
     has_quiet_log = any(True for _ in group.of(QuietLog))
-    yield from raft_family.rows_of(group, broken, _end_of_all_logs if has_quiet_log else None)
+    no_incident = _end_of_all_logs if has_quiet_log else None
+    rows = list(raft_family.rows_of(group, broken, no_incident, tallies(group)))
+    yield from rows
+    rules = {fact.rule for fact in group.of(RaftRuleBroken)}
+    yield from losses(group, (row for row in rows if isinstance(row, Finding) and row.rule in rules))
 
 
 def _broken(fact: RaftRuleBroken) -> str:

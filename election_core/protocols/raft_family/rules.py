@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from election_core.judge.availability import availability
 from election_core.judge.clock import Moment
-from election_core.judge.coverage import coverage, regression_coverage, summed, tallies_of
+from election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
 from election_core.judge.group import Group, since
 from election_core.judge.leaderless import NoIncident
 from election_core.judge.overlap import overlap_coverage
@@ -36,12 +36,15 @@ from election_core.protocols.raft_family.two_leaders import commit_after, overla
 
 
 def rows_of(
-    group: Group, broken: Iterable[tuple[LineBrokeRule, str]], no_incident: NoIncident | None = None
+    group: Group,
+    broken: Iterable[tuple[LineBrokeRule, str]],
+    no_incident: NoIncident | None = None,
+    tallies: Iterable[RuleTally] = (),
 ) -> Iterator[Row]:
     """The rows of a group whose members vote for a leader of a term.
 
     ``broken`` are the lines that break a rule, each with how, for a sentence; ``no_incident`` says which times without
-    a leader are worth knowing and no alarm.
+    a leader are worth knowing and no alarm; ``tallies`` count the rules that only one protocol judges.
     """
     yield from role_intervals(group)
     yield from terms(group)
@@ -50,7 +53,7 @@ def rows_of(
     yield from availability(
         group, last_heard(group), _unplanned(group), "leader", "term", Majorities(group), no_incident=no_incident
     )
-    yield from _coverage(group)
+    yield from _coverage(group, tallies)
 
 
 # -- findings ---------------------------------------------------------------------------------------------------
@@ -161,12 +164,12 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
 # -- coverage --------------------------------------------------------------------------------------------------
 
 
-def _coverage(group: Group) -> Iterator[RuleCoverage]:
+def _coverage(group: Group, tallies: Iterable[RuleTally]) -> Iterator[RuleCoverage]:
     led = {tenure.term for tenure in group.tenures}
     found = [*same_term(group, "term"), *split_by_word_of_others(group)]
     split = {split_brain.terms[0] for split_brain in found}
     yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - split), len(split))
-    yield from summed(group, [*tallies_of(group), *votes.compared(group)])
+    yield from summed(group, [*tallies_of(group), *votes.compared(group), *tallies])
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
     yield coverage(group, RuleId.LEADER_KEPT_WITHOUT_QUORUM, len(gave_up - kept), len(kept))

@@ -31,5 +31,18 @@ class ZabRuleBroken(LineBrokeRule):
     rule: str
 
 
-KINDS: tuple[type[Fact], ...] = (Ballot, ZabRuleBroken)
+@dataclass(slots=True, unsafe_hash=True)
+class Truncated(Fact):
+    """``node`` cut its log, which had ended at ``from_index``, after ``to_index`` (zxids), as its leader ``peer``
+    wanted."""
+
+    kind: ClassVar[str] = "TRUNCATED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer",)
+
+    peer: str | None
+    from_index: int | None
+    to_index: int
+
+
+KINDS: tuple[type[Fact], ...] = (Ballot, ZabRuleBroken, Truncated)
 """All of them."""

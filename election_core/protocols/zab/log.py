@@ -24,6 +24,7 @@ from election_core.model.catalogue import RuleId
 from election_core.model.facts import (
     Candidacy,
     Fact,
+    KnownCommitted,
     LastHeard,
     QuietLog,
     QuorumLost,
@@ -35,7 +36,7 @@ from election_core.model.facts import (
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.model.timing import Timeout
-from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
+from election_core.protocols.zab.facts import Ballot, Truncated, ZabRuleBroken
 from election_core.protocols.zab.passed_votes import PassedVotes
 from election_core.protocols.zab.tables import Vote, is_better, zxid_of
 
@@ -66,6 +67,16 @@ class Cast:
     leader: str | None
     vote: Vote
     epoch: int | None
+    event: FoldEvent
+
+
+@dataclass(slots=True)
+class Cut:
+    """A log that had ended at ``log_end`` was cut after ``to`` (zxids), as ``leader`` wanted."""
+
+    leader: str | None
+    log_end: int | None
+    to: int
     event: FoldEvent
 
 
@@ -112,6 +123,7 @@ class Running:
     attempts: int = 0
     lost: dict[str, Contact] = field(default_factory=dict)
     learners_lost: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    log_end: int | None = None
     election: Election = field(default_factory=Election)
 
 
@@ -130,6 +142,8 @@ class ZabLog:
     without_quorum: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    committed: dict[int, tuple[int, FoldEvent]] = field(default_factory=dict)
+    truncated: list[Cut] = field(default_factory=list)
     _settings: dict[str, int] = field(default_factory=dict)
     _sids: dict[str, str] = field(default_factory=dict)
     _seen_epoch: int = -1
@@ -162,6 +176,7 @@ class ZabLog:
         yield from self._election_facts(emit)
         yield from self._contact_facts(emit)
         yield from self.passed.facts(emit)
+        yield from self._loss_facts(emit)
         yield from self._rule_facts(emit)
 
     def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
@@ -196,6 +211,12 @@ class ZabLog:
         for epoch, at, by, event in self.without_quorum:
             during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
             yield QuorumLost(*during, term=epoch, rounds=None, regained=False)
+
+    def _loss_facts(self, emit: FactWriter) -> Iterator[Fact]:
+        for epoch, (zxid, event) in self.committed.items():
+            yield KnownCommitted(*emit.at(event), term=epoch, to_index=zxid)
+        for cut in self.truncated:
+            yield Truncated(*emit.at(cut.event), peer=cut.leader, from_index=cut.log_end, to_index=cut.to)
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from self.checked.tallied(emit, self.node)
@@ -248,6 +269,7 @@ class ZabLog:
     def _on_election(self, event: FoldEvent) -> None:
         self._now.election = Election()
         self._now.election.began = event
+        self._now.log_end = _zxid(event.ledger_end_term, event.ledger_end)
         self.passed.election(event)
         term, index = event.ledger_end_term, event.ledger_end
         if term is not None and index is not None and term >= 0 and self.node is not None:
@@ -411,6 +433,22 @@ class ZabLog:
             self._note_epoch(self._now.election.initial.epoch, event)
         self._now.election.initial = None
 
+    def _on_sync(self, event: FoldEvent) -> None:
+        """An established leader compares a learner's log with what it has committed itself.
+
+        Before it is established its last entry is only the last of its log (``LearnerHandler#syncFollower``).
+        """
+        zxid, epoch = _zxid(event.ledger_end_term, event.ledger_end), self._now.epoch
+        if self._now.role != LEADER or epoch is None or zxid is None:
+            return
+        if epoch not in self.committed or self.committed[epoch][0] < zxid:
+            self.committed[epoch] = (zxid, event)
+
+    def _on_truncated(self, event: FoldEvent) -> None:
+        zxid = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
+        if zxid is not None and self._now.role in (FOLLOWER, OBSERVER):
+            self.truncated.append(Cut(self._now.leader, self._now.log_end, zxid, event))
+
     def _on_proposal(self, event: FoldEvent) -> None:
         """The leader sent an entry of this epoch, now or to catch up with: somebody had been established in it."""
         epoch = event.peer_ledger_end_term
@@ -471,6 +509,10 @@ def _in_leadership(hole: Silence, roles: list[Role]) -> bool:
     )
 
 
+def _zxid(term: int | None, index: int | None) -> int | None:
+    return None if term is None or index is None or term < 0 else zxid_of(term, index)
+
+
 def _host(event: FoldEvent) -> str:
     return (event.peer_address or "").rpartition(":")[0]
 
@@ -505,6 +547,8 @@ _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {
     "ZK_ROLE_END": ZabLog._on_role_end,
     "ZK_EXIT": ZabLog._on_exit,
     "ZK_VOTE": ZabLog._on_vote,
+    "ZK_SYNC": ZabLog._on_sync,
+    "ZK_TRUNCATED": ZabLog._on_truncated,
     "ZK_PROPOSAL_GAP": ZabLog._on_proposal,
     "ZK_EPOCH_SET": ZabLog._on_epoch_set,
     "ZK_LEADER_REACHED": ZabLog._on_leader_reached,

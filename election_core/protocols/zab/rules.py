@@ -29,8 +29,10 @@ from election_core.model.rows import Finding, Row, RuleCoverage
 from election_core.model.timing import Timeout
 from election_core.protocols.raft_family.rules import last_heard
 from election_core.protocols.raft_family.two_leaders import overlap_findings
+from election_core.protocols.zab.ballots import ballot_of, log_of, words_of
 from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
 from election_core.protocols.zab.log import PROTOCOL
+from election_core.protocols.zab.losses import loss_tallies, losses
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -49,8 +51,9 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from same_term(group, "epoch")
     yield from overlap_findings(group, "epoch")
     yield from _epochs_that_went_back(group)
-    yield from _votes_that_went_down(group)
-    yield from _without_quorum(group)
+    wrong = [*_votes_that_went_down(group), *_without_quorum(group)]
+    yield from wrong
+    yield from losses(group, wrong)
     planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
     yield from availability(
         group,
@@ -262,10 +265,12 @@ class _Comparison:
 
 
 def _compared(group: Group, win: Candidacy) -> _Comparison:
-    of_leader = _ballot_of(group, win, win.node)
-    ballots = {name: _ballot_of(group, win, name) for name in win.voters if name != win.node}
+    of_leader = ballot_of(group, win, win.node)
+    ballots = {name: ballot_of(group, win, name) for name in win.voters if name != win.node}
     known = {name: ballot for name, ballot in ballots.items() if ballot is not None}
-    ahead = {name: ballot for name, ballot in known.items() if of_leader is not None and _log(ballot) > _log(of_leader)}
+    ahead = {
+        name: ballot for name, ballot in known.items() if of_leader is not None and log_of(ballot) > log_of(of_leader)
+    }
     behind = bool(ahead) and not is_majority(len(ballots) + 1 - len(ahead), len(win.electorate or ()))
     unknown = len(ballots) - len(known) if of_leader is not None and ballots else 1
     return _Comparison(of_leader, ahead, unknown, behind)
@@ -277,7 +282,7 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
     if of_leader is None or not compared.behind:
         return
     sure = all(ballot.term == win.term for ballot in ahead.values())
-    known = "; ".join(f"{name} with {_words(ballot)}" for name, ballot in sorted(ahead.items()))
+    known = "; ".join(f"{name} with {words_of(ballot)}" for name, ballot in sorted(ahead.items()))
     yield group.finding(
         RuleId.ZAB_WRONG_WINNER,
         (win.node, win.term),
@@ -287,47 +292,10 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
         terms=(win.term,) if win.term is not None else (),
         start_time=win.since,
         end_time=win.until,
-        summary=f"{win.node} was established in epoch {win.term} with {_words(of_leader)}, although its quorum had "
+        summary=f"{win.node} was established in epoch {win.term} with {words_of(of_leader)}, although its quorum had "
         f"more: {known}. What they alone had is cut off.",
         evidence=_ids(of_leader.since_event, win.until_event, *(ballot.since_event for ballot in ahead.values())),
     )
-
-
-def _ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
-    """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
-    for_winner = [
-        fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node and _before_epoch(fact, win)
-    ]
-    same = [fact for fact in for_winner if fact.term == win.term]
-    if same:
-        return same[0]
-    begin = since(win)
-    end = until(win) or begin
-    near = [
-        fact
-        for fact in for_winner
-        if fact.term is None
-        and group.clocks.elapsed(since(fact), begin)[0] <= 0
-        and group.clocks.elapsed(end, since(fact))[0] <= 0
-    ]
-    return near[0] if len(near) == 1 else None
-
-
-def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:
-    """Whether a server had not been in the epoch of ``win`` or a later one: else its ballot is of another election.
-
-    A leader proposes an epoch above all that its quorum has accepted, and a server refuses a smaller one than it has
-    accepted (``Leader#getEpochToPropose``, ``Learner#registerWithLeader``).
-    """
-    return win.term is None or ballot.own_epoch < win.term
-
-
-def _log(ballot: Ballot) -> tuple[int, int]:
-    return ballot.own_epoch, ballot.own_zxid
-
-
-def _words(ballot: Ballot) -> str:
-    return f"epoch {ballot.own_epoch} and zxid {ballot.own_zxid:#x}"
 
 
 def _without_quorum(group: Group) -> Iterator[Finding]:
@@ -363,7 +331,12 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
     double = {found.terms[0] for found in same_term(group, "epoch")}
     yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
     yield from summed(
-        group, [*tallies_of(group), *(_winner_tally(_compared(group, win)) for win in group.of(Candidacy))]
+        group,
+        [
+            *tallies_of(group),
+            *(_winner_tally(_compared(group, win)) for win in group.of(Candidacy)),
+            *loss_tallies(group),
+        ],
     )
     yield regression_coverage(group, RuleId.TERM_REGRESSION)
     yield overlap_coverage(group, lambda _: False)

@@ -191,6 +191,17 @@ def _cut_off_slave(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
+def _long_cut_off_slave(stage: Stage) -> Script:
+    """A slave does not hear its master for minutes: for as long the set is smaller than it could be."""
+    yield from up(stage)
+    master = stage.leader()
+    if master is not None:
+        cut_off(stage, master, stage.rng.choice(slaves(stage)))
+        yield from stage.seconds(120, 150)
+        stage.heal()
+    yield from stage.seconds(20, 30)
+
+
 def _kill_slaves(stage: Stage) -> Script:
     yield from up(stage)
     gone = slaves(stage)
@@ -355,6 +366,7 @@ SAFE: tuple[Scenario, ...] = (
     _story("deaf-master", "the master and the controller do not hear each other", _deaf_master),
     _story("isolated-master", "the master is cut off from all but its clients", _isolated_master),
     _story("cut-off-slave", "master and slave do not hear each other: the SyncStateSet shrinks", _cut_off_slave),
+    _story("long-cut-off-slave", "a slave does not hear its master for minutes", _long_cut_off_slave),
     _story("kill-slaves", "both slaves are killed and come back", _kill_slaves),
     _story("frozen-slaves", "both slaves get no time: the master acknowledges nothing", _frozen_slaves),
     _story("elect-by-hand", "an operator names another master", _elect_by_hand),

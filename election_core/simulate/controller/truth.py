@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from election_core.model.catalogue import CRITICAL, INFO
@@ -25,6 +25,7 @@ from election_core.simulate.truth import (
     Gap,
     Truth,
     clocks_agree,
+    downtime,
     ends_at,
     in_names,
     kept,
@@ -43,6 +44,7 @@ BOUND_US = SECOND // 2
 SURE_US = 5 * SECOND
 """Whole seconds at both ends, and the bounds of two clocks, blur less than this."""
 IN_A_ROW_US = 20 * SECOND
+FEW_COPIES_US = 60 * SECOND
 SILENCE_US = 18 * SECOND
 """A running broker has a line every few seconds: after this a hole in its log is ten seconds long."""
 
@@ -541,6 +543,45 @@ def _stale_sets(world: World) -> Iterator[Truth]:
                 )
 
 
+def _small_sets(world: World) -> Iterator[Truth]:
+    """A set without a broker that lived for a minute and more."""
+    recorded = sets(world)
+    complete = all(line.kept for line in world.lines) and clocks_agree(world, BOUND_US)
+    for decision, following in zip_longest(recorded, recorded[1:]):
+        begin, end = decision.line.true_us, world.now_us if following is None else following.line.true_us
+        inside = _named(world, decision.members)
+        lived = {
+            name: max((overlap_us((begin, end), life) for life in _existed(world, name)), default=0)
+            for name in _owners_names(world).difference(inside)
+        }
+        longest = max(lived.values(), default=0)
+        if longest > FEW_COPIES_US - 2 * SECOND:
+            epochs = (decision.recorded.epoch,)
+            words = (
+                f"The set {{{', '.join(decision.members)}}} was without a living broker for {longest / SECOND:.1f} s."
+            )
+            provable = complete and longest > FEW_COPIES_US + SILENCE_US and following is not None
+            yield Truth(
+                *("SYNC_STATE_SET_SMALL", tuple(sorted(lived)), epochs, begin, end, provable, words),
+                _no_longer(epochs, longest),
+            )
+
+
+def _owners_names(world: World) -> set[str]:
+    return {name for names in _owners(world).values() for name in names}
+
+
+def _existed(world: World, name: str) -> Iterator[tuple[int, int]]:
+    """When the process of a broker existed, frozen or not."""
+    ends = [begin for begin, _ in downtime(world, name)]
+    starts = [world.began_us, *(end for _, end in downtime(world, name))]
+    return zip(starts, [*ends, world.now_us], strict=True)
+
+
+def _no_longer(epochs: tuple[int, ...], longest_us: int) -> Claim:
+    return lambda finding: finding.terms == epochs and (finding.duration_min_ms or 0) * 1000 <= longest_us + SECOND
+
+
 # -- availability -----------------------------------------------------------------------------------------------------
 
 
@@ -618,6 +659,6 @@ def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
 _PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
     *(_same_epoch, _overlaps, _unclean, _losses, _without_master),
     *(_epochs_back, _stores_ahead, _roles_back, _wrong_elections, _wrong_sets),
-    *(_broken_lines, _wrong_cuts, _wrong_acks, _stale_sets),
+    *(_broken_lines, _wrong_cuts, _wrong_acks, _stale_sets, _small_sets),
     *(_unrecorded, _storms, _log_gaps),
 )

@@ -38,7 +38,7 @@ _NAMES = {member: name for name, member in IDS.items()}
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    parts = (_regressions, _expired_grants, _without_quorum, _stale_votes, _log_gaps, storms)
+    parts = (_regressions, _expired_grants, _without_quorum, _stale_votes, _lost_commits, _log_gaps, storms)
     found = [truth for part in parts for truth in part(world)]
     found += same_term(world, _SIGNS, "term")
     found += overlaps(world, _SIGNS, "term", _SURE_OVERLAP_US, BOUND_US)
@@ -130,6 +130,28 @@ def _stale_votes(world: World) -> Iterator[Truth]:
         if value(line, "request") == VOTE and is_behind(theirs, voters_end):
             words = f"{line.node} voted for {value(line, 'peer')}, whose log is behind its own."
             yield line_breaks("STALE_LOG_VOTE", line, words)
+
+
+def _lost_commits(world: World) -> Iterator[Truth]:
+    """``COMMITTED_ENTRY_LOST``: a leader whose log ends below the commit index with which a member had started."""
+    starts = list(lines_of(world, "RAFT_START"))
+    asked = [line for line in lines_of(world, "RAFT_VOTE_SENT") if value(line, "request") == VOTE]
+    back = any(True for _ in _regressions(world))
+    for won in lines_of(world, "RAFT_TO_LEADER"):
+        term = number_of(won, "term")
+        sent = [line for line in asked if (line.node, number_of(line, "term")) == (won.node, term)]
+        known = [line for line in starts if number_of(line, "term") < term]
+        most = max(known, key=lambda line: number_of(line, "committed"), default=None)
+        if not sent or most is None or number_of(most, "committed") <= number_of(sent[-1], "ledger_end"):
+            continue
+        begun = [line for line in kept(world, won.node, "RAFT_TO_CANDIDATE") if number_of(line, "term") == term]
+        provable = bool(begun) and all(line.kept for line in (won, sent[-1], most)) and not back
+        words = f"{won.node} led term {term} without entries that {most.node} had known to be committed."
+        node = won.node
+        yield Truth(
+            "COMMITTED_ENTRY_LOST", (node, most.node), (term,), won.true_us, None, provable, words,
+            lambda finding, node=node, term=term: finding.nodes[0] == node and finding.terms[-1] == term,  # type: ignore[misc]
+        )  # fmt: skip
 
 
 def _without_quorum(world: World) -> Iterator[Truth]:

@@ -210,6 +210,26 @@ def _left_behind(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
+def _left_behind_twice(stage: Stage) -> Script:
+    """The server with the largest id misses what a later leader is established with, and comes back."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from stage.seconds(5, 10)
+    behind = stage.names[-1]
+    stage.kill(behind)
+    yield from stage.led_again(behind)
+    yield from stage.seconds(10, 15)
+    others = stage.names[:-1]
+    for returning in (others, stage.names):
+        for name in stage.up():
+            stage.kill(name)
+        yield from stage.seconds(2, 5)
+        for name in reversed(returning):
+            stage.start(name)
+        yield from stage.until_led()
+        yield from stage.seconds(20, 30)
+
+
 def _together(stage: Stage) -> Script:
     """All start at one moment."""
     yield from stage.start_all(0.002)
@@ -237,6 +257,13 @@ BROKEN: tuple[Scenario, ...] = (
         "largest-id-wins",
         "a bug: votes are compared by id alone, and winners do not look at their followers' logs",
         _left_behind,
+        broken=True,
+        rules=Rules(better=_by_id_alone, ahead=lambda _follower, _leader: False),
+    ),
+    _story(
+        "largest-id-wins-later",
+        "the same bug, after a leader had been established with all that the largest lacks",
+        _left_behind_twice,
         broken=True,
         rules=Rules(better=_by_id_alone, ahead=lambda _follower, _leader: False),
     ),

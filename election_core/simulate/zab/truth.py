@@ -40,7 +40,7 @@ _NAMES = {sid: name for name, sid in SIDS.items()}
 
 def truths(world: World) -> list[Truth]:
     """Everything that a reviewer should hear of a world."""
-    parts = (_regressions, _worse_votes, _left_behind, _without_quorum, _log_gaps, _storms)
+    parts = (_regressions, _worse_votes, _left_behind, _lost_commits, _without_quorum, _log_gaps, _storms)
     found = [truth for part in parts for truth in part(world)]
     found += same_term(world, _SIGNS, "epoch")
     found += overlaps(world, _SIGNS, "epoch", _SURE_OVERLAP_US, BOUND_US)
@@ -126,6 +126,31 @@ def _left_behind(world: World) -> Iterator[Truth]:
             yield Truth(
                 "ZAB_WRONG_WINNER", (line.node, *sorted(ahead)), (epoch,), line.true_us, None, provable, words, covers
             )
+
+
+def _lost_commits(world: World) -> Iterator[Truth]:
+    """``COMMITTED_ENTRY_LOST``: a leader without entries with which one of an earlier epoch had been established.
+
+    Whoever had them has to cut them off then.
+    """
+    entries = _entries(world)
+    back = any(True for _ in _regressions(world))
+    established = [
+        (number_of(line, "zxid") >> 32, entry.zxid, line)
+        for line in lines_of(world, "ZK_ESTABLISHED")
+        if (entry := _last_before(entries.get(line.node, []), line)) is not None
+    ]
+    for epoch, zxid, line in established:
+        known = [(committed, leader.node) for before, committed, leader in established if before < epoch]
+        if not known or max(known)[0] <= zxid:
+            continue
+        words = f"{line.node} was established in epoch {epoch} without entries that {max(known)[1]} had committed."
+        provable = not _lines_lost(world) and clocks_agree(world, BOUND_US) and not back
+        node = line.node
+        yield Truth(
+            "COMMITTED_ENTRY_LOST", (node,), (epoch,), line.true_us, None, provable, words,
+            lambda finding, node=node, epoch=epoch: finding.terms[-1] == epoch and node in finding.nodes,  # type: ignore[misc]
+        )  # fmt: skip
 
 
 def _last_before(entries: list[_Entry], line: Line) -> _Entry | None:

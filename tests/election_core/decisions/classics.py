@@ -18,6 +18,12 @@ RAFT = (
         "raft#stepCandidate, quorum/joint.go",
         "LEADER_WITHOUT_QUORUM",
     ),
+    Decision(
+        "committed-index",
+        "a later leader's log has every entry that was committed before",
+        "Raft section 5.4.3",
+        "COMMITTED_ENTRY_LOST",
+    ),
     Decision("one-leader", "at most one leader a term", "Raft section 5.2", "SPLIT_BRAIN_SAME_TERM"),
     Decision("term-kept", "the term never gets smaller, over restarts too", "raft#loadState", "TERM_REGRESSION"),
     Decision(
@@ -48,6 +54,12 @@ ZAB = (
         "established with the acknowledgements of a quorum of the voters",
         "Leader#waitForNewLeaderAck",
         "LEADER_WITHOUT_QUORUM",
+    ),
+    Decision(
+        "committed-zxid",
+        "a later leader has every entry with which an earlier one was established, and cuts none of them",
+        "Leader#waitForNewLeaderAck, LearnerHandler#syncFollower",
+        "COMMITTED_ENTRY_LOST",
     ),
     Decision("one-leader", "one leader an epoch", "Leader#getEpochToPropose", "SPLIT_BRAIN_SAME_TERM"),
     Decision(

@@ -54,6 +54,18 @@ CONTROLLER = (
         "CONTROLLERS_DISAGREE",
     ),
     Decision(
+        "jraft-applied",
+        "JRaft: a controller cuts its log behind what it has applied, never before",
+        "LogManagerImpl#unsafeTruncateSuffix",
+        "COMMITTED_ENTRY_LOST",
+    ),
+    Decision(
+        "slaves-join-the-set",
+        "a slave that lives and is caught up joins the SyncStateSet within seconds, unless it learns asynchronously",
+        "AutoSwitchHAService#maybeExpandInSyncStateSet",
+        "SYNC_STATE_SET_SMALL",
+    ),
+    Decision(
         "set-removed-by-an-operator",
         "only the removal of the whole broker set lets its epochs begin anew",
         f"{_MANAGER}#cleanBrokerData",

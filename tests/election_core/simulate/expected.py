@@ -39,7 +39,13 @@ EXPECTED: dict[str, Expected] = {
             {
                 *("SPLIT_BRAIN_SAME_TERM", "CLOCK_SKEW", "BROKER_IDENTITY_RESET", "REGISTER_CODE_MISMATCH"),
                 *("SPLIT_BRAIN_OVERLAP", "UNCLEAN_ELECTION", "POSSIBLE_DATA_LOSS", "MASTER_NOT_IN_SYNC_STATE_SET"),
-                *("EPOCH_REGRESSION", "WRONG_ELECTION", "WRONG_SET_CHANGE", "SYNC_STATE_SET_STALE"),
+                *(
+                    "EPOCH_REGRESSION",
+                    "WRONG_ELECTION",
+                    "WRONG_SET_CHANGE",
+                    "SYNC_STATE_SET_STALE",
+                    "SYNC_STATE_SET_SMALL",
+                ),
                 *("REPLICATION_RULE", "ACK_RULE", "LEADERLESS", "ELECTION_STORM", "LOG_GAP"),
             }
         ),
@@ -95,7 +101,7 @@ EXPECTED: dict[str, Expected] = {
         proven=frozenset(
             {
                 *("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "DOUBLE_VOTE", "TERM_REGRESSION"),
-                *("LEADER_WITHOUT_QUORUM", "STALE_LOG_VOTE", "WRONG_VOTE_RESULT"),
+                *("LEADER_WITHOUT_QUORUM", "STALE_LOG_VOTE", "WRONG_VOTE_RESULT", "COMMITTED_ENTRY_LOST"),
                 *("LEADERLESS", "ELECTION_STORM", "LOG_GAP", "CLOCK_SKEW"),
             }
         ),
@@ -178,7 +184,7 @@ EXPECTED: dict[str, Expected] = {
         proven=frozenset(
             {
                 *("SPLIT_BRAIN_SAME_TERM", "SPLIT_BRAIN_OVERLAP", "TERM_REGRESSION"),
-                *("LEADER_WITHOUT_QUORUM", "ZAB_WRONG_WINNER"),
+                *("LEADER_WITHOUT_QUORUM", "ZAB_WRONG_WINNER", "COMMITTED_ENTRY_LOST"),
                 *("LEADERLESS", "ELECTION_STORM", "LOG_GAP", "CLOCK_SKEW"),
             }
         ),

@@ -114,7 +114,6 @@ def test_every_rule_is_broken_by_a_world(protocol: str) -> None:
 WITHOUT_A_WORLD = {
     "BROKER_ROLE_RULE": "the broker above a DLedger member is written by its voice, which has no rules to bend",
     "CONTROLLERS_DISAGREE": "only JRaft controllers print the entries that are compared, and they have no machine",
-    "COMMITTED_ENTRY_LOST": "only a member that commits alone loses what it called committed; few lines prove it",
     "MEMBERS_DISAGREE": "members of a world are given one list of members",
     "QUEUES_CUT_AT_START": "brokers of a world keep no queues",
     "REPLICATION_STUCK": "the logs of a world's brokers begin together and always have a point in common",

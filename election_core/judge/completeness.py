@@ -1,0 +1,98 @@
+"""Leader completeness: a leader of a later term has every entry that had been committed before.
+
+    committed, known in term 1     |1 2 3 4 5 6 7|       a majority had them
+    log of the leader of term 2    |1 2 3 4 5|           6 and 7 are lost, though nobody may ever cut anything
+
+Source: Raft section 5.4.3; ZAB, "integrity of the history of a new leader". It follows from terms and indexes alone,
+whatever the clocks were. Indexes are those of entries; ZooKeeper's are zxids.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.judge.coverage import RuleTally
+from election_core.judge.group import Group
+from election_core.model.catalogue import RuleId
+from election_core.model.facts import TermWentBack
+from election_core.model.quorum import is_majority
+from election_core.model.rows import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The log of ``node``, leader of ``term``, ended at ``index`` when it was elected; the line says it ``at`` (us)."""
+
+    node: str
+    term: int
+    index: int
+    at: int
+    event_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCommit:
+    """``node`` knew in ``term`` that the entries up to ``index`` were committed."""
+
+    node: str
+    term: int
+    index: int
+    event_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """A leader's log, and the furthest commit of an earlier term that it does not reach."""
+
+    leader: LogEnd
+    commit: KnownCommit
+
+
+NO_COMMIT = "no line says what an earlier term had committed, or where the leader's log ended"
+BEGAN_ANEW = "the terms of most members went back: their indexes may have begun anew"
+
+
+def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit]) -> Iterator[Lack]:
+    """The leaders whose log ends below what an earlier term had committed; none where indexes may have begun anew."""
+    if indexes_began_anew(group):
+        return
+    known = list(commits)
+    for leader in leaders:
+        before = [commit for commit in known if commit.term < leader.term and commit.index > leader.index]
+        if before:
+            yield Lack(leader, max(before, key=attrgetter("index", "term")))
+
+
+def root_of(lack: Lack, breaches: Iterable[Finding]) -> str | None:
+    """The finding from which it follows: of ``breaches`` of the rules of voting, the first one in that term."""
+    return next((breach.finding_id for breach in breaches if lack.leader.term in breach.terms), None)
+
+
+def indexes_began_anew(group: Group) -> bool:
+    """Whether the terms of a majority went back: the whole group was emptied or restored from a copy.
+
+    Where a minority's went back, the others have the entries still, and indexes go on.
+    """
+    members = {role.source_node for role in group.roles}
+    back = {fact.source_node for fact in group.of(TermWentBack)}
+    return is_majority(len(back & members), len(members)) if back else False
+
+
+def completeness_tallies(
+    group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit], lacking: Iterable[Lack]
+) -> Iterator[RuleTally]:
+    """One verdict for each term that was led: what its leader had of the entries that were committed before it."""
+    lacked = {(lack.leader.node, lack.leader.term) for lack in lacking}
+    ends = {(leader.node, leader.term) for leader in leaders}
+    first = min((commit.term for commit in commits if commit.index > 0), default=None)
+    anew = indexes_began_anew(group)
+    for node, term in sorted({(tenure.node, tenure.term) for tenure in group.tenures} | ends):
+        if (node, term) in lacked:
+            yield RuleId.COMMITTED_ENTRY_LOST, VIOLATES, None, 1
+        elif anew:
+            yield RuleId.COMMITTED_ENTRY_LOST, UNDECIDABLE, BEGAN_ANEW, 1
+        elif (node, term) in ends and first is not None and first < term:
+            yield RuleId.COMMITTED_ENTRY_LOST, CONFORMS, None, 1
+        else:
+            yield RuleId.COMMITTED_ENTRY_LOST, UNDECIDABLE, NO_COMMIT, 1

@@ -1,0 +1,96 @@
+"""For whom a master waited before it acknowledged, by its own settings, and what follows for what it lost.
+
+Source: RocketMQ ``CommitLog#asyncPutMessage``, ``GroupTransferService``, ``MessageStoreConfig``. A number of replicas
+counts any that are connected, whether they are in the SyncStateSet or not; one that learns asynchronously never joins
+it.
+"""
+
+from election_core.judge.clock import Moment
+from election_core.judge.group import Group, Tenure, since
+from election_core.model.catalogue import INFO, WARNING
+from election_core.model.facts import LogCut
+from election_core.protocols.controller.facts import AckSetting
+
+_QUOTED = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas")
+
+
+def settings_of(group: Group, source: str) -> str | None:
+    """The settings by which a broker acknowledges, for a sentence, as its configuration dump prints them."""
+    printed = _printed(group, source)
+    quoted = [f"{name}={printed[name]}" for name in _QUOTED if name in printed]
+    if not quoted:
+        return None
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def whether_acknowledged(group: Group, source: str, *, alone: bool) -> tuple[str, str]:
+    """Severity and sentence: what follows from a master's settings for the messages that it lost.
+
+    With allAckInSyncStateSet a message that the next master does not hold was not acknowledged (``alone`` is false).
+    Without it one that a frozen master took when it woke up may have been.
+    """
+    if not alone:
+        return INFO, "With allAckInSyncStateSet nobody had an acknowledgement of them."
+    settings, waited_for = settings_of(group, source), _others_waited_for(group, source)
+    if settings is None or waited_for is None:
+        return WARNING, "Whether they had been acknowledged is not in the logs."
+    if waited_for == 0:
+        return WARNING, (
+            f"With {settings} it acknowledged messages without waiting for another replica: who had its answers in "
+            "time had acknowledgements of them."
+        )
+    return WARNING, (
+        f"With {settings} it waited for {waited_for} of the connected replicas, whichever: whether they had been "
+        f"acknowledged is not in the logs.{_learners(group)}"
+    )
+
+
+def only_there(group: Group, tenure: Tenure, begin: Moment) -> str | None:
+    """A clause, where a master's log was not compared with another's after ``begin``: it alone has what it took since.
+
+    ``None`` where its log met another's: what it lacked or had alone was cut then.
+    """
+    if any(cut.source_node == tenure.source and group.clocks.elapsed(begin, since(cut))[1] > 0 for cut in cuts(group)):
+        return None
+    clause = f"the log of {tenure.name} never met the other's again: what it took meanwhile exists only there"
+    settings, waited_for = settings_of(group, tenure.source), _others_waited_for(group, tenure.source)
+    if settings is None or waited_for is None:
+        return clause
+    if waited_for == 0:
+        return f"{clause}, and with {settings} it acknowledged without waiting for another replica"
+    return f"{clause} and at the {waited_for} replicas for which it waited, if it had them, with {settings}"
+
+
+def cuts(group: Group) -> list[LogCut]:
+    """Each time that a broker compared its log with its master's."""
+    return list(group.of(LogCut))
+
+
+def _printed(group: Group, source: str) -> dict[str, str]:
+    return {fact.name: fact.setting_value for fact in group.of(AckSetting) if fact.source_node == source}
+
+
+def _others_waited_for(group: Group, source: str) -> int | None:
+    """For how many other replicas a master waited, where that is a number and does not depend on the SyncStateSet."""
+    printed = _printed(group, source)
+    needed = printed.get("inSyncReplicas", "")
+    if printed.get("allAckInSyncStateSet") != "false" or not needed.isdigit():
+        return None
+    return max(int(needed) - 1, 0)
+
+
+def learners(group: Group) -> frozenset[str]:
+    """The sources of the brokers that learn asynchronously, by their settings."""
+    return frozenset(
+        fact.source_node for fact in group.of(AckSetting) if (fact.name, fact.setting_value) == ("asyncLearner", "true")
+    )
+
+
+def _learners(group: Group) -> str:
+    names = sorted(learners(group))
+    if not names:
+        return ""
+    return (
+        f" With asyncLearner=true {' and '.join(names)} never join{'s' if len(names) == 1 else ''} the SyncStateSet: "
+        "no election chooses what is only there."
+    )

@@ -1,0 +1,61 @@
+"""What an etcd cluster lost of what had been committed: a later leader without entries that somebody knew committed.
+
+A member prints its commit index when it starts, which is that of its term or of an earlier one, and as a candidate
+where its log ends. What a member itself lost, it says when it ends itself (:mod:`.log`).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from election_core.judge.completeness import KnownCommit, Lack, LogEnd, completeness_tallies, lacks, root_of
+from election_core.judge.coverage import RuleTally
+from election_core.judge.group import Group
+from election_core.model.catalogue import CRITICAL, RuleId
+from election_core.model.facts import KnownCommitted, LeaderLog
+from election_core.model.rows import Finding
+
+
+def leader_ends(group: Group) -> list[LogEnd]:
+    """Where the logs of leaders ended when they were elected."""
+    return [
+        LogEnd(led.node or led.source_node, led.term, led.to_index, led.since, led.since_event)
+        for led in group.of(LeaderLog)
+    ]
+
+
+def known_commits(group: Group) -> list[KnownCommit]:
+    """What members knew to be committed."""
+    return [
+        KnownCommit(fact.node or fact.source_node, fact.term, fact.to_index, fact.since_event)
+        for fact in group.of(KnownCommitted)
+    ]
+
+
+def tallies(group: Group) -> Iterator[RuleTally]:
+    """How many leaders had what was committed before them."""
+    yield from completeness_tallies(group, leader_ends(group), known_commits(group), _lacks(group))
+
+
+def _lacks(group: Group) -> Iterator[Lack]:
+    return lacks(group, leader_ends(group), known_commits(group))
+
+
+def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
+    """``COMMITTED_ENTRY_LOST`` by the logs of two members; ``breaches`` are those of the rules of voting."""
+    found = list(breaches)
+    for lack in _lacks(group):
+        leader, commit = lack.leader, lack.commit
+        count = commit.index - leader.index
+        yield group.finding(
+            RuleId.COMMITTED_ENTRY_LOST,
+            (leader.node, leader.term),
+            severity=CRITICAL,
+            nodes=tuple(dict.fromkeys((leader.node, commit.node))),
+            terms=(commit.term, leader.term),
+            start_time=leader.at,
+            end_time=leader.at,
+            summary=f"{leader.node} led term {leader.term} with a log that ended at entry {leader.index} when it was "
+            f"elected, although {commit.node} had known entries up to {commit.index} to be committed in term "
+            f"{commit.term}: {count} committed entr{'y is' if count == 1 else 'ies are'} lost.",
+            evidence=[commit.event_id, leader.event_id],
+            implied_by=root_of(lack, found),
+        )

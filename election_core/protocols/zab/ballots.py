@@ -1,0 +1,44 @@
+"""With what a ZooKeeper server went into the election that a leader won."""
+
+from election_core.judge.group import Group, since, until
+from election_core.model.facts import Candidacy
+from election_core.protocols.zab.facts import Ballot
+
+
+def ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:
+    """With what a server went into the election that made ``win``; ``None`` where that is not certain."""
+    for_winner = [
+        fact for fact in group.of(Ballot) if fact.node == name and fact.leader == win.node and _before_epoch(fact, win)
+    ]
+    same = [fact for fact in for_winner if fact.term == win.term]
+    if same:
+        return same[0]
+    begin = since(win)
+    end = until(win) or begin
+    near = [
+        fact
+        for fact in for_winner
+        if fact.term is None
+        and group.clocks.elapsed(since(fact), begin)[0] <= 0
+        and group.clocks.elapsed(end, since(fact))[0] <= 0
+    ]
+    return near[0] if len(near) == 1 else None
+
+
+def _before_epoch(ballot: Ballot, win: Candidacy) -> bool:
+    """Whether a server had not been in the epoch of ``win`` or a later one: else its ballot is of another election.
+
+    A leader proposes an epoch above all that its quorum has accepted, and a server refuses a smaller one than it has
+    accepted (``Leader#getEpochToPropose``, ``Learner#registerWithLeader``).
+    """
+    return win.term is None or ballot.own_epoch < win.term
+
+
+def log_of(ballot: Ballot) -> tuple[int, int]:
+    """What orders logs: the epoch first, then the zxid."""
+    return ballot.own_epoch, ballot.own_zxid
+
+
+def words_of(ballot: Ballot) -> str:
+    """A log's end for a sentence."""
+    return f"epoch {ballot.own_epoch} and zxid {ballot.own_zxid:#x}"

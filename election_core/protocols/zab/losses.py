@@ -1,0 +1,163 @@
+"""What a ZooKeeper ensemble lost of what had been committed.
+
+    leader of epoch 1, established       |1 2 3 4 5 6 7|     its whole log is committed when its quorum has it
+    leader of epoch 2, elected with      |1 2 3 4 5|         it must have all seven
+    a learner of epoch 2, told TRUNC     |1 2 3 4 5|         a leader cuts what it does not have itself
+
+Committed is the log with which a leader was established (``Leader#waitForNewLeaderAck``), and what an established one
+says that it processed last when it compares its log with a learner's (``LearnerHandler#syncFollower``). A leader tells
+a learner to cut its log after the last entry that both have, so an entry between there and the learner's end is none of
+the leader's; entries of the leader's own epoch may still come again.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_core.judge.completeness import (
+    BEGAN_ANEW,
+    KnownCommit,
+    LogEnd,
+    completeness_tallies,
+    indexes_began_anew,
+    lacks,
+    root_of,
+)
+from election_core.judge.coverage import RuleTally
+from election_core.judge.group import Group
+from election_core.model.catalogue import CRITICAL, RuleId
+from election_core.model.facts import Candidacy, KnownCommitted
+from election_core.model.rows import Finding
+from election_core.protocols.zab.ballots import ballot_of
+from election_core.protocols.zab.facts import Truncated
+from election_core.protocols.zab.tables import COUNTER_BITS
+
+_NO_EPOCH = "the epoch of the leader that wanted the cut, or the log's end before it, is not printed"
+
+
+def _leader_ends(group: Group) -> Iterator[LogEnd]:
+    for win in group.of(Candidacy):
+        ballot = ballot_of(group, win, win.node) if win.outcome == "won" else None
+        if ballot is not None and win.node is not None and win.term is not None:
+            yield LogEnd(win.node, win.term, ballot.own_zxid, win.until or win.since, win.until_event)
+
+
+def _commits(group: Group) -> Iterator[KnownCommit]:
+    for end in _leader_ends(group):
+        yield KnownCommit(end.node, end.term, end.index, end.event_id)
+    for fact in group.of(KnownCommitted):
+        yield KnownCommit(fact.node or fact.source_node, fact.term, fact.to_index, fact.since_event)
+
+
+def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
+    """``COMMITTED_ENTRY_LOST`` of an ensemble; ``breaches`` are those of the rules of voting."""
+    found = list(breaches)
+    lacking = []
+    for lack in lacks(group, _leader_ends(group), _commits(group)):
+        leader, commit = lack.leader, lack.commit
+        lacking.append(
+            group.finding(
+                RuleId.COMMITTED_ENTRY_LOST,
+                (leader.node, leader.term),
+                severity=CRITICAL,
+                nodes=tuple(dict.fromkeys((leader.node, commit.node))),
+                terms=(commit.term, leader.term),
+                start_time=leader.at,
+                end_time=leader.at,
+                summary=f"{leader.node} was established in epoch {leader.term} with a log that ended at zxid "
+                f"{leader.index:#x}, although {commit.node} had committed entries up to zxid {commit.index:#x} in "
+                f"epoch {commit.term}: {_entries(leader.index, commit.index)} lost.",
+                evidence=[commit.event_id, leader.event_id],
+                implied_by=root_of(lack, found),
+            )
+        )
+    yield from lacking
+    for cut in _cuts(group):
+        if cut.lost is not None:
+            yield _cut_finding(group, cut, cut.lost, lacking)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A cut, the epoch of the leader that wanted it, and the furthest commit of an earlier one that it cut off."""
+
+    fact: Truncated
+    epoch: int | None
+    lost: KnownCommit | None
+
+
+def _cuts(group: Group) -> Iterator[_Cut]:
+    commits = list(_commits(group))
+    anew = indexes_began_anew(group)
+    for fact in group.of(Truncated):
+        epoch, end = _epoch_of_leader(group, fact), fact.from_index
+        lost = [
+            commit
+            for commit in commits
+            if not anew
+            and epoch is not None
+            and end is not None
+            and commit.term < epoch
+            and fact.to_index < commit.index <= end
+        ]
+        yield _Cut(fact, epoch, max(lost, key=lambda commit: (commit.index, commit.term), default=None))
+
+
+def _epoch_of_leader(group: Group, cut: Truncated) -> int | None:
+    """In which epoch a learner followed when it was told to cut its log, where just one is possible."""
+    epochs = {
+        role.term
+        for role in group.roles
+        if role.source_node == cut.source_node
+        and role.leader == cut.peer
+        and role.since <= cut.since_by
+        and (role.until_by is None or cut.since <= role.until_by)
+    }
+    return next(iter(epochs)) if len(epochs) == 1 else None
+
+
+def _cut_finding(group: Group, cut: _Cut, commit: KnownCommit, lacking: list[Finding]) -> Finding:
+    fact = cut.fact
+    name = fact.node or fact.source_node
+    return group.finding(
+        RuleId.COMMITTED_ENTRY_LOST,
+        (name, fact.since, fact.to_index),
+        severity=CRITICAL,
+        nodes=tuple(dict.fromkeys(node for node in (name, fact.peer, commit.node) if node)),
+        terms=tuple(dict.fromkeys(term for term in (commit.term, cut.epoch) if term is not None)),
+        start_time=fact.since,
+        end_time=fact.since,
+        summary=f"{name} cut its log after zxid {fact.to_index:#x}, as {fact.peer}, its leader in epoch {cut.epoch}, "
+        f"wanted, although {commit.node} had committed entries up to zxid {commit.index:#x} in epoch {commit.term}: "
+        f"{_entries(fact.to_index, commit.index)} lost.",
+        evidence=[commit.event_id, fact.since_event],
+        implied_by=next((finding.finding_id for finding in lacking if cut.epoch in finding.terms[1:]), None),
+    )
+
+
+def _entries(end: int, committed: int) -> str:
+    """How many entries lie between two zxids: in one epoch their counters say so, else at least those of the later.
+
+    The first entry of an epoch has the counter 1.
+    """
+    counter = committed & ((1 << COUNTER_BITS) - 1)
+    if end >> COUNTER_BITS == committed >> COUNTER_BITS:
+        count, least = committed - end, ""
+    else:
+        count, least = counter, "at least "
+    return f"{least}{count} committed entr{'y is' if count == 1 else 'ies are'}"
+
+
+def loss_tallies(group: Group) -> Iterator[RuleTally]:
+    """How many leaders had what was committed before them, and how many cuts took nothing of it."""
+    ends, commits = list(_leader_ends(group)), list(_commits(group))
+    yield from completeness_tallies(group, ends, commits, lacks(group, ends, commits))
+    for cut in _cuts(group):
+        if cut.lost is not None:
+            yield RuleId.COMMITTED_ENTRY_LOST, VIOLATES, None, 1
+        elif cut.epoch is None or cut.fact.from_index is None:
+            yield RuleId.COMMITTED_ENTRY_LOST, UNDECIDABLE, _NO_EPOCH, 1
+        elif indexes_began_anew(group):
+            yield RuleId.COMMITTED_ENTRY_LOST, UNDECIDABLE, BEGAN_ANEW, 1
+        else:
+            yield RuleId.COMMITTED_ENTRY_LOST, CONFORMS, None, 1
