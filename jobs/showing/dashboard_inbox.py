@@ -87,68 +87,72 @@ def leads(leaders: list[Row]) -> str:
     return listed(named) if named else "nobody"
 
 
+RARER = ("rule", "certainty", "system", "cluster", "group", "since", "until", "new")
+"""The filters that are folded away until one of them is set."""
+
+
 def filter_form(published: Published, filters: Filters, here: Here) -> Element:
     """Fields for all that an address can ask of the inbox."""
-    clusters = [row["cluster"] for row in published.rows("SELECT DISTINCT cluster FROM findings ORDER BY cluster")]
-    rules = [row["rule"] for row in published.rows("SELECT DISTINCT rule FROM findings ORDER BY rule")]
-    before = published.rows(RUN_BEFORE)
-    rarer = ("rule", "certainty", "system", "cluster", "group", "since", "until", "new")
-    newest = before and tag("a", "new in the newest run", href=here.link("", new=iso(before[0]["published_at"])))
+    rarer = set(RARER) & filters.given.keys()
     return tag(
         "form",
-        tag(
-            "div",
-            labelled(
-                "Find",
-                tag(
-                    "input",
-                    id="find",
-                    name="find",
-                    type="search",
-                    value=filters.find,
-                    placeholder="words, group, rule or id",
-                ),
-            ),
-            choice("Severity", "severity", SEVERITIES, filters.severity),
-            choice("Order", "sort", tuple(ORDERS), filters.sort, every="gravest first"),
-            tag("button", "Apply", type="submit"),
-        ),
+        common_filters(filters),
         tag(
             "details",
-            tag("summary", f"More filters{f' ({count})' if (count := len(set(rarer) & filters.given.keys())) else ''}"),
-            tag(
-                "div",
-                choice("Rule", "rule", rules, filters.rule),
-                choice("Certainty", "certainty", CERTAINTIES, filters.certainty),
-                choice("System", "system", tuple(SYSTEMS), filters.system),
-                choice("Cluster", "cluster", clusters, filters.cluster),
-                *(
-                    labelled(
-                        name,
-                        tag(
-                            "input",
-                            id=key,
-                            name=key,
-                            type="text",
-                            value=getattr(filters, key),
-                            placeholder="2026-03-01T05:00",
-                        ),
-                    )
-                    for name, key in (("From (UTC)", "since"), ("To (UTC)", "until"), ("New since (UTC)", "new"))
-                ),
-            ),
-            open="open" if set(rarer) & filters.given.keys() else None,
+            tag("summary", f"More filters{f' ({len(rarer)})' if rarer else ''}"),
+            rarer_filters(published, filters),
+            open="open" if rarer else None,
         ),
-        tag(
-            "p",
-            tag("a", "drop all filters", href=here.link("")) if filters.given else None,
-            " " if filters.given and newest else None,
-            newest or None,
-            class_="muted",
-        ),
+        links_beside(published, filters, here),
         method="get",
         action=here.link(""),
         class_="filters",
         role="search",
         aria_label="Filters",
     )
+
+
+def common_filters(filters: Filters) -> Element:
+    """The fields that are always seen."""
+    return tag(
+        "div",
+        field("Find", "find", filters.find, "words, group, rule or id", kind="search"),
+        choice("Severity", "severity", SEVERITIES, filters.severity),
+        choice("Order", "sort", tuple(ORDERS), filters.sort, every="gravest first"),
+        tag("button", "Apply", type="submit"),
+    )
+
+
+def rarer_filters(published: Published, filters: Filters) -> Element:
+    """The fields of :data:`RARER`, with what there is to choose from."""
+    clusters = [row["cluster"] for row in published.rows("SELECT DISTINCT cluster FROM findings ORDER BY cluster")]
+    rules = [row["rule"] for row in published.rows("SELECT DISTINCT rule FROM findings ORDER BY rule")]
+    times = (("From (UTC)", "since"), ("To (UTC)", "until"), ("New since (UTC)", "new"))
+    return tag(
+        "div",
+        choice("Rule", "rule", rules, filters.rule),
+        choice("Certainty", "certainty", CERTAINTIES, filters.certainty),
+        choice("System", "system", tuple(SYSTEMS), filters.system),
+        choice("Cluster", "cluster", clusters, filters.cluster),
+        *(field(name, key, getattr(filters, key), "2026-03-01T05:00") for name, key in times),
+    )
+
+
+def links_beside(published: Published, filters: Filters, here: Here) -> Element:
+    """Links that set filters, or drop them."""
+    before = published.rows(RUN_BEFORE)
+    newest = (
+        tag("a", "new in the newest run", href=here.link("", new=iso(before[0]["published_at"]))) if before else None
+    )
+    return tag(
+        "p",
+        tag("a", "drop all filters", href=here.link("")) if filters.given else None,
+        " " if filters.given and newest else None,
+        newest,
+        class_="muted",
+    )
+
+
+def field(name: str, key: str, value: str | None, example: str, kind: str = "text") -> Element:
+    """A labelled field of text."""
+    return labelled(name, tag("input", id=key, name=key, type=kind, value=value, placeholder=example))
