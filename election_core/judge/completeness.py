@@ -49,8 +49,8 @@ class Lack:
     commit: KnownCommit
 
 
-NO_COMMIT = "no line says what an earlier term had committed, or where the leader's log ended"
-BEGAN_ANEW = "the terms of most members went back: their indexes may have begun anew"
+NO_COMMIT = "no line says what an earlier term or epoch had committed, or where the leader's log ended"
+BEGAN_ANEW = "the terms or epochs of most members went back: their indexes may have begun anew"
 
 
 def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit]) -> Iterator[Lack]:

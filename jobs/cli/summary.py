@@ -61,9 +61,12 @@ def findings(published: Published) -> Iterator[str]:
     }
     yield "  findings: " + ", ".join(f"{counts.get(severity, 0):,} {severity}" for severity in SEVERITIES)
     worst = published.rows(
+        "WITH RECURSIVE following AS (SELECT implied_by AS root_id, finding_id FROM findings "
+        "WHERE implied_by IS NOT NULL UNION SELECT following.root_id, echo.finding_id "
+        "FROM findings AS echo JOIN following ON echo.implied_by = following.finding_id) "
         "SELECT severity, certainty, rule, cluster, replica_group, summary, next_steps, "
         "strftime(start_time, '%Y-%m-%d %H:%M:%SZ') AS began, "
-        "(SELECT count(*) FROM findings AS echo WHERE echo.implied_by = root.finding_id) AS echoes "
+        "(SELECT count(*) FROM following WHERE root_id = root.finding_id) AS echoes "
         "FROM findings AS root WHERE severity <> 'info' AND implied_by IS NULL "
         "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id"
     )

@@ -19,9 +19,12 @@ LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKN
 FINDING_SHAPE = "SELECT * FROM findings WHERE starts_with(finding_id, ?) ORDER BY finding_id LIMIT 6"
 SETTINGS = "SELECT * FROM facts WHERE cluster = ? AND replica_group = ? AND protocol = ? AND kind IN (?, ?)"
 ECHOES = (
-    "SELECT finding_id, rule, severity, certainty, summary FROM findings WHERE implied_by = ? "
-    "ORDER BY start_time, finding_id"
+    "WITH RECURSIVE following AS (SELECT finding_id FROM findings WHERE implied_by = ? "
+    "UNION SELECT echo.finding_id FROM findings AS echo JOIN following ON echo.implied_by = following.finding_id) "
+    "SELECT finding_id, rule, severity, certainty, summary FROM findings "
+    "WHERE finding_id IN (SELECT finding_id FROM following) ORDER BY start_time, finding_id"
 )
+"""What follows from a finding, and what follows from that."""
 LANES = "SELECT DISTINCT node, source_node FROM role_intervals WHERE cluster = ? AND replica_group = ?"
 COVERAGE = "SELECT * FROM rule_coverage WHERE cluster = ? AND replica_group = ? AND rule = ? ORDER BY protocol"
 LIMITING = (

@@ -64,7 +64,7 @@ ELECTIONS: tuple[Rule, ...] = (
     ),
     Rule(
         id=RuleId.TERM_REGRESSION,
-        severity="warning",
+        severity="critical if the node voted again in a term of before; warning otherwise",
         meaning="A node's own term went back: its persistent term and vote were lost or replaced.",
         source="Raft figure 2 (persistent state); DLedger MemberState#loadTerm",
         needs="two lines of one node that say its own term",

@@ -39,14 +39,13 @@ _STRANGE = {
 
 
 def _strangers(group: Group) -> Iterator[Finding]:
-    """``MEMBERS_DISAGREE``, once for each node: the first stands for one cause, the others are implied by it."""
+    """``MEMBERS_DISAGREE``, once for each node; none follows from another one."""
     met: dict[str, list[StrangerMet]] = {}
     for fact in group.of(StrangerMet):
         met.setdefault(fact.node or fact.source_node, []).append(fact)
-    first: Finding | None = None
     for name, strange in sorted(met.items()):
         meetings = "; ".join(_STRANGE[fact.why].format(peer=fact.peer) for fact in strange)
-        found = group.finding(
+        yield group.finding(
             RuleId.MEMBERS_DISAGREE,
             (name,),
             severity=WARNING,
@@ -56,10 +55,7 @@ def _strangers(group: Group) -> Iterator[Finding]:
             end_time=strange[-1].since,
             summary=f"{name} {meetings}. Members with different lists may count two majorities.",
             evidence=[fact.since_event for fact in strange],
-            implied_by=first.finding_id if first else None,
         )
-        first = first or found
-        yield found
 
 
 _BROKEN = {

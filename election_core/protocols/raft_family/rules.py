@@ -5,7 +5,8 @@ leaders of different terms at once are normal behaviour, and become an alarm onl
 leaders of one term never are normal.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from election_core.judge.availability import availability
@@ -60,17 +61,30 @@ def rows_of(
 
 
 def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
-    split = [*same_term(group, "term"), *split_by_word_of_others(group)]
-    double = list(votes.double_votes(group, split))
-    back = list(_terms_that_went_back(group, double))
-    yield from split
-    yield from double
+    back = list(_terms_that_went_back(group, votes.double_votes(group, [])))
+    double = list(votes.double_votes(group, back))
+    breaches = list(_violations(group, broken))
     yield from back
+    yield from double
+    yield from _two_of_one_term(group, [*double, *breaches])
     yield from votes.expired_grants(group, back)
     yield from votes.denied_votes(group, back)
-    yield from _violations(group, broken)
+    yield from breaches
     yield from _kept_roles(group)
     yield from overlap_findings(group)
+
+
+def _two_of_one_term(group: Group, causes: Sequence[Finding] = ()) -> Iterator[Finding]:
+    """``SPLIT_BRAIN_SAME_TERM``, as it follows from a vote given twice, or from a leader without enough votes."""
+    for split in (*same_term(group, "term"), *split_by_word_of_others(group)):
+        of_term = (cause.finding_id for cause in causes if split.terms[0] in cause.terms and _lets_lead(cause, split))
+        yield replace(split, implied_by=next(of_term, None))
+
+
+def _lets_lead(cause: Finding, split: Finding) -> bool:
+    """Whether a breach is of the election of one of two leaders: a vote for one, or one's own count."""
+    leaders = {name.split(" ")[0] for name in split.nodes}
+    return cause.severity == CRITICAL and bool(leaders & set(cause.nodes))
 
 
 def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
@@ -97,23 +111,27 @@ def _unplanned(group: Group) -> list[Moment]:
     ]
 
 
-def _terms_that_went_back(group: Group, double: list[Finding]) -> Iterator[Finding]:
-    """``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced."""
+def _terms_that_went_back(group: Group, double: Iterable[Finding]) -> Iterator[Finding]:
+    """``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced.
+
+    It is as grave as what follows from it: a second vote in one of the terms that it had reached before.
+    """
+    twice = [(vote.nodes[0], vote.terms[0]) for vote in double]
     for fact in group.of(TermWentBack):
         name = fact.node or fact.source_node
-        implied = next((f.finding_id for f in double if f.nodes[0] == name), None)
+        again = sorted(term for voter, term in twice if voter == name and fact.after <= term <= fact.before)
+        then = f", and did in term {again[0]}" if again else ""
         yield group.finding(
             RuleId.TERM_REGRESSION,
             (name, fact.after, fact.since),
-            severity=WARNING,
+            severity=CRITICAL if again else WARNING,
             nodes=(name,),
             terms=(fact.before, fact.after),
             start_time=fact.since,
             end_time=fact.since,
             summary=f"{name} had reached term {fact.before} and was in term {fact.after} afterwards: it may vote "
-            "again in terms in which it has voted.",
+            f"again in terms in which it has voted{then}.",
             evidence=[fact.since_event],
-            implied_by=implied,
         )
 
 
@@ -166,8 +184,7 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
 
 def _coverage(group: Group, tallies: Iterable[RuleTally]) -> Iterator[RuleCoverage]:
     led = {tenure.term for tenure in group.tenures}
-    found = [*same_term(group, "term"), *split_by_word_of_others(group)]
-    split = {split_brain.terms[0] for split_brain in found}
+    split = {split_brain.terms[0] for split_brain in _two_of_one_term(group)}
     yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - split), len(split))
     yield from summed(group, [*tallies_of(group), *votes.compared(group), *tallies])
     kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}

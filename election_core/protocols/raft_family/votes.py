@@ -17,17 +17,17 @@ from election_core.model.rows import Finding
 from election_core.protocols.raft_family.facts import VoteRefused
 
 
-def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
+def double_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:
     """``DOUBLE_VOTE``: one voter granted one term to two candidates, as both of them heard it.
 
-    A vote is written to file before it is answered (``MemberState#persistTerm``), so this needs lost state.
+    A vote is written to file before it is answered (``MemberState#persistTerm``), so this needs lost state: ``back``
+    are the members that came back in a smaller term than they had reached.
     """
     for (voter, term), by_candidate in sorted(granted_to(group).items()):
         if len(by_candidate) < 2:
             continue
         candidates = sorted(by_candidate)
         votes = [by_candidate[candidate] for candidate in candidates]
-        implied = next((f.finding_id for f in split if term in f.terms), None)
         yield group.finding(
             RuleId.DOUBLE_VOTE,
             (voter, term),
@@ -38,8 +38,14 @@ def double_votes(group: Group, split: list[Finding]) -> Iterator[Finding]:
             end_time=max(vote.since for vote in votes),
             summary=f"{voter} voted in term {term} for {' and for '.join(candidates)}.",
             evidence=[vote.since_event for vote in votes],
-            implied_by=implied,
+            implied_by=next((f.finding_id for f in back if f.nodes[0] == voter and _reaches(f, term)), None),
         )
+
+
+def _reaches(back: Finding, term: int) -> bool:
+    """Whether a member whose term went back had reached a term before, and could reach it again."""
+    before, after = back.terms
+    return after <= term <= before
 
 
 def _raised(group: Group) -> dict[str, list[TermRaised]]:
