@@ -79,6 +79,9 @@ TABLE = Table(
         Column(name="regained", type=BOOLEAN, comment="A leader that had lost its majority had one again."),
         Column(name="begun", type=BOOLEAN, comment="Its beginning was logged apart from its end."),
         Column(name="electorate", type=STRINGS, comment="Members that voted in the election at all."),
+        Column(
+            name="majority_answered", type=BOOLEAN, comment="So many took part in an election that it could be won."
+        ),
         Column(name="before", type=BIGINT, comment="Term or epoch before."),
         Column(name="after", type=BIGINT, comment="Term or epoch after it went back."),
         Column(name="cut_to", type=BIGINT, comment="Offset to which a log was cut.", unit="bytes"),

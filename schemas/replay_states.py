@@ -24,6 +24,9 @@ TABLE = Table(
             if column.name not in _NOT_READ
         ),
         Column(name="until", type=TIMESTAMP, comment="Of a LIVED row: the time of the last line.", unit="UTC"),
+        Column(
+            name="until_by", type=TIMESTAMP, comment="Of a LIVED row: the last line was written by then.", unit="UTC"
+        ),
         Column(name="until_event", type=STRING, comment="Of a LIVED row: the last line."),
         Column(
             name="rules_version",

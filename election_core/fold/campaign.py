@@ -24,6 +24,7 @@ class Campaign:
     ended_by: int | None = None
     last_event: str | None = None
     outcome: str = "open"
+    majority_answered: bool = False
 
     @property
     def end(self) -> tuple[int | None, int | None, str | None]:

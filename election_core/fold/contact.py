@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from election_core.fold.fact_writer import FactWriter
-from election_core.fold.process_runs import SECOND
 from election_core.model.facts import ContactLost
 from election_core.model.fold_event import FoldEvent
 
@@ -18,12 +17,12 @@ class Contact:
 
     peer: str
     lost: FoldEvent
-    again: int | None = None
+    again: FoldEvent | None = None
     heard: int | None = None
 
     def fact(self, emit: FactWriter, before_us: int, *, closed: bool) -> ContactLost:
         """The peer was heard of at most ``before_us`` microseconds before it was lost; ``closed``: by its end."""
-        again = (None, None) if self.again is None else (self.again, self.again + SECOND)
+        again = (None, None) if self.again is None else (self.again.at, self.again.by)
         lost = self.lost
         since = lost.at - before_us if self.heard is None else max(lost.at - before_us, min(self.heard, lost.at))
         return ContactLost(*emit.during(self.peer, since, lost.by, lost.event_id, *again), closed=closed)
@@ -32,4 +31,4 @@ class Contact:
 def lost_contact(peer: str, event: FoldEvent, before: Sequence[Contact]) -> Contact:
     """The contact to ``peer`` that breaks with this line; ``before`` are those that broke earlier, in order."""
     former = next((contact for contact in reversed(before) if contact.peer == peer), None)
-    return Contact(peer, event, heard=former.again if former else None)
+    return Contact(peer, event, heard=former.again.at if former and former.again else None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from election_core.fold.identity import NOT_LISTED, Identity, Listed, process_of
-from election_core.fold.process_runs import SECOND, Incarnation
+from election_core.fold.process_runs import Incarnation
 from election_core.fold.roles import Span
 from election_core.model.facts import Alive, Role, Silence
 from election_core.model.timing import Timing, TimingRule, Values, configured_of
@@ -135,14 +135,14 @@ class FactWriter:
     def alive(self) -> Iterator[Alive]:
         """When the process ran."""
         for run in self.incarnations:
-            node, begin, end = self.node_at(run.first_seen), run.first_seen, run.last_seen
-            during = self.during(node, begin, begin, run.start_event, end, end + SECOND, run.stop_event)
+            node, end = self.node_at(run.first_seen), (run.last_seen, run.last_by, run.stop_event)
+            during = self.during(node, run.first_seen, run.first_by, run.start_event, *end)
             yield Alive(*during, stopped=run.stop is not None)
 
     def silences(self) -> Iterator[Silence]:
         """When the process ran and wrote nothing."""
         for run in self.incarnations:
             for hole in run.silences:
-                end = (hole.end, hole.end + SECOND, hole.end_event)
+                end = (hole.end, hole.end_by, hole.end_event)
                 node = self.node_at(hole.begin)
-                yield Silence(*self.during(node, hole.begin, hole.begin + SECOND, hole.begin_event, *end))
+                yield Silence(*self.during(node, hole.begin, hole.begin_by, hole.begin_event, *end))

@@ -72,6 +72,7 @@ class NamedId(NamedTuple):
     """A line in which a process names itself; the time is that of its clock, in microseconds UTC."""
 
     at: int
+    by: int
     node: str
     event_id: str
 
@@ -91,11 +92,11 @@ class Identity:
         if event.kind in NAMES_BROKER_SET and event.replica_group is not None:
             self.broker_set = event.replica_group
         if event.kind in NAMES_BROKER_ID and event.node is not None:
-            self.ids.append(NamedId(event.at, event.node, event.event_id))
+            self.ids.append(NamedId(event.at, event.by, event.node, event.event_id))
         if event.kind in TAKES_ROLE:
             self.roles.append(event)
         if event.kind in NAMES_CONTROLLER and event.node is not None:
-            self.controllers.append(NamedId(event.at, event.node, event.event_id))
+            self.controllers.append(NamedId(event.at, event.by, event.node, event.event_id))
         if event.setting is not None and event.value:
             self.settings[event.setting] = event
 
@@ -108,14 +109,14 @@ class Identity:
         """The broker id that the process had: the last one said in the life of ``time``, else the next one."""
         incarnation = incarnation_at(incarnations, time)
         in_this_incarnation = [
-            (at, node) for at, node, _ in self.ids if incarnation_at(incarnations, at) == incarnation
+            (line.at, line.node) for line in self.ids if incarnation_at(incarnations, line.at) == incarnation
         ]
         before = [node for at, node in in_this_incarnation if at <= time]
         if before:
             return before[-1]
         if in_this_incarnation:
             return in_this_incarnation[0][1]
-        earlier = [node for at, node, _ in self.ids if at <= time]
+        earlier = [line.node for line in self.ids if line.at <= time]
         return earlier[-1] if earlier else None
 
 

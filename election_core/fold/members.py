@@ -60,5 +60,5 @@ def slave_of_itself(identity: Identity, incarnations: list[Incarnation]) -> tupl
         master = masters.get((incarnation_at(incarnations, taken.at), taken.peer_address))
         if master is not None and taken.kind == "BRK_SLAVE_BEGIN" and None not in (taken.node, taken.peer):
             named = ((master, taken.peer or ""), (taken, taken.node or ""))
-            return tuple(NamedId(line.at, node, line.event_id) for line, node in named)
+            return tuple(NamedId(line.at, line.by, node, line.event_id) for line, node in named)
     return ()

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
+from typing import NamedTuple
 
-from election_core.model.timing import SECOND as SECOND
 from election_core.model.timing import Timeout
 
 SILENCE = Timeout.SILENCE.us
@@ -69,7 +69,8 @@ class Incarnation:
 
     ``start`` is ``None`` when the log begins in the middle of a life; ``stop`` is the begin of a clean
     shutdown; ``last_seen`` is the last sign of life; ``next_start`` the start of the following life, with the lines
-    that may belong to it; at ``ended_by``, when it says that it starts, this life was surely over.
+    that may belong to it; at ``ended_by``, when it says that it starts, this life was surely over. Each time is as wide
+    as the stamp of its line: it was at ``first_by``, ``last_by`` or ``next_start_by`` at the latest.
     """
 
     start: int | None
@@ -81,27 +82,45 @@ class Incarnation:
     next_start: int | None
     next_start_event: str | None
     silences: tuple["Hole", ...]
+    first_by: int
+    last_by: int
+    next_start_by: int | None = None
     ended_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A silence inside a life: time and event of the last line before it and of the first line after it."""
+    """A silence inside a life: the last line before it and the first line after it, each not before and not after a
+    time."""
 
     begin: int
+    begin_by: int
     end: int
+    end_by: int
     begin_event: str | None
     end_event: str | None
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Segment:
-    """A time in which a log was being written, with its first and last line."""
+class Segment(NamedTuple):
+    """A time in which a log was being written, with its first and last line.
+
+    The first was written at ``first_by`` at the latest, the last at ``last_by``, as wide as the stamps of lines are.
+    """
 
     first: int
+    first_by: int
     last: int
+    last_by: int
     first_event: str | None = None
     last_event: str | None = None
+
+
+class Start(NamedTuple):
+    """A process started in ``[at, by]``, by the line ``event_id``."""
+
+    at: int
+    by: int
+    event_id: str
 
 
 @dataclass(slots=True)
@@ -113,21 +132,21 @@ class Activity:
 
     segments: list[Segment] = field(default_factory=list)
     covered: list[Segment] = field(default_factory=list)
-    markers: list[tuple[int, str, str]] = field(default_factory=list)
+    markers: list[tuple[Start, str]] = field(default_factory=list)
     stops: list[tuple[int, str]] = field(default_factory=list)
 
-    def seen(self, time: int, event_id: str | None = None) -> None:
-        """A line was written at ``time``."""
+    def seen(self, time: int, by: int, event_id: str | None = None) -> None:
+        """A line was written in ``[time, by]``."""
         if self.segments:
-            current = self.segments[-1]
-            if current.last < time <= current.last + _SEGMENT_GAP:
-                self.segments[-1] = Segment(current.first, time, current.first_event, event_id)
+            first, first_by, last, last_by, first_event, _ = self.segments[-1]
+            if last < time <= last + _SEGMENT_GAP:
+                self.segments[-1] = Segment(first, first_by, time, max(by, last_by), first_event, event_id)
                 return
-            if current.first <= time <= current.last:
-                if time in (current.first, current.last):
-                    self.segments[-1] = _joined(current, Segment(time, time, event_id, event_id))
+            if first <= time <= last:
+                if time in (first, last) or by > last_by:
+                    self.segments[-1] = _joined(self.segments[-1], Segment(time, by, time, by, event_id, event_id))
                 return
-        self.segments.append(Segment(time, time, event_id, event_id))
+        self.segments.append(Segment(time, by, time, by, event_id, event_id))
 
     def digest(self) -> list[Segment]:
         """``segments`` and ``covered`` in as few pieces as give the same :meth:`incarnations`.
@@ -139,7 +158,7 @@ class Activity:
         if not pieces:
             return []
         settled = pieces[-1].last - UNSETTLED
-        markers = sorted(time for time, _, _ in self.markers)
+        markers = sorted(start.at for start, _ in self.markers)
         digest = pieces[:1]
         for piece in pieces[1:]:
             before = digest[-1]
@@ -151,9 +170,9 @@ class Activity:
                 digest.append(piece)
         return digest
 
-    def marker(self, time: int, name: str, event_id: str) -> None:
-        """A line that a process writes once, when it starts."""
-        self.markers.append((time, name, event_id))
+    def marker(self, start: Start, name: str) -> None:
+        """A line ``name`` that a process writes once, when it starts."""
+        self.markers.append((start, name))
 
     def stopping(self, time: int, event_id: str) -> None:
         """A clean shutdown began."""
@@ -168,15 +187,15 @@ class Activity:
         marked = _starts(self.markers)
         starts = _first_words(marked, segments, stops)
         first_seen, last_seen = segments[0].first, segments[-1].last
-        opening: list[tuple[int, str] | None] = [*starts]
-        if not starts or first_seen < starts[0][0]:
+        opening: list[Start | None] = [*starts]
+        if not starts or first_seen < starts[0].at:
             opening.insert(0, None)
         incarnations = []
         for number, start in enumerate(opening):
             after = opening[number + 1] if number + 1 < len(opening) else None
-            since = start[0] if start else first_seen
-            until = after[0] if after else last_seen + 1
-            ended_by = marked[number + 1 - len(opening)][0] if after else None
+            since = start.at if start else first_seen
+            until = after.at if after else last_seen + 1
+            ended_by = marked[number + 1 - len(opening)].at if after else None
             incarnations.append(replace(_incarnation(segments, stops, start, since, until, after), ended_by=ended_by))
         return incarnations
 
@@ -184,35 +203,48 @@ class Activity:
 def _incarnation(
     segments: Sequence[Segment],
     stops: Sequence[tuple[int, str]],
-    start: tuple[int, str] | None,
+    start: Start | None,
     since: int,
     until: int,
-    after: tuple[int, str] | None,
+    after: Start | None,
 ) -> Incarnation:
     """The life from ``since`` to before ``until``; segments and stops are those of all lives, in order."""
     begin = bisect_left(segments, since, key=_last)
-    lived = [
-        Segment(max(segment.first, since), min(segment.last, until - 1), segment.first_event, segment.last_event)
-        for segment in segments[begin : bisect_left(segments, until, key=_first)]
-    ]
+    lived = [_within(segment, since, until) for segment in segments[begin : bisect_left(segments, until, key=_first)]]
     stopped = bisect_left(stops, (since,))
     stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
     silences = tuple(
-        Hole(before.last, following.first, before.last_event, following.first_event)
+        Hole(*before[2:4], *following[:2], before.last_event, following.first_event)
         for before, following in pairwise(lived)
         if following.first - before.last >= SILENCE
     )
     return Incarnation(
-        start=start[0] if start else None,
-        start_event=start[1] if start else None,
+        start=start.at if start else None,
+        start_event=start.event_id if start else None,
         first_seen=lived[0].first if lived else since,
-        last_seen=lived[-1].last // SECOND * SECOND if lived else since,
+        last_seen=lived[-1].last if lived else since,
         stop=stop[0] if stop else None,
         stop_event=stop[1] if stop else None,
-        next_start=after[0] if after else None,
-        next_start_event=after[1] if after else None,
+        next_start=after.at if after else None,
+        next_start_event=after.event_id if after else None,
         silences=silences,
+        first_by=start.by if start else lived[0].first_by if lived else since,
+        last_by=lived[-1].last_by if lived else since,
+        next_start_by=after.by if after else None,
     )
+
+
+def _within(segment: Segment, since: int, until: int) -> Segment:
+    """The part of a segment from ``since`` to before ``until``, where another life begins.
+
+    Lines of a segment are no further apart than its gap: the last of them before another life is at most so old.
+    """
+    first, first_by, last, last_by, first_event, last_event = segment
+    if first < since:
+        first, first_by = since, max(first_by, since)
+    if last >= until:
+        last, last_by = max(first, until - _SEGMENT_GAP), until
+    return Segment(first, first_by, last, last_by, first_event, last_event)
 
 
 def incarnation_at(incarnations: Sequence[Incarnation], time: int) -> int:
@@ -229,7 +261,7 @@ def _begin(incarnation: Incarnation) -> int:
 
 def _merged(segments: Iterable[Segment]) -> list[Segment]:
     merged: list[Segment] = []
-    for segment in sorted(segments, key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "")):
+    for segment in sorted(segments, key=lambda s: (s.first, s.last, s.first_event or "", s.last_event or "", s[1:4:2])):
         current = merged[-1] if merged else None
         if current is None or segment.first > current.last + _SEGMENT_GAP:
             merged.append(segment)
@@ -241,14 +273,17 @@ def _merged(segments: Iterable[Segment]) -> list[Segment]:
 def _joined(segment: Segment, other: Segment) -> Segment:
     """Both as one. Of several first or last lines in one moment the one with the smallest id stands for all."""
     if segment.first == other.first:
+        first_by = min(segment.first_by, other.first_by)
         first_event = _smaller(segment.first_event, other.first_event)
     else:
-        first_event = segment.first_event if segment.first < other.first else other.first_event
+        earlier = segment if segment.first < other.first else other
+        first_by, first_event = earlier.first_by, earlier.first_event
     if segment.last == other.last:
         last_event = _smaller(segment.last_event, other.last_event)
     else:
         last_event = segment.last_event if segment.last > other.last else other.last_event
-    return Segment(min(segment.first, other.first), max(segment.last, other.last), first_event, last_event)
+    first, last = min(segment.first, other.first), max(segment.last, other.last)
+    return Segment(first, first_by, last, max(segment.last_by, other.last_by), first_event, last_event)
 
 
 def _smaller(event_id: str | None, other: str | None) -> str | None:
@@ -257,9 +292,7 @@ def _smaller(event_id: str | None, other: str | None) -> str | None:
     return min(event_id, other)
 
 
-def _first_words(
-    starts: list[tuple[int, str]], segments: list[Segment], stops: Sequence[tuple[int, str]]
-) -> list[tuple[int, str]]:
+def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]) -> list[Start]:
     """A process writes a few lines before the marker of its start: its life begins with the first of them.
 
     Where a clean stop began among these lines, they are the last ones of the life before: a process may be started
@@ -267,27 +300,29 @@ def _first_words(
     """
     begins = [segment.first for segment in segments]
     moved = []
-    for time, event_id in starts:
-        number = bisect_left(begins, time + 1) - 1
-        begin = begins[number] if number >= 0 and time - begins[number] <= _BEFORE_MARKER else time
-        stopped = bisect_left(stops, (time,))
-        if stopped and stops[stopped - 1][0] >= begin:
-            begin = time
-        moved.append((min(begin, time), event_id))
+    for start in starts:
+        number = bisect_left(begins, start.at + 1) - 1
+        first = segments[number] if number >= 0 else None
+        if first is None or start.at - first.first > _BEFORE_MARKER:
+            moved.append(start)
+            continue
+        stopped = bisect_left(stops, (start.at,))
+        before = stopped > 0 and stops[stopped - 1][0] >= first.first
+        moved.append(start if before else Start(first.first, min(first.first_by, start.by), start.event_id))
     return moved
 
 
-def _starts(markers: list[tuple[int, str, str]]) -> list[tuple[int, str]]:
+def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
     """Starts of the process: markers of one start come together, none of them twice, and none after its last."""
-    starts: list[tuple[int, str]] = []
+    starts: list[Start] = []
     seen: set[str] = set()
     complete: int | None = None
-    for time, name, event_id in sorted(markers):
-        over = complete is not None and time - complete > _SEGMENT_GAP
-        if not starts or name in seen or over or time - starts[-1][0] > _ONE_START:
-            starts.append((time, event_id))
+    for start, name in sorted(markers, key=lambda marker: (marker[0].at, marker[1], marker[0].event_id)):
+        over = complete is not None and start.at - complete > _SEGMENT_GAP
+        if not starts or name in seen or over or start.at - starts[-1].at > _ONE_START:
+            starts.append(start)
             seen, complete = set(), None
         seen.add(name)
         if name.split()[-1] in LAST_START_KINDS:
-            complete = time
+            complete = start.at
     return starts

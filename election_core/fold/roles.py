@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from election_core.fold.process_runs import PROVABLE, SECOND, Incarnation, incarnation_at
+from election_core.fold.process_runs import PROVABLE, Incarnation, incarnation_at
 
 LEADER = "leader"
 ACTING = "acting_leader"
@@ -67,16 +67,15 @@ def spans(steps: Sequence[Step], incarnations: Sequence[Incarnation], first_role
     by_incarnation: dict[int, list[Step]] = {}
     for step in steps:
         # A role first seen in a later line began somewhere before it, but in the life of that line.
-        number = incarnation_at(every_incarnation, max(step.at, step.by - SECOND))
+        number = incarnation_at(every_incarnation, max(step.at, step.by - 1))
         start = every_incarnation[number].start if every_incarnation else None
         begun = step if start is None else replace(step, at=max(step.at, min(start, step.by)))
         by_incarnation.setdefault(number, []).append(begun)
     for number, incarnation in enumerate(every_incarnation):
         of_incarnation = by_incarnation.get(number, [])
         if incarnation.start is not None and (not of_incarnation or of_incarnation[0].at > incarnation.start):
-            begin = Step(
-                incarnation.start, incarnation.start + SECOND, first_role, None, None, incarnation.start_event, "start"
-            )
+            began = (incarnation.start, incarnation.first_by)
+            begin = Step(*began, first_role, None, None, incarnation.start_event, "start")
             of_incarnation = [begin, *of_incarnation]
         of_incarnation = _in_turn(of_incarnation)
         for step, following in pairwise(of_incarnation):
@@ -108,20 +107,21 @@ def _in_turn(steps: Sequence[Step]) -> list[Step]:
 def _last_span(step: Step, incarnation: Incarnation) -> Span:
     last_sign = max(incarnation.last_seen, step.at)
     if incarnation.stop is not None:
-        return Span(step, max(incarnation.stop, step.at), last_sign + SECOND, incarnation.stop_event, STOPPED)
+        stopped_by = max(incarnation.last_by, step.at)
+        return Span(step, max(incarnation.stop, step.at), stopped_by, incarnation.stop_event, STOPPED)
     if incarnation.next_start is not None:
         return Span(step, last_sign, incarnation.ended_by, incarnation.next_start_event, DIED)
     return Span(step, None, None, None, None)
 
 
 def _down(incarnation: Incarnation, next_start: int, last: Span | None) -> Span:
-    """The last sign of life is known by its second; what the process last was, it was before it was down."""
+    """The last sign of life is known as its stamp is wide; what the process last was, it was before it was down."""
     cause = STOPPED if incarnation.stop is not None else DIED
     since = max(
         incarnation.last_seen, last.until if last is not None and last.until is not None else incarnation.last_seen
     )
     begin = Step(since, next_start, DOWN, None, None, incarnation.stop_event, cause, last.step.node if last else None)
-    return Span(begin, next_start, next_start + SECOND, incarnation.next_start_event, "start")
+    return Span(begin, next_start, incarnation.next_start_by, incarnation.next_start_event, "start")
 
 
 def merged(steps: Sequence[Step]) -> list[Step]:

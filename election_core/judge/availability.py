@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group
@@ -10,7 +9,7 @@ from election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interr
 from election_core.judge.limits import log_gap_coverage, log_gaps
 from election_core.judge.never_led import never_led
 from election_core.judge.quorum_contact import Majorities
-from election_core.judge.storm import storm
+from election_core.judge.storm import in_vain, storm
 from election_core.model.catalogue import RuleId
 from election_core.model.rows import Finding, RuleCoverage
 from election_core.model.timing import Timeout
@@ -36,7 +35,7 @@ def availability(
     all the time, so that a majority that was lost and had again is proven; elsewhere a lost line would look like it.
     """
     found = list(gaps(group, heard, unseen, majorities))
-    storms = list(storm(group, elections))
+    storms = list(storm(group, elections, in_vain(group)))
     known = majorities if regained else None
     without_majority = list(interrupted(group, known, title, clock)) if known is not None else []
     never = list(never_led(group, title))
@@ -62,7 +61,7 @@ def common_coverage(group: Group, found: Sequence[Gap], storms: int, interruptio
     why = "the end of a tenure is known only between its last sign and the next start"
     if group.clocks.stepped:
         why += "; around a step of its clock a machine does not tell when it led"
-    sure = sum(1 for gap in found if gap.least >= SECOND)
+    sure = sum(1 for gap in found if gap.least >= Timeout.NOTICEABLE.us)
     unclear = max(unclear, len(found) - sure)
     kept = max(changes - sure - unclear, 0)
     yield coverage(group, RuleId.LEADERLESS, kept, sure + interruptions, unclear, why)

@@ -48,6 +48,11 @@ class Moment:
     source: str
     event_id: str | None = field(default=None, compare=False)
 
+    @property
+    def width(self) -> int:
+        """How exactly its clock tells it: the width of a stamp, or of a time between two lines."""
+        return self.by - self.at
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Message:

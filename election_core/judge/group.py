@@ -10,7 +10,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, cast
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DOWN, LEADER
 from election_core.judge import silent_logs
 from election_core.judge.clock import Clocks, Moment
@@ -194,13 +193,13 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
 
 def _end_of(ordered: list[Fact]) -> Moment:
     """The last sign of life of any member, or the last decision about the group."""
-    last = max(ordered, key=lambda fact: (_last_word(fact), fact.source_node))
-    at = _last_word(last)
-    return Moment(at, at + SECOND, last.source_node)
+    return max(map(_last_word, ordered), key=lambda moment: (moment.at, moment.source, moment.by))
 
 
-def _last_word(fact: Fact) -> int:
-    return fact.until if isinstance(fact, Alive) and fact.until is not None else fact.since
+def _last_word(fact: Fact) -> Moment:
+    if isinstance(fact, Alive) and fact.until is not None and fact.until_by is not None:
+        return Moment(fact.until, fact.until_by, fact.source_node)
+    return Moment(fact.since, fact.since_by, fact.source_node)
 
 
 def _last_seen(group: Group, source: str) -> Moment | None:
@@ -238,8 +237,8 @@ def _tenures(group: Group) -> Iterator[Tenure]:
         if end.at < role.since:
             end = since(role)
         of_source = holes.get(role.source_node, [])
-        begins = attrgetter("begin.at")
         inside = slice(
-            bisect_left(of_source, role.since - SECOND, key=begins), bisect_left(of_source, end.by, key=begins)
+            bisect_left(of_source, role.since, key=attrgetter("begin.by")),
+            bisect_left(of_source, end.by, key=attrgetter("begin.at")),
         )
         yield Tenure(node, role.source_node, role.term, since(role), end, role.end_cause, tuple(of_source[inside]))

@@ -16,7 +16,7 @@ from itertools import accumulate
 from math import inf
 from operator import itemgetter
 
-from election_core.fold.process_runs import SECOND, SILENCE
+from election_core.fold.process_runs import SILENCE
 from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, REMOVED, STOPPED, TRANSFER
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
@@ -26,14 +26,16 @@ from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, Rul
 from election_core.model.facts import Alive, Role, Serving
 from election_core.model.rows import Finding
 from election_core.model.terms import is_larger
-from election_core.model.timing import Timeout
+from election_core.model.timing import SECOND, Timeout
 
+NOTICEABLE = Timeout.NOTICEABLE.us
 BRIEF = Timeout.BRIEF.us
 """A time without leader that may be shorter than this is worth knowing, not an alarm."""
 PLANNED = frozenset({STOPPED, TRANSFER, PREFERRED, REMOVED})
 """How a leadership ends that somebody wanted to end."""
 GROUP_SHUTDOWN = Timeout.GROUP_SHUTDOWN.us
 """Members that stop within this time of their leader were shut down together."""
+_LAST_HEARTBEAT = Timeout.LAST_HEARTBEAT.us
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def gaps(
 
 
 def _may_be_none(gap: Gap) -> bool:
-    return gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + SECOND
+    return gap.least <= 0 and gap.most <= Timeout.BLURRED_END.us + gap.end.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ class _Ends:
         if tenure.end_cause in (None, SILENT):
             return inf
         widest = self._group.clocks.widest
-        holes = (hole.end.at + SECOND + widest for hole in tenure.silences)
+        holes = (hole.end.by + widest for hole in tenure.silences)
         return max(tenure.end.by + 2 * widest, max(holes, default=0))
 
     def _settle(self, number: int, end: _End) -> None:
@@ -219,13 +221,13 @@ class _AliveTimes:
         self._last = list(accumulate((last for _, last in self._times), max))
 
     def somebody_up(self, begin: Moment, end: Moment) -> bool:
-        """Whether a member was up for a second or more between two moments, on clocks within their bounds."""
+        """Whether a member was up long enough to be noticed between two moments, on clocks within their bounds."""
         since_us, until_us = self._clocks.adjusted(begin).by, self._clocks.adjusted(end).at
         number = bisect_left(self._times, (until_us,))
-        while number and self._last[number - 1] - since_us >= SECOND:
+        while number and self._last[number - 1] - since_us >= NOTICEABLE:
             number -= 1
             born, last = self._times[number]
-            if min(until_us, last) - max(since_us, born) >= SECOND:
+            if min(until_us, last) - max(since_us, born) >= NOTICEABLE:
                 return True
         return False
 
@@ -246,7 +248,7 @@ def _gap(
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
     least = min(least, most)  # a leader that was missed before its last line led until that line
     uncertain = any(end.lost is not None or end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
-    if least < SECOND and not (uncertain and after is not None and most >= BRIEF):
+    if least < NOTICEABLE and not (uncertain and after is not None and most >= BRIEF):
         return None
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
     # A stale leader that stepped down for one already elected creates no gap.
@@ -255,7 +257,7 @@ def _gap(
     lost = end.lost if end.tenure is before else None
     if _led_meanwhile(group, led_unseen, before, target):
         return None
-    open_from = end.latest if least >= SECOND else Moment(begin.at, begin.at, begin.source)
+    open_from = end.latest if least >= NOTICEABLE else Moment(begin.at, begin.at, begin.source)
     if not alive_times.somebody_up(open_from, target) or (after is None and _shut_down_together(group, before, begin)):
         return None
     left = [member.latest.event_id for member in lost.left] if lost else []
@@ -273,16 +275,19 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: _Heard) 
     clocks = group.clocks
     end = tenure.end
     for hole in tenure.silences:
-        if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -SECOND:
+        blurred = max(hole.end.width, target.width)
+        if clocks.elapsed(hole.begin, target)[0] > 0 and clocks.elapsed(target, hole.end)[0] > -blurred:
             end = Moment(hole.begin.at, hole.end.by, hole.begin.source)
     log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
     said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
     if said_itself or (not log_stops and end.by - end.at <= Timeout.BLURRED_END.us):
         return _End(end, end, tenure)
     widest = clocks.widest
-    near = heard.between(tenure.node, end.at - SECOND - widest, (target.by if log_stops else end.by) + widest)
+    near = heard.between(tenure.node, end.at - _LAST_HEARTBEAT - widest, (target.by if log_stops else end.by) + widest)
     relevant = [
-        moment for moment in near if clocks.elapsed(end, moment)[1] > -SECOND and clocks.elapsed(moment, target)[1] > 0
+        moment
+        for moment in near
+        if clocks.elapsed(end, moment)[1] > -_LAST_HEARTBEAT and clocks.elapsed(moment, target)[1] > 0
     ]
     if not log_stops:  # what was heard after the end is of a later life
         relevant = [moment for moment in relevant if not _surely_before(clocks, end, moment)]
@@ -350,8 +355,8 @@ def _ended_within(group: Group, moment: Moment, life: Alive, since_us: int) -> b
 
 
 def began_early(group: Group, begin: Moment, before: Tenure) -> bool:
-    """Whether a time without a leader began a second or more before its tenure ended: it had fallen silent."""
-    return group.time(before.end) - group.time(begin) > SECOND
+    """Whether a time without a leader began noticeably before its tenure ended: it had fallen silent."""
+    return group.time(before.end) - group.time(begin) > NOTICEABLE
 
 
 def leaderless(
@@ -377,17 +382,17 @@ def leaderless(
         if gap.after is not None:
             then = f"until {gap.after.name} led {clock} {gap.after.term}"
             serves_after = group.clocks.elapsed(gap.after.begin, gap.end)
-            if serves_after[0] >= SECOND:
+            if serves_after[0] >= NOTICEABLE:
                 then += f" and served clients {between(*serves_after)} later"
         else:
             then = "to the end of the logs"
-        lasted = between(gap.least, gap.most) if gap.least >= SECOND else f"at most {seconds(gap.most)}"
+        lasted = between(gap.least, gap.most) if gap.least >= NOTICEABLE else f"at most {seconds(gap.most)}"
         harmless = gap.planned or gap.least < BRIEF or (no_incident is not None and no_incident(gap))
         yield group.finding(
             RuleId.LEADERLESS,
             (gap.before.term, gap.begin.at // SECOND),
             severity=INFO if harmless else WARNING,
-            certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
+            certainty=DEFINITE if gap.least >= NOTICEABLE else POSSIBLE,
             nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
             terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
             start_time=group.time(gap.begin),
@@ -403,7 +408,7 @@ def interrupted(group: Group, majorities: Majorities, title: str, clock: str) ->
     """``LEADERLESS`` within a leadership: the leader lost its majority and led on when it had it again."""
     for tenure in group.tenures:
         for interruption in majorities.interruptions(tenure):
-            if interruption.least < SECOND:
+            if interruption.least < NOTICEABLE:
                 continue
             members = "; ".join(_away(away.left) for away in interruption.away)
             back = min(interruption.away, key=lambda away: group.time(away.again)).left.member
@@ -444,7 +449,7 @@ def _how_lost(group: Group, gap: Gap, lost: Majority, how: str, *, stepped_down:
         reasons.append(f"{lost.rounds} round{'s' if lost.rounds > 1 else ''} of heartbeats in vain")
     details = f" ({'; '.join(reasons)})" if reasons else ""
     led_on = group.clocks.elapsed(lost.latest, gap.before.end)
-    if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < SECOND:
+    if not stepped_down or gap.before.end_cause in (None, DIED, SILENT) or led_on[0] < NOTICEABLE:
         return f"{how}{details}"
     return f"lost its majority{details} and {how} {between(*led_on)} later"
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from operator import attrgetter
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
@@ -212,12 +211,15 @@ class Majorities:
     def _led_on(self, tenure: Tenure, following: Role) -> bool:
         """Whether a leader still led when a member followed it again: a late heartbeat of one that gave up may say so.
 
-        It led on where its own log goes on as leader's, or where that member heard of it for a while from then on.
+        It led on where its own log goes on as leader's, or where that member heard of it for a while from then on; who
+        left it only after its end followed it in vain.
         """
         if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
             return True
         left = self._left_in(following, tenure)
-        return left is not None and left.earliest.at - following.since_by >= SECOND
+        if left is None or self._group.clocks.surely_before(tenure.end, left.earliest):
+            return False
+        return left.earliest.at - following.since_by >= Timeout.LATE_HEARTBEAT.us
 
     def _with(self, away: Away, spells: Mapping[str, Sequence[Away]]) -> Iterator[Away]:
         """The spells of all members, one each, in which they were away surely at once with one of them."""

@@ -8,21 +8,29 @@ which logs are quiet:
 - a process that died (a later start proves it) was alive until the others lost contact with it;
 - a log that simply ends goes on to the end of its group's logs, unless somebody lost contact and never had it again,
   or the leader that wrote it was replaced;
-- a hole in a log counts only where another leader was elected during it, or where the process itself noticed that it
-  had not run.
+- a hole in a log counts only where another leader was elected during it, or where a majority had left the leader that
+  wrote it for longer than it could have led on without a word, or where the process itself noticed that it had not run;
+  a short one that it noticed counts where another leader was elected in it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from election_core.fold.process_runs import SECOND
+from election_core.fold.process_runs import SILENCE
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_core.judge.timing import timing_of
 from election_core.model.facts import Alive, ContactLost, Fact, LastHeard, QuietLog, Role, Silence
+from election_core.model.quorum import majority
 from election_core.model.timing import Timeout
 
 FROZEN = Timeout.FROZEN.us
-
+_LEADS_ON: Mapping[str, Mapping[Timeout, int]] = {
+    "raft": {Timeout.ETCD_ELECTION: 2, Timeout.ON_ITS_WAY: 1},
+    "zab": {Timeout.ZK_SYNC_LIMIT: 1, Timeout.ZK_TICK: 2, Timeout.ON_ITS_WAY: 1},
+}
+"""For how long a leader that runs leads on without a majority before it says that it gives up: CheckQuorum looks once
+an election time-out, and ZooKeeper's leader at every tick for who was silent for syncLimit ticks."""
 
 Loss = ContactLost | LastHeard
 
@@ -35,6 +43,15 @@ class LastSign:
     by: int | None = None
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Life:
+    """One life of a process whose end nobody printed: its first line, and its last one in ``[last, last_by]``."""
+
+    first: int
+    last: int
+    last_by: int
+
+
 def completed(facts: Iterable[Fact], clocks: Clocks) -> list[Fact]:
     """The facts of a group, with what is known of the processes whose logs are quiet."""
     every = list(facts)
@@ -42,13 +59,9 @@ def completed(facts: Iterable[Fact], clocks: Clocks) -> list[Fact]:
     if not quiet_sources:
         return every
     moved = {source: dict(_last_signs(every, source, clocks)) for source in quiet_sources}
-    noticed = [fact for fact in every if isinstance(fact, Silence) and fact.noticed]
-    led = _leaderships(every)
-    return [
-        _moved(fact, moved.get(fact.source_node, {}))
-        for fact in every
-        if not isinstance(fact, Silence) or fact.source_node not in moved or _counts(fact, led, noticed, clocks)
-    ]
+    holes = _Holes(every, clocks)
+    known = (holes.frozen(fact) if isinstance(fact, Silence) and fact.source_node in moved else fact for fact in every)
+    return [_moved(fact, moved.get(fact.source_node, {})) for fact in known if fact is not None]
 
 
 def _leaderships(every: Iterable[Fact]) -> list[tuple[Role, int]]:
@@ -58,29 +71,34 @@ def _leaderships(every: Iterable[Fact]) -> list[tuple[Role, int]]:
     ]
 
 
-def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[int, LastSign]]:
+def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[tuple[Life, LastSign]]:
     """For each life of a process whose end nobody printed: its last line, and the later last sign of life."""
     names = {fact.node for fact in every if fact.source_node == source and isinstance(fact, Role)}
     losses = [f for f in every if isinstance(f, Loss) and f.node in names and f.source_node != source]
-    distinct = {
-        (f.since, f.since if f.until is None else f.until, f.stopped) for f in _alive(every) if f.source_node == source
-    }
+    distinct = {(_life(fact), fact.stopped) for fact in _alive(every) if fact.source_node == source}
     in_order = sorted(distinct)
-    for number, (first_line, last_line, stopped) in enumerate(in_order):
-        following = in_order[number + 1][0] if number + 1 < len(in_order) else None
+    for number, (life, stopped) in enumerate(in_order):
+        last_line = life.last
+        following = in_order[number + 1][0].first if number + 1 < len(in_order) else None
         if stopped:
             continue
         sign = _last_sign(losses, source, last_line, following, clocks)
         if sign is None and following is None:
             sign = _end_of(every, source, clocks)
-        replaced = _replaced(every, source, last_line, clocks)
+        replaced = _replaced(every, source, life, clocks)
         if sign is not None and replaced is not None:
             sign = replace(sign, at=min(sign.at, replaced))
-        followed = [at for at in _followed(every, source, (first_line, last_line), clocks) if at > last_line]
+        followed = [at for at in _followed(every, source, life, clocks) if at > last_line]
         if sign is not None and followed:
             sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
-        if sign is not None and sign.at > last_line:
-            yield last_line, sign
+        if sign is not None and (sign.at > last_line or sign.by is not None):
+            yield life, replace(sign, at=max(sign.at, last_line))
+
+
+def _life(alive: Alive) -> Life:
+    if alive.until is None or alive.until_by is None:
+        return Life(alive.since, alive.since, alive.since_by)
+    return Life(alive.since, alive.until, alive.until_by)
 
 
 def _last_sign(
@@ -127,34 +145,34 @@ def _of_this_life(losses: Sequence[Loss], following: int | None) -> Iterator[Los
             yield fact
 
 
-def _replaced(every: Sequence[Fact], source: str, last_line: int, clocks: Clocks) -> int | None:
+def _replaced(every: Sequence[Fact], source: str, life: Life, clocks: Clocks) -> int | None:
     """When, at the earliest on its own clock, a leader was replaced after its last line: it need not have led on."""
     led = _leaderships(every)
     open_ended = [
         (role, term)
         for role, term in led
-        if role.source_node == source and role.end_cause in (None, DIED) and role.since <= last_line + SECOND
+        if role.source_node == source and role.end_cause in (None, DIED) and role.since <= life.last_by
     ]
     if not open_ended:
         return None
     last = max(term for _, term in open_ended)
     since = min(role.since for role, term in open_ended if term == last)
     begins = [_on_clock_of(source, role, clocks) for role, term in led if role.source_node != source and term > last]
-    replaced = min((at for at, by in begins if at is not None and by is not None and by > last_line), default=None)
+    replaced = min((at for at, by in begins if at is not None and by is not None and by > life.last), default=None)
     if replaced is None:
         return None
-    followed_after = any(at > replaced for at in _followed(every, source, (since, last_line), clocks))
+    followed_after = any(at > replaced for at in _followed(every, source, replace(life, first=since), clocks))
     return None if followed_after else replaced
 
 
-def _followed(every: Sequence[Fact], source: str, between: tuple[int, int], clocks: Clocks) -> list[int]:
+def _followed(every: Sequence[Fact], source: str, life: Life, clocks: Clocks) -> list[int]:
     """When others began to follow what one log's process led in a time: they had just heard of it.
 
     On its clock, at the earliest.
     """
     roles = [fact for fact in every if isinstance(fact, Role) and fact.term is not None]
     leading = [f for f in roles if f.role == LEADER and f.source_node == source]
-    led = {(f.node, f.term) for f in leading if between[0] <= f.since <= between[1] + SECOND}
+    led = {(f.node, f.term) for f in leading if life.first <= f.since <= life.last_by}
     followers = [f for f in roles if f.role == FOLLOWER and f.source_node != source and (f.leader, f.term) in led]
     return [at for at, _ in (_on_clock_of(source, fact, clocks) for fact in followers) if at is not None]
 
@@ -175,11 +193,14 @@ def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | No
     return LastSign(max(ends)) if ends else None
 
 
-def _moved(fact: Fact, last_signs: dict[int, LastSign]) -> Fact:
+def _moved(fact: Fact, last_signs: Mapping[Life, LastSign]) -> Fact:
     """A fact that ended, or began, with the last line of a process whose last sign of life came later."""
-    if isinstance(fact, Alive) and fact.until in last_signs and not fact.stopped:
-        seen = last_signs[fact.until].at
-        return replace(fact, until=seen, until_by=seen + SECOND)
+    if isinstance(fact, Alive):
+        life = _life(fact)
+        sign = None if fact.stopped else last_signs.get(life)
+        if sign is None:
+            return fact
+        return replace(fact, until=sign.at, until_by=sign.at + life.last_by - life.last)
     if not isinstance(fact, Role) or DIED not in (fact.end_cause, fact.cause):
         return fact
     if fact.role == DOWN:
@@ -193,34 +214,107 @@ def _moved(fact: Fact, last_signs: dict[int, LastSign]) -> Fact:
     return replace(fact, until=until, until_by=max(until, sign.by or fact.until_by or until))
 
 
-def _sign_after(end: int, last_signs: dict[int, LastSign]) -> LastSign:
-    """The last sign of a life whose last role ended at ``end``: at its last line, or within the second of that."""
-    return next((sign for line, sign in last_signs.items() if line <= end < line + SECOND), LastSign(end))
+def _sign_after(end: int, last_signs: Mapping[Life, LastSign]) -> LastSign:
+    """The last sign of a life whose last role ended at ``end``: at its last line, as wide as that is."""
+    return next(
+        (sign for life, sign in last_signs.items() if life.last <= end < max(life.last_by, life.last + 1)),
+        LastSign(end),
+    )
 
 
-def _counts(hole: Silence, led: Sequence[tuple[Role, int]], noticed: Sequence[Silence], clocks: Clocks) -> bool:
-    """Whether a hole in a quiet log tells anything; one that the process noticed itself tells it better."""
-    if hole.noticed:
-        return True
-    if any(other.source_node == hole.source_node and _within(other, hole) for other in noticed):
-        return False
-    led_term = max(
-        (term for role, term in led if role.source_node == hole.source_node and _within(hole, role)), default=None
-    )
-    return led_term is not None and any(
-        role.source_node != hole.source_node and term > led_term and _during(role, hole, clocks) for role, term in led
-    )
+class _Holes:
+    """The holes in the quiet logs of a group."""
+
+    def __init__(self, every: Sequence[Fact], clocks: Clocks) -> None:
+        self._clocks = clocks
+        self._timing = timing_of(every)
+        self._led = _leaderships(every)
+        self._noticed = [fact for fact in every if isinstance(fact, Silence) and fact.noticed]
+        self._following = [
+            fact for fact in every if isinstance(fact, Role) and fact.role == FOLLOWER and fact.leader is not None
+        ]
+        self._members = {fact.source_node for fact in every if isinstance(fact, Role) and fact.role != DOWN}
+
+    def frozen(self, hole: Silence) -> Silence | None:
+        """The part of a hole in which its process did not run, as far as that shows; what it noticed itself tells it
+        better."""
+        others = [other for other in self._noticed if other.source_node == hole.source_node and other is not hole]
+        if not hole.noticed and any(_within(other, hole) for other in others):
+            return None
+        if hole.noticed and hole.until is not None and hole.until - hole.since >= SILENCE:
+            return hole
+        led = [(role, term) for role, term in self._led if role.source_node == hole.source_node and _within(hole, role)]
+        if not led:
+            return None
+        role, term = max(led, key=lambda pair: pair[1])
+        later = [other for other, number in self._led if other.source_node != hole.source_node and number > term]
+        if hole.noticed:
+            return hole if any(_may_begin_in(other, hole, self._clocks) for other in later) else None
+        ends = [_begin(other) for other in later if _during(other, hole, self._clocks)]
+        left = self._left_long_before_its_end(hole, role)
+        return self._since(hole, [*ends, *([left] if left is not None else [])])
+
+    def _since(self, hole: Silence, ends: Sequence[Moment]) -> Silence | None:
+        """The hole from the first of these moments on, by which a process had not run for as long as others wait."""
+        shown = [self._clocks.shown_by(hole.source_node, moment) for moment in ends]
+        known = [(at, by) for at, by in shown if at is not None and by is not None]
+        limit = self._leads_on(hole)
+        if not ends or limit is None or not known:
+            return hole if ends else None
+        since = max(hole.since, min(known)[0] - limit)
+        return replace(
+            hole, since=since, since_by=max(hole.since_by, min(since + hole.since_by - hole.since, min(known)[1]))
+        )
+
+    def _leads_on(self, hole: Silence) -> int | None:
+        limits = _LEADS_ON.get(hole.protocol)
+        return None if limits is None else sum(times * self._timing.us(each) for each, times in limits.items())
+
+    def _left_long_before_its_end(self, hole: Silence, led: Role) -> Moment | None:
+        """When a majority had left a leader, if that was surely so long before its log went on that it would have said
+        so."""
+        limit = self._leads_on(hole)
+        if limit is None or hole.until is None or hole.until_by is None:
+            return None
+        end = Moment(hole.until, hole.until_by, hole.source_node)
+        last: dict[str, Role] = {}
+        for role in self._following:
+            of_other = (role.leader, role.term) == (led.node, led.term) and role.source_node != hole.source_node
+            if of_other and role.since >= last.get(role.source_node, role).since:
+                last[role.source_node] = role
+        ends = [
+            Moment(role.until, role.until_by, role.source_node)
+            for role in last.values()
+            if role.until is not None and role.until_by is not None
+        ]
+        gone = [moment for moment in ends if self._clocks.elapsed(moment, end)[0] > limit]
+        enough = len(self._members) - majority(len(self._members)) + 1
+        if len(gone) < enough:
+            return None
+        return sorted(gone, key=lambda moment: -self._clocks.elapsed(moment, end)[0])[enough - 1]
+
+
+def _begin(fact: Fact) -> Moment:
+    return Moment(fact.since, fact.since_by, fact.source_node)
+
+
+def _may_begin_in(role: Role, hole: Silence, clocks: Clocks) -> bool:
+    """Whether a role may have begun while a process did not run."""
+    begin, before = _begin(role), _begin(hole)
+    after = Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
+    return clocks.elapsed(before, begin)[1] > 0 and clocks.elapsed(begin, after)[1] > 0
 
 
 def _within(inner: Fact, outer: Fact) -> bool:
-    """Whether one span of one log lies inside of another, give or take the second of a line."""
-    ends = inner.until is None or outer.until is None or inner.until <= outer.until + SECOND
-    return outer.since <= inner.since + SECOND and ends
+    """Whether one span of one log lies inside of another, give or take the width of a stamp."""
+    begins = outer.since <= inner.since_by
+    if inner.until is None or inner.until_by is None or outer.until is None:
+        return begins
+    return begins and inner.until - (inner.until_by - inner.until) <= outer.until
 
 
 def _during(role: Role, hole: Silence, clocks: Clocks) -> bool:
     """Whether a role surely began while another log was silent, and that log stayed so."""
-    begin = Moment(role.since, role.since_by, role.source_node)
-    before = Moment(hole.since, hole.since_by, hole.source_node)
+    begin, before = _begin(role), _begin(hole)
     after = Moment(hole.until or hole.since, hole.until_by or hole.since_by, hole.source_node)
     return clocks.elapsed(before, begin)[0] > 0 and clocks.elapsed(begin, after)[0] > FROZEN

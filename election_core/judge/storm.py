@@ -4,28 +4,54 @@
     disturbances   [1]       [2]         [3]       elections less than ten seconds apart are one disturbance
     storm          |<---- within the window ---->|
 
-Planned elections, such as transfers and rolling restarts, are no disturbance.
+Planned elections, such as transfers and rolling restarts, are no disturbance. Elections that nobody won are, after the
+first leader, where a majority took part: votes were split, or the winner was not established. Without a majority nobody
+can win, which is no storm.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
-from election_core.fold.process_runs import SECOND
+from election_core.fold.roles import FOLLOWER
 from election_core.judge.clock import Moment
-from election_core.judge.group import Group
+from election_core.judge.group import Group, since
 from election_core.judge.wording import seconds
 from election_core.model.catalogue import PROVEN, WARNING, RuleId
+from election_core.model.facts import Candidacy
 from election_core.model.rows import Finding
-from election_core.model.timing import Timeout
+from election_core.model.timing import SECOND, Timeout
 
 STORM_ELECTIONS = 3
 STORM_WINDOW = Timeout.STORM_WINDOW.us
 ONE_DISTURBANCE = Timeout.ONE_DISTURBANCE.us
 
 
-def storm(group: Group, elections: Iterable[Moment]) -> Iterator[Finding]:
-    """``ELECTION_STORM``: the longest chains of unplanned elections, each within the window of the one before."""
+def in_vain(group: Group) -> Iterator[Moment]:
+    """The beginnings of elections that nobody won although a majority took part, after the first leader.
+
+    All who ask for the votes of one term are in one election.
+    """
+    led = {tenure.term for tenure in group.tenures}
+    led |= {role.term for role in group.roles if role.role == FOLLOWER and role.leader is not None and role.term}
+    begins = [tenure.begin for tenure in group.tenures]
+    seen = set[int]()
+    for campaign in sorted(group.of(Candidacy), key=lambda campaign: group.time(since(campaign))):
+        lost = campaign.outcome != "won" and (campaign.term is None or campaign.term not in led)
+        if not lost or not campaign.majority_answered or campaign.term in seen:
+            continue
+        if campaign.term is not None:
+            seen.add(campaign.term)
+        if any(group.clocks.surely_before(leader, since(campaign)) for leader in begins):
+            yield since(campaign)
+
+
+def storm(group: Group, elections: Iterable[Moment], failed: Iterable[Moment] = ()) -> Iterator[Finding]:
+    """``ELECTION_STORM``: the longest chains of unplanned elections, each within the window of the one before.
+
+    ``failed`` are those that nobody won.
+    """
+    lost = {group.clocks.adjusted(moment) for moment in failed}
     disturbances: list[list[Moment]] = []
-    for moment in sorted(map(group.clocks.adjusted, elections)):
+    for moment in sorted([*map(group.clocks.adjusted, elections), *lost]):
         if disturbances and moment.at - disturbances[-1][0].at < ONE_DISTURBANCE:
             disturbances[-1].append(moment)
         else:
@@ -36,7 +62,7 @@ def storm(group: Group, elections: Iterable[Moment]) -> Iterator[Finding]:
             chain.append(disturbance)
             continue
         if len(chain) >= STORM_ELECTIONS and _dense(chain):
-            yield _storm_of(group, chain)
+            yield _storm_of(group, chain, lost)
         chain = [disturbance] if disturbance else []
 
 
@@ -48,9 +74,11 @@ def _dense(chain: list[list[Moment]]) -> bool:
     )
 
 
-def _storm_of(group: Group, chain: list[list[Moment]]) -> Finding:
+def _storm_of(group: Group, chain: list[list[Moment]], lost: Set[Moment]) -> Finding:
     first, last = chain[0][0], chain[-1][-1]
     count = sum(len(disturbance) for disturbance in chain)
+    failed = sum(1 for disturbance in chain for moment in disturbance if moment in lost)
+    won_by_nobody = f", {failed} of them without a winner," if failed else ""
     return group.finding(
         RuleId.ELECTION_STORM,
         (first.at // SECOND,),
@@ -60,7 +88,8 @@ def _storm_of(group: Group, chain: list[list[Moment]]) -> Finding:
         terms=(),
         start_time=first.at,
         end_time=last.at,
-        summary=f"{count} unplanned elections in {len(chain)} disturbances within {seconds(last.at - first.at)}.",
+        summary=f"{count} unplanned elections{won_by_nobody} in {len(chain)} disturbances within "
+        f"{seconds(last.at - first.at)}.",
         evidence=tuple(dict.fromkeys(m.event_id for part in chain for m in part if m.event_id)),
         rounds=count,
     )

@@ -208,7 +208,7 @@ class Candidacy(Fact):
 
     ``voters`` are those that granted, as far as they are printed by name, ``granted`` counts them where only their
     number is, and ``electorate`` are all that voted in the election. ``begun``: its beginning was logged apart from its
-    end.
+    end. ``majority_answered``: so many members took part that one of them could have won (null: not known).
     """
 
     kind: ClassVar[str] = "CANDIDACY"
@@ -223,6 +223,7 @@ class Candidacy(Fact):
     rounds: int
     begun: bool | None = None
     electorate: tuple[str, ...] | None = None
+    majority_answered: bool | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)

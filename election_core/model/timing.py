@@ -16,7 +16,7 @@ US_PER_MS = 1_000
 """Microseconds in a millisecond."""
 MS_PER_SECOND = 1_000
 SECOND = MS_PER_SECOND * US_PER_MS
-"""Microseconds in a second: how exactly most systems print the time of a line."""
+"""Microseconds in a second. How exactly a line tells its time, the line says (``time_resolution_ms``)."""
 
 PRINTED, CONFIGURED, DEFAULT = "printed", "configured", "default"
 """Where a time comes from: the logs' own words, the settings of the pipeline, the table."""
@@ -86,6 +86,18 @@ class Timeout(Enum):
         5_000,
         "A process that still says nothing so long after another leader was elected did not run, or could not be "
         "heard.",
+    )
+    NOTICEABLE = Entry(
+        1_000,
+        "What lasts shorter than this is not told: a time without a leader, a life between two others, a delay.",
+    )
+    LAST_HEARTBEAT = Entry(
+        1_000,
+        "The last that others heard of a member may lie so long before the last line of its log: it is a heartbeat.",
+    )
+    LATE_HEARTBEAT = Entry(
+        1_000,
+        "Who hears of a leader for so long after it began to follow it again heard more than one late heartbeat.",
     )
     BRIEF = Entry(2_000, "A time without leader that may be shorter than this is worth knowing, not an alarm.")
     FIRST_ELECTION = Entry(
@@ -198,6 +210,11 @@ class Timeout(Enum):
         "been silent for as long: the last packet may get lost and come late.",
         "rafthttp ConnReadTimeout",
     )
+    ETCD_AT_ONCE = Entry(
+        1_000,
+        "A member that heard of a larger term says in its next line, this soon, that it follows in it.",
+        "raft.becomeFollower",
+    )
     ETCD_ONE_START = Entry(5_000, "A member says its first role just before it says with what it starts.")
     # -- ZooKeeper -----------------------------------------------------------------------------------------------
     ZK_TICK = Entry(2_000, "The unit of all other limits.", "zoo.cfg tickTime", ("tickTime",))
@@ -217,6 +234,11 @@ class Timeout(Enum):
         (2_000, 10),
     )
     ZK_FOLLOWS = Entry(10_000, "Beyond initLimit: a server that follows so long follows an established leader.")
+    ZK_BROKEN_CONNECTION = Entry(
+        1_000,
+        "A server prints a connection that the other side closed at most so long after it heard of that.",
+        "QuorumCnxManager.RecvWorker",
+    )
     ZK_HEARD_BEFORE = Entry(2_000, "A learner notices so long before its line that it heard its leader no more.")
     ROLLING_RESTART = Entry(
         600_000, "Servers that were restarted within this time of the leader may have been restarted in turn."
@@ -300,6 +322,11 @@ class Timeout(Enum):
         "Producers ask the name servers who is master, and tell the master that they are there, at least so often; one "
         "that comes later had nothing to do with the change of the master.",
         "ClientConfig.pollNameServerInterval, heartbeatBrokerInterval",
+    )
+    CONTROLLER_STOPS = Entry(
+        1_000,
+        "A master that is stopped serves no more so long after the first line of its stop.",
+        "BrokerController.shutdown",
     )
     CONTROLLER_SAME_MOMENT = Entry(2_000, "Ends of roles at two brokers that are this close are one change.")
     CONTROLLER_FEW_COPIES = Entry(

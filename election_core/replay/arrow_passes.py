@@ -21,7 +21,7 @@ from election_core.fold.process_runs import Segment
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.model.rows import Row
-from election_core.model.timing import TimingRule
+from election_core.model.timing import US_PER_MS, TimingRule
 from election_core.replay import group_judge
 from election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
 from election_core.replay.fact_rows import facts_in
@@ -49,7 +49,7 @@ FOLD_COLUMNS: tuple[str, ...] = (
 """The columns of ``silver.events`` that the fold needs, in the order in which it reads them."""
 
 
-CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_event")
+CHECKPOINT_COLUMNS: tuple[str, ...] = (*FOLD_COLUMNS, "until", "until_by", "until_event")
 """The columns of a checkpoint, see :mod:`election_core.replay.checkpoint`."""
 FROM_CHECKPOINT = "from_checkpoint"
 """The column that tells rows of the checkpoint (true) from new events."""
@@ -111,6 +111,7 @@ class _Lines:
     streams: list[str]
     files: list[str]
     times: list[int]
+    latest: list[int]
     ids: list[str]
     bounds: list[int]
     events: list[FoldEvent | None]
@@ -163,16 +164,17 @@ class _Folding:
         source, checkpoint = self._source, self._checkpoint
         source.bound_ms = max(source.bound_ms, *lines.bounds[rows.start : rows.stop])
         kinds, streams, files, times, ids = lines.kinds, lines.streams, lines.files, lines.times, lines.ids
-        old, events = lines.old, lines.events
+        old, events, latest = lines.old, lines.events, lines.latest
         for number in rows:
             stream, file, time, event = streams[number], files[number], times[number], events[number]
+            by = latest[number]
             if old is not None and old[number]:
                 if kinds[number] in _OF_CHECKPOINT:
                     self._recall(lines, number)
                     continue
-                steady = source.recall_line(stream, time, ids[number], file)
+                steady = source.recall_line(stream, time, by, ids[number], file)
             else:
-                steady = source.seen(stream, time, ids[number], file)
+                steady = source.seen(stream, time, by, ids[number], file)
             if checkpoint is not None:
                 checkpoint.line(number, stream, time, event, steady=steady)
             if event is not None:
@@ -237,9 +239,11 @@ def _sources(batch: pa.RecordBatch) -> Iterator[tuple[str, str, range]]:
 def _lines(batch: pa.RecordBatch) -> _Lines:
     kinds, streams = _texts(batch, "kind"), _texts(batch, "stream")
     times = batch.column("event_time").cast(pa.int64()).to_pylist()
+    widths = pc.fill_null(batch.column("time_resolution_ms"), 0).to_pylist()
+    latest = [time + width * US_PER_MS for time, width in zip(times, widths, strict=True)]
     wanted = [number for number, kind in enumerate(kinds) if kind in INTERESTING]
     events: list[FoldEvent | None] = [None] * len(kinds)
-    for number, event in zip(wanted, _fold_events(batch, wanted, kinds, streams, times), strict=True):
+    for number, event in zip(wanted, _fold_events(batch, wanted, kinds, streams, (times, latest)), strict=True):
         events[number] = event
     ids = batch.column("event_id").to_pylist()
     return _Lines(
@@ -248,41 +252,46 @@ def _lines(batch: pa.RecordBatch) -> _Lines:
         streams=streams,
         files=_texts(batch, "fingerprint"),
         times=times,
+        latest=latest,
         ids=ids,
         bounds=pc.fill_null(batch.column("clock_bound_ms"), 0).to_pylist(),
         events=events,
         old=batch.column(FROM_CHECKPOINT).to_pylist() if FROM_CHECKPOINT in batch.schema.names else None,
-        signs=dict(_signs(batch, kinds, times, ids)),
+        signs=dict(_signs(batch, kinds, (times, latest), ids)),
     )
 
 
 def _signs(
-    batch: pa.RecordBatch, kinds: list[str], times: list[int], ids: list[str]
+    batch: pa.RecordBatch, kinds: list[str], times: tuple[list[int], list[int]], ids: list[str]
 ) -> Iterator[tuple[int, tuple[Segment, str | None]]]:
     """The segments of the ``LIVED`` rows and their members, by their numbers."""
     numbers = [number for number, kind in enumerate(kinds) if kind == LIVED]
     if numbers:
-        chosen = batch.select(("until", "until_event", "node")).take(pa.array(numbers))
+        chosen = batch.select(("until", "until_by", "until_event", "node")).take(pa.array(numbers))
         ends = zip(
             chosen.column("until").cast(pa.int64()).to_pylist(),
+            chosen.column("until_by").cast(pa.int64()).to_pylist(),
             chosen.column("until_event").to_pylist(),
             chosen.column("node").to_pylist(),
             strict=True,
         )
-        for number, (until, last_event, member) in zip(numbers, ends, strict=True):
-            yield number, (Segment(times[number], until, ids[number] or None, last_event or None), member)
+        for number, (until, until_by, last_event, member) in zip(numbers, ends, strict=True):
+            begin = times[0][number], times[1][number]
+            yield number, (Segment(*begin, until, until_by, ids[number] or None, last_event or None), member)
 
 
 def _fold_events(
-    batch: pa.RecordBatch, wanted: list[int], kinds: list[str], streams: list[str], times: list[int]
+    batch: pa.RecordBatch,
+    wanted: list[int],
+    kinds: list[str],
+    streams: list[str],
+    times: tuple[list[int], list[int]],
 ) -> Iterator[FoldEvent]:
     """The rows of these numbers as events."""
-    here = [name for name in ("event_id", "time_resolution_ms", *_FOLD_EVENT_ONLY) if name in batch.schema.names]
+    here = [name for name in ("event_id", *_FOLD_EVENT_ONLY) if name in batch.schema.names]
     chosen = batch.select(here).take(pa.array(wanted, pa.int64()))
     ids = chosen.column("event_id").to_pylist()
-    resolutions = pc.fill_null(chosen.column("time_resolution_ms"), 0).to_pylist()
-    at = [times[number] for number in wanted]
-    by = [time + resolution * 1000 for time, resolution in zip(at, resolutions, strict=True)]
+    at, by = ([of_line[number] for number in wanted] for of_line in times)
     more = [_plain(chosen, name) for name in _FOLD_EVENT_ONLY]
     return map(FoldEvent, ids, (streams[n] for n in wanted), (kinds[n] for n in wanted), at, by, *more)
 

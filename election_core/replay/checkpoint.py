@@ -18,11 +18,12 @@ import pyarrow as pa
 from election_core.fold.periodic import Periodic
 from election_core.fold.process_runs import Segment
 from election_core.model.fold_event import FoldEvent
+from election_core.model.timing import US_PER_MS
 from election_core.replay.registry import PERIODIC
 
 LIVED = "LIVED"
-"""A row that stands for lines of one process: the first at ``event_time`` (``event_id``), the last at ``until``
-(``until_event``), with no silence between them."""
+"""A row that stands for lines of one process: the first at ``event_time`` (``event_id``), as wide as its stamp, the
+last in ``[until, until_by]`` (``until_event``), with no silence between them."""
 FAILED = "FAILED"
 """A row that says that the fold of this source failed, by the error ``value``; it stays failed under these rules."""
 
@@ -165,14 +166,15 @@ class NewRows:
             first, last = lived.first_event or "", lived.last_event or ""
             self._signs.append(
                 (
-                    *(cluster, source_node, stream, "", 0, bound_ms, lived.first, 0, first, LIVED),
-                    *(member, None, lived.last, last),
+                    *(cluster, source_node, stream, "", 0, bound_ms, lived.first),
+                    *((lived.first_by - lived.first) // US_PER_MS, first, LIVED),
+                    *(member, None, lived.last, lived.last_by, last),
                 )
             )
 
     def failure(self, cluster: str, source_node: str, error: str) -> None:
         """The ``FAILED`` row of a source."""
-        self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None))
+        self._signs.append((cluster, source_node, "", "", 0, 0, 0, 0, "", FAILED, None, error, None, None, None))
 
     def batches(self, batch: pa.RecordBatch | None) -> Iterator[pa.RecordBatch]:
         """All of it; ``batch`` is the one whose rows the checkpoints numbered last, ``None`` after the last."""
@@ -201,6 +203,7 @@ _SIGN = pa.schema(
         "node": pa.string(),
         "value": pa.string(),
         "until": pa.int64(),
+        "until_by": pa.int64(),
         "until_event": pa.string(),
     }
 )

@@ -112,6 +112,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         folds=(
             Fold(jraft_log.JraftLog, jraft_log.KINDS, each_stream),
             Fold(jraft_log.JraftLibraryLog, jraft_log.LIBRARY_KINDS, each_stream),
+            Fold(jraft_log.JraftElections, jraft_log.ELECTION_KINDS, each_stream),
             Fold(raft_log.RaftLog, raft_log.KINDS, each_stream),
         ),
         facts=raft_facts.KINDS,

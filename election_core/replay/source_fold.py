@@ -16,7 +16,7 @@ from itertools import pairwise
 from election_core.fold.fact_writer import Speaker
 from election_core.fold.identity import IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
 from election_core.fold.members import speaker_of
-from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Segment
+from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Segment, Start
 from election_core.fold.settings import PrintedSettings
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
@@ -86,17 +86,17 @@ class SourceLog:
     _readers: dict[tuple[str, str], tuple[ProtocolLog, ...]] = field(default_factory=dict)
     _snapshots: bool = False
 
-    def seen(self, stream: str, time: int, event_id: str | None = None, file: str = "") -> bool:
-        """A line of ``stream`` was written at ``time`` (microseconds UTC, own clock) into one of its files.
+    def seen(self, stream: str, time: int, by: int, event_id: str | None = None, file: str = "") -> bool:
+        """A line of ``stream`` was written in ``[time, by]`` (microseconds UTC, own clock) into one of its files.
 
         Whether the clock just went on from the line before it in this file.
         """
-        self._activity(stream).seen(time, event_id)
-        return self.itself.seen(stream, file, time, event_id or "")
+        self._activity(stream).seen(time, by, event_id)
+        return self.itself.seen(stream, file, time, by, event_id or "")
 
-    def recall_line(self, stream: str, time: int, event_id: str, file: str) -> bool:
+    def recall_line(self, stream: str, time: int, by: int, event_id: str, file: str) -> bool:
         """A line of a former night, whose signs of life :meth:`recall_segment` tells; else as :meth:`seen`."""
-        return self.itself.seen(stream, file, time, event_id)
+        return self.itself.seen(stream, file, time, by, event_id)
 
     def recall_segment(self, stream: str, segment: Segment, member: str | None = None) -> None:
         """Lines of former nights were written through ``segment`` by the process that writes ``stream``, or by the
@@ -192,7 +192,7 @@ class SourceLog:
             members.speaks(first, end)
         members.speaks(name, at)
         log = members.logs.setdefault(name, self._another())
-        log.seen(event.stream, at, event.event_id)
+        log.seen(event.stream, at, event.by, event.event_id)
         log._take(event)
 
     def _until_now(self, process: str, recalled: "SourceLog | None") -> "SourceLog":
@@ -229,11 +229,11 @@ class SourceLog:
         return self.activity[process]
 
     def _note_life(self, event: FoldEvent) -> None:
-        activity = self._activity(event.stream)
+        activity, start = self._activity(event.stream), Start(event.at, event.by, event.event_id)
         if event.kind in STOP_KINDS:
             activity.stopping(event.at, event.event_id)
         elif event.kind == "CFG_ITEM":
             if event.setting in START_SETTINGS:
-                activity.marker(event.at, f"{event.stream} {event.setting}", event.event_id)
+                activity.marker(start, f"{event.stream} {event.setting}")
         elif event.kind in START_KINDS:
-            activity.marker(event.at, f"{event.stream} {event.kind}", event.event_id)
+            activity.marker(start, f"{event.stream} {event.kind}")

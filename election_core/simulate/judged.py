@@ -66,7 +66,7 @@ def _read(source: SourceLog, stream: str, lines: Iterable[str]) -> None:
         if time is None:
             continue
         event_id = f"{source.source_node}/{stream}:{number}"
-        source.seen(stream, time[0], event_id)
+        source.seen(stream, time[0], time[0] + time[1] * 1000, event_id)
         first, *trace = line.split("\n")
         event = dialect.parse(Record(first, tuple(trace), stream, zone))
         if event is not None:

@@ -53,5 +53,6 @@ def in_fold_columns(rows: Rows, *, old: bool) -> Rows:
     """Rows of checkpoints (``old``) or events, in the columns that the fold reads."""
     if old:
         return rows.select(core.CHECKPOINT_COLUMNS, {core.FROM_CHECKPOINT: "true"})
-    ends = {"until": "CAST(NULL AS TIMESTAMP)", "until_event": "CAST(NULL AS STRING)"}
+    of_lived = {"until": "TIMESTAMP", "until_by": "TIMESTAMP", "until_event": "STRING"}
+    ends = {name: f"CAST(NULL AS {kind})" for name, kind in of_lived.items()}
     return rows.select(core.FOLD_COLUMNS, {**ends, core.FROM_CHECKPOINT: "false"})

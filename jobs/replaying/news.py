@@ -3,11 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from election_core.fold.process_runs import LATE, SECOND, START_KINDS
+from election_core.fold.process_runs import LATE, START_KINDS
 from jobs.engines.engine import After, Among, Engine, Rows
 from jobs.warehouse.warehouse import Warehouse
 
@@ -140,7 +140,7 @@ def late_sources(news: Iterable[New], known: Iterable[Known]) -> set[tuple[str, 
 def is_late(news: New, known: Known) -> bool:
     """Whether new events of a source belong before the end of its checkpoint."""
     start, until = news.first_start, known.until
-    if start is not None and until is not None and (until - start).total_seconds() > LATE // SECOND:
+    if start is not None and until is not None and (until - start) // timedelta(microseconds=1) > LATE:
         return True
     return any(
         stream in known.last_files and first < known.last_files[stream] for stream, first in news.first_files.items()

@@ -110,7 +110,7 @@ def _listed(line: str) -> tuple[str, Listed]:
 def _feed(source: SourceLog, stream: str, lines: Sequence[str], shift_us: int) -> None:
     if "/" in stream:
         for event in _snapshot(source.source_node, stream, "\n".join(lines).encode(), shift_us):
-            source.seen(stream, event.at)
+            source.seen(stream, event.at, event.by)
             source.on(event)
         return
     dialect = dialect_for(stream)
@@ -119,7 +119,8 @@ def _feed(source: SourceLog, stream: str, lines: Sequence[str], shift_us: int) -
         time = dialect.time_of(line, dialect.utc_offset_minutes)
         if time is None:
             continue
-        source.seen(stream, time[0] + shift_us, f"{source.source_node}/{stream}:{number}")
+        at = time[0] + shift_us
+        source.seen(stream, at, at + time[1] * 1000, f"{source.source_node}/{stream}:{number}")
         event = dialect.parse(Record(line, _continuation(lines, number, dialect), stream, dialect.utc_offset_minutes))
         if event is None or event.kind not in INTERESTING:
             continue
@@ -155,10 +156,11 @@ def _continuation(lines: Sequence[str], number: int, dialect: Any) -> tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A line of a real run: when it was written, how loud, and the event in it, if the fold reads it."""
+    """A line of a real run, written in ``[time, by]``: how loud, and the event in it, if the fold reads it."""
 
     stream: str
     time: int
+    by: int
     level: str
     event: FoldEvent | None
 
@@ -193,7 +195,7 @@ def folder_facts(cluster: str, folder: str, lines: Iterable[Seen]) -> list[Fact]
     """Fold the lines of one folder."""
     source = SourceLog(cluster, folder, BOUND_MS)
     for line in lines:
-        source.seen(line.stream, line.time)
+        source.seen(line.stream, line.time, line.by)
         if line.event is not None:
             source.on(line.event)
     return list(source.facts())
@@ -210,7 +212,7 @@ def run_lines(run: Path) -> dict[str, list[Seen]]:
             stream = file.relative_to(node / "metadata").as_posix()
             if file.is_file():
                 events = _snapshot(node.name, stream, file.read_bytes())
-                nodes[node.name] += [Seen(stream, event.at, "louder", event) for event in events]
+                nodes[node.name] += [Seen(stream, event.at, event.by, "louder", event) for event in events]
     return nodes
 
 
@@ -246,7 +248,8 @@ def _seen(file: Path, stream: str) -> Iterator[Seen]:
         if event is not None and not any(needle in line for needle in dialect.needles):
             event = None  # the landing would not have read it
         if event is not None or time[0] != last:
-            yield Seen(stream, time[0], "INFO" if any(mark in line[:60] for mark in _INFO) else "louder", event)
+            level = "INFO" if any(mark in line[:60] for mark in _INFO) else "louder"
+            yield Seen(stream, time[0], time[0] + time[1] * 1000, level, event)
         last = time[0]
 
 

@@ -31,9 +31,12 @@ AVAILABILITY: tuple[Rule, ...] = (
     Rule(
         id=RuleId.ELECTION_STORM,
         severity="warning",
-        meaning="At least three unplanned elections within ten minutes, at least ten seconds apart.",
+        meaning=(
+            "At least three unplanned elections within ten minutes, at least ten seconds apart; those count too that "
+            "nobody won although a majority took part: votes were split, or the winner was not established."
+        ),
         source="Availability: each election stops writes",
-        needs="the begins of the leaders' roles, or the controllers' elections",
+        needs="the begins of the leaders' roles, or the controllers' elections; rounds of votes and their results",
         proven_by="each election has a term of its own",
         refuted_by="Operators who asked for these elections, or epochs that were counted without an election.",
         judged_by=(

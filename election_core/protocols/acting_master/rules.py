@@ -17,7 +17,6 @@ Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#ch
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_core.judge.clock import Clocks, Moment
 from election_core.judge.coverage import counted, coverage
@@ -30,7 +29,7 @@ from election_core.judge.wording import between, name_of, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.model.timing import US_PER_MS, Timeout
+from election_core.model.timing import SECOND, US_PER_MS, Timeout
 from election_core.protocols.acting_master.facts import (
     ActingEnabled,
     AgainstMinimum,
@@ -138,7 +137,8 @@ def _tenure(group: Group, number: int, role: Role) -> Tenure:
         if hole.source_node == role.source_node
         and hole.until is not None
         and hole.until_by is not None
-        and begin.at - SECOND <= hole.since < end.by
+        and begin.at <= hole.since_by
+        and hole.since < end.by
     )
     return Tenure(role.node or role.source_node, role.source_node, number, begin, end, role.end_cause, holes)
 
@@ -569,7 +569,7 @@ def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
         # A broker that closed its connection was heard until then; one that expired, before a silence that is printed.
         silent = 0 if fact.silent_ms is None else fact.silent_ms * 1000
         early = silent + group.timing.us(Timeout.NAME_SERVER_SCAN, fact.source_node) if fact.end_cause == EXPIRED else 0
-        heard = Moment(end.at - early, end.by - max(silent - SECOND, 0), end.source, end.event_id)
+        heard = Moment(end.at - early, end.by - max(silent - end.width, 0), end.source, end.event_id)
         yield node, heard
 
 
@@ -846,7 +846,7 @@ def _gap_coverage(group: Group, services: _Services) -> RuleCoverage:
 def _heard_last(group: Group, tenure: Tenure, heard: Iterable[tuple[str, Moment]]) -> bool:
     return tenure.end.by - tenure.end.at <= Timeout.BLURRED_END.us or any(
         node == tenure.node
-        and group.clocks.elapsed(tenure.end, moment)[1] > -SECOND
+        and group.clocks.elapsed(tenure.end, moment)[1] > -Timeout.LAST_HEARTBEAT.us
         and group.clocks.elapsed(moment, Moment(tenure.end.by, tenure.end.by, tenure.source))[1] > 0
         for node, moment in heard
     )

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, CONTROLLER
-from election_core.fold.process_runs import SECOND, incarnation_at
+from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
@@ -96,10 +96,8 @@ class BrokerLog:
             if event.node is not None:
                 first.setdefault((incarnation_at(emit.incarnations, event.at), event.node), event)
         for (number, node), event in sorted(first.items()):
-            last = max(emit.incarnations[number].last_seen, event.at)
-            yield OwnId(
-                *emit.during(node, event.at, event.by, event.event_id, last, last + SECOND), address=event.address
-            )
+            last = _last_sign(emit.incarnations[number], event)
+            yield OwnId(*emit.during(node, event.at, event.by, event.event_id, *last), address=event.address)
 
     def _versions(self, emit: FactWriter) -> Iterator[Fact]:
         """A life has one version, from its first sign of it on."""
@@ -107,9 +105,9 @@ class BrokerLog:
         for old, event in self.old:
             first.setdefault((incarnation_at(emit.incarnations, event.at), old), event)
         for (number, old), event in sorted(first.items()):
-            last = max(emit.incarnations[number].last_seen, event.at)
+            last = _last_sign(emit.incarnations[number], event)
             yield IdentityVersion(
-                *emit.during(None, event.at, event.by, event.event_id, last, last + SECOND),
+                *emit.during(None, event.at, event.by, event.event_id, *last),
                 process=BROKER,
                 by_address=old,
             )
@@ -178,6 +176,11 @@ class BrokerLog:
     def _on_synced(self, event: FoldEvent) -> None:
         """Only 5.1.1 and later print the state that follows."""
         self.old.append((event.value is None, event))
+
+
+def _last_sign(incarnation: Incarnation, event: FoldEvent) -> tuple[int, int]:
+    """The last sign of life of a process that wrote this line, not before and not after a time."""
+    return max(incarnation.last_seen, event.at), max(incarnation.last_by, event.by)
 
 
 _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {

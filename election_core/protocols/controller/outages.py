@@ -20,19 +20,18 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, LEADER, STOPPED
 from election_core.judge.availability import common_coverage
 from election_core.judge.clock import Moment
 from election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_core.judge.leaderless import BRIEF, Gap, began_early, gaps
+from election_core.judge.leaderless import BRIEF, NOTICEABLE, Gap, began_early, gaps
 from election_core.judge.limits import log_gaps
 from election_core.judge.storm import storm
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_core.model.facts import Alive, ContactLost, Role
 from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import Timeout
+from election_core.model.timing import SECOND, Timeout
 from election_core.protocols.controller.causes import cause, last_heard, unplanned
 from election_core.protocols.controller.checks import NOBODY_ELECTED
 from election_core.protocols.controller.decision_rules import SetVersion
@@ -98,7 +97,7 @@ def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> OfMaster |
 def _gone(group: Group, tenure: Tenure) -> Moment:
     """When a master ceased to serve: with the beginning of its stop, or when its death closed its connections."""
     if tenure.end_cause == STOPPED:
-        return replace(tenure.end, by=min(tenure.end.by, tenure.end.at + SECOND))
+        return replace(tenure.end, by=min(tenure.end.by, tenure.end.at + Timeout.CONTROLLER_STOPS.us))
     closed = _closed_by_death(group, tenure) if tenure.end_cause == DIED else None
     if closed is None:
         return tenure.end
@@ -118,7 +117,7 @@ def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:
         for fact in group.of(ContactLost)
         if fact.node == tenure.node
         and fact.closed
-        and clocks.elapsed(last_line, since(fact))[0] > -SECOND
+        and clocks.elapsed(last_line, since(fact))[0] > -since(fact).width
         and clocks.elapsed(since(fact), tenure.end)[1] > 0
     ]
     last = [moment for moment in closed if not any(clocks.elapsed(moment, other)[0] > 0 for other in closed)]
@@ -130,9 +129,9 @@ def _brief(served: Group, found: Set[tuple[Tenure, Tenure | None]]) -> Iterator[
     for before, after in pairwise(served.tenures):
         came = None if (before, after) in found else _first_producer(served, after)
         least, most = served.clocks.elapsed(before.end, after.begin)
-        if before.end_cause != DIED or came is None or least >= SECOND or most <= 0:
+        if before.end_cause != DIED or came is None or least >= NOTICEABLE or most <= 0:
             continue
-        if came.at - after.begin.at >= SECOND:
+        if came.at - after.begin.at >= NOTICEABLE:
             evidence = (*before.evidence, *after.evidence[:1])
             yield Gap(before, after, before.end, after.begin, least, most, False, evidence)
 
@@ -155,7 +154,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
     who = gap.before.with_detail(f"epoch {gap.before.term}")
     producer = None if gap.after is None else _first_producer(group, gap.after)
     most = gap.most if producer is None else group.clocks.elapsed(gap.begin, producer)[1]
-    lasted = between(gap.least, most) if gap.least >= SECOND else f"at most {seconds(most)}"
+    lasted = between(gap.least, most) if gap.least >= NOTICEABLE else f"at most {seconds(most)}"
     reasons = list(_reasons(group, gap, decided, sets))
     why = "".join(f" {reason.text}" for reason in reasons)
     planned = gap.planned or _asked_for(group, gap, decided)
@@ -163,7 +162,7 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
         RuleId.LEADERLESS,
         (gap.before.term, gap.begin.at // SECOND),
         severity=INFO if planned or gap.least < BRIEF else WARNING,
-        certainty=DEFINITE if gap.least >= SECOND else POSSIBLE,
+        certainty=DEFINITE if gap.least >= NOTICEABLE else POSSIBLE,
         nodes=tuple(dict.fromkeys([gap.before.node, *([gap.after.node] if gap.after else [])])),
         terms=tuple(dict.fromkeys([gap.before.term, *([gap.after.term] if gap.after else [])])),
         start_time=gap.begin.at,
@@ -211,7 +210,7 @@ class Reason:
 
 
 def _reasons(group: Group, gap: Gap, decided: list[Decision], sets: list[SetVersion]) -> Iterator[Reason]:
-    if gap.least < SECOND:
+    if gap.least < NOTICEABLE:
         return
     yield from _slow_change(group, gap)
     yield from _no_controller(group, gap)
@@ -248,7 +247,7 @@ def _no_controller(group: Group, gap: Gap) -> Iterator[Reason]:
             group.clocks.elapsed(hole.begin, hole.end)[0],
             gap.least - after_it,
         )
-        if least >= SECOND:
+        if least >= NOTICEABLE:
             text = f"The controllers had no leader for at least {seconds(least)} of it: nobody could be elected."
             yield Reason(text, (hole.begin.event_id, hole.end.event_id))
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import FOLLOWER, LEADER
 from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
@@ -12,7 +11,7 @@ from election_core.judge.group import Group, since, until
 from election_core.judge.wording import between
 from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
 from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import Timeout
+from election_core.model.timing import SECOND, Timeout
 from election_core.protocols.controller.acknowledgements import learners
 from election_core.protocols.controller.decision_rules import SetVersion
 from election_core.protocols.controller.facts import SetRefused

@@ -8,7 +8,6 @@ those who write             |<------->|                 are led to either of the
 
 from collections.abc import Iterator
 
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
 from election_core.judge.group import Group, Tenure, since, until
@@ -46,7 +45,7 @@ def _still_master(group: Group, change: BrokerBecameSlave) -> Iterator[Finding]:
             continue
         least = min(elapsed(served, end)[0], elapsed(last.end, end)[0])
         most = min(elapsed(served, end)[1], elapsed(last.end, end)[1])
-        if least >= SECOND and not group.clocks.surely_before(newer.end, last.end):
+        if least >= Timeout.NOTICEABLE.us and not group.clocks.surely_before(newer.end, last.end):
             yield _finding(group, change, (last, newer, served), (least, most))
 
 

@@ -20,7 +20,7 @@ from election_core.fold.checks import Checked, either, undecidable
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
 from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import REORDERED, SECOND, Incarnation, incarnation_at
+from election_core.fold.process_runs import REORDERED, Incarnation, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, TRANSFER, Span, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import (
@@ -37,7 +37,7 @@ from election_core.model.facts import (
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import majority
 from election_core.model.terms import is_larger
-from election_core.model.timing import US_PER_MS, Timeout
+from election_core.model.timing import SECOND, US_PER_MS, Timeout
 from election_core.protocols.dledger.checks import (
     FOR_ANOTHER,
     ROLE_CHANGES,
@@ -64,9 +64,9 @@ from election_core.protocols.dledger.facts import (
     StrangerMet,
     VotingRuleBroken,
 )
-from election_core.protocols.dledger.tables import ACCEPT, HEARTBEAT_INTERVAL_MS, UNKNOWN_LEADER
+from election_core.protocols.dledger.tables import ACCEPT, HEARTBEAT_INTERVAL_MS, OPEN_TO_ALL, UNKNOWN_LEADER
 from election_core.protocols.raft_family.facts import LeaderKeptRole, TwoLeaders, VoteRefused
-from election_core.protocols.raft_family.log import TRANSFER_LASTS, Grant, HeardLast, vote_facts
+from election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
 PROTOCOL = "dledger"
 
@@ -489,7 +489,7 @@ class DledgerLog:
             self._note_smaller(event, event.from_term)
         self.checked.note(term_raised(event, self._heard(event.at)), event)
         self.raised.append((event.term, event))
-        self._close_campaign(event, "no_winner")
+        self._close_campaign(event, NO_WINNER)
         if self.steps and self.steps[-1].role == CANDIDATE:
             self._step(event, CANDIDATE, event.term, None, "term_raised")
 
@@ -538,7 +538,7 @@ class DledgerLog:
 
     def _campaign(self, event: FoldEvent, term: int) -> Campaign:
         if self._now.open is None or self._now.open.term != term:
-            self._close_campaign(event, "no_winner")
+            self._close_campaign(event, NO_WINNER)
             self._now.open = Campaign(
                 event.node or self.node, term, event.at, event.by, event.event_id, self._now.cause
             )
@@ -628,6 +628,7 @@ class DledgerLog:
         if event.member_count:
             campaign.needed = majority(event.member_count)
         campaign.last_result = event.result
+        campaign.majority_answered |= event.result in OPEN_TO_ALL and not is_larger(event.max_term, event.term)
         campaign.ended_at, campaign.ended_by, campaign.last_event = event.at, event.by, event.event_id
 
     def _judge_round(self, event: FoldEvent) -> None:
@@ -698,7 +699,7 @@ def _begins_to_serve(event: FoldEvent) -> bool:
 def _becomes_slave(event: FoldEvent) -> bool:
     """Whether the broker on top of a member that leads no more took a second or more to become slave."""
     changed = event.kind == "DLB_ROLE_END" and event.flag is True and event.role != "LEADER"
-    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= SECOND
+    return changed and event.term is not None and (event.duration_ms or 0) * US_PER_MS >= Timeout.NOTICEABLE.us
 
 
 _OWN_ID_KINDS = frozenset({"DL_HB_SELF", "DL_VOTE_SELF"})

@@ -33,6 +33,11 @@ PASSED = "PASSED"
 REVOTE_IMMEDIATELY = "REVOTE_IMMEDIATELY"
 WAIT_TO_REVOTE = "WAIT_TO_REVOTE"
 WAIT_TO_VOTE_NEXT = "WAIT_TO_VOTE_NEXT"
+OPEN_TO_ALL = frozenset({REVOTE_IMMEDIATELY, WAIT_TO_VOTE_NEXT})
+"""Results of rounds that nobody won although a majority answered, none of it had a leader, and few had longer logs.
+
+The second one is that of a round too in which somebody was in a larger term.
+"""
 
 # -- votes -------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from election_core.fold.campaign import Campaign
 from election_core.fold.contact import Contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
-from election_core.fold.process_runs import Activity, incarnation_at
+from election_core.fold.process_runs import Activity, Start, incarnation_at
 from election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
 from election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
 from election_core.model.fold_event import FoldEvent
@@ -58,9 +58,9 @@ class NodeLog:
 
     def started(self, event: FoldEvent) -> None:
         """A new process: what was open in the old one ended with it."""
-        self.activity.marker(event.at, START, event.event_id)
+        self.activity.marker(Start(event.at, event.by, event.event_id), START)
         for contact in self._lost.values():
-            contact.again = event.at
+            contact.again = event
         self._lost.clear()
         self._heard.clear()
         self._begun = event.at
@@ -102,7 +102,7 @@ class NodeLog:
         self._heard[event.peer or ""] = event.at
         contact = self._lost.pop(event.peer or "", None)
         if contact is not None:
-            contact.again = event.at
+            contact.again = event
 
     def joins(self, event: FoldEvent) -> None:
         """An election passes by the node."""
@@ -219,7 +219,7 @@ class CoordinatorLog:
         if key not in self.nodes:
             self.nodes[key] = NodeLog(event.node, event.replica_group)
         log = self.nodes[key]
-        log.activity.seen(event.at, event.event_id)
+        log.activity.seen(event.at, event.by, event.event_id)
         self.moves[event.kind](log, event)
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED
 from election_core.judge.availability import availability
 from election_core.judge.clock import Clocks, Moment
@@ -95,7 +94,7 @@ def _leaders_of(followers: Iterable[Role], led: Iterable[Role]) -> Iterator[tupl
     unseen: dict[str, Role] = {}
     for fact in followers:
         of_leader = sorted((role for role in led if role.node == fact.leader), key=_begins)
-        blur = 2 * fact.bound_ms * 1000 + SECOND
+        blur = 2 * fact.bound_ms * 1000 + fact.since_by - fact.since
         before = [role for role in of_leader if role.since <= fact.since + blur]
         going_on = [role for role in before[-1:] if role.until_by is None or role.until_by + blur > fact.since]
         later = [role for role in of_leader[len(before) :] if fact.until is None or role.since <= fact.until + blur]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from election_core.fold.process_runs import SECOND, SILENCE
+from election_core.fold.process_runs import SILENCE
 from election_core.model.facts import (
     Alive,
     Committed,
@@ -52,6 +52,11 @@ class Shipped:
     def first(self) -> int:
         """The first sign of life."""
         return min((fact.since for fact in self.facts if isinstance(fact, Alive)), default=0)
+
+    @cached_property
+    def first_by(self) -> int:
+        """The first sign of life was at this time at the latest."""
+        return min((fact.since_by for fact in self.facts if isinstance(fact, Alive)), default=0)
 
     @cached_property
     def last(self) -> int:
@@ -101,7 +106,7 @@ def _copied(original: Shipped, copy: Shipped) -> Fact:
         node=first.node,
         source_node=copy.source,
         since=copy.first,
-        since_by=copy.first + SECOND,
+        since_by=copy.first_by,
         since_event=first.since_event,
         until=None,
         until_by=None,

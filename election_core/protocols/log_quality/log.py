@@ -20,7 +20,7 @@ from election_core.fold.identity import (
     process_of,
 )
 from election_core.fold.members import slave_of_itself, speak_at_once
-from election_core.fold.process_runs import REORDERED, SECOND, STEPPED_FOR
+from election_core.fold.process_runs import REORDERED, STEPPED_FOR
 from election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_core.model.facts import Alive, ClockSteppedBack, Fact
 from election_core.model.fold_event import FoldEvent
@@ -87,9 +87,9 @@ class FileClock:
 
     high: int | None = None
     high_event: str = ""
-    _lower: list[tuple[int, str]] = field(default_factory=list)
+    _lower: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def seen(self, time: int, event_id: str, stream: str) -> ClockStep | None:
+    def seen(self, time: int, by: int, event_id: str, stream: str) -> ClockStep | None:
         """The step that this line proves, if it does."""
         if self.high is None or time >= self.high:
             self.high, self.high_event = time, event_id
@@ -97,11 +97,11 @@ class FileClock:
             if self._lower:
                 self._lower.clear()
             return None
-        self._lower.append((time, event_id))
-        first, first_event = self._lower[0]
+        self._lower.append((time, by, event_id))
+        first, first_by, first_event = self._lower[0]
         if len(self._lower) < STEPPED_LINES or time - first < STEPPED_FOR:
             return None
-        step = ClockStep(self.high - first, first, first + SECOND, first_event, self.high_event, stream)
+        step = ClockStep(self.high - first, first, first_by, first_event, self.high_event, stream)
         self.high, self.high_event = time, event_id
         self._lower.clear()
         return step
@@ -118,11 +118,11 @@ class SourcesLog:
     _file: str = ""
     _clock: FileClock = field(default_factory=FileClock)
 
-    def seen(self, stream: str, file: str, time: int, event_id: str) -> bool:
+    def seen(self, stream: str, file: str, time: int, by: int, event_id: str) -> bool:
         """A line was written; ``file`` tells the files of a stream apart. Whether the clock just went on."""
         if self._file != file or self._stream != stream:
             self._stream, self._file, self._clock = stream, file, FileClock()
-        step = self._clock.seen(time, event_id, stream)
+        step = self._clock.seen(time, by, event_id, stream)
         if step is not None:
             self.steps.append(step)
         return step is None and time == self._clock.high
@@ -224,7 +224,7 @@ def _at_once(speaker: Speaker, process: str, emit: FactWriter) -> Iterator[Fact]
     """The names of a process that is several; one that changes with a new life is no contradiction."""
     for number, line in enumerate(crowds(speaker).get(process, ())):
         yield Claim(
-            *emit.during(emit.node_at(line.at), line.at, line.at + SECOND, line.event_id, ordinal=number),
+            *emit.during(emit.node_at(line.at), line.at, line.by, line.event_id, ordinal=number),
             process=process,
             name_kind=BROKER_ID if process == BROKER else ADDRESS,
             name=line.node,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import BROKER, UNIDENTIFIED, Identity
-from election_core.fold.process_runs import SECOND, Incarnation, incarnation_at
+from election_core.fold.process_runs import Incarnation, incarnation_at
 from election_core.fold.roles import DIED, STOPPED
 from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
@@ -332,7 +332,7 @@ def _end_of(incarnation: Incarnation) -> tuple[tuple[int | None, int | None, str
     """How an acting period ends with the life of its process."""
     if incarnation.stop is not None:
         return (
-            (incarnation.stop, max(incarnation.stop, incarnation.last_seen) + SECOND, incarnation.stop_event),
+            (incarnation.stop, max(incarnation.stop, incarnation.last_by), incarnation.stop_event),
             STOPPED,
             None,
         )

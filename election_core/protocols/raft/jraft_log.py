@@ -1,13 +1,15 @@
 """JRaft controllers: who leads the controllers' own Raft group (RocketMQ 5.2.0 and later).
 
-Source: RocketMQ ``JRaftControllerStateMachine#onLeaderStart``, ``#onLeaderStop``, ``#onStartFollowing``. Votes are
-printed by the JRaft library in a file of its own and are not read here; the state machine's lines tell who led
-which term on its own machine, which is what a leader's own word is needed for. The rules are those of ``raft``.
+Source: RocketMQ ``JRaftControllerStateMachine#onLeaderStart``, ``#onLeaderStop``, ``#onStartFollowing``. The state
+machine's lines tell who led which term on its own machine, which is what a leader's own word is needed for. The JRaft
+library prints in a file of its own who asked for votes (``NodeImpl#electSelf``), and not who granted them. The rules
+are those of ``raft``.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from election_core.fold.campaign import Campaign
 from election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
 from election_core.fold.fact_writer import Speaker
 from election_core.fold.identity import CONTROLLER_GROUP
@@ -18,6 +20,7 @@ from election_core.model.facts import Fact
 from election_core.model.fold_event import FoldEvent
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.log import PROTOCOL
+from election_core.protocols.raft_family.log import NO_WINNER, vote_facts
 
 
 @dataclass(slots=True)
@@ -103,6 +106,40 @@ class JraftLibraryLog:
 
 LIBRARY_KINDS = frozenset({"JR_INIT", "JR_TRUNCATED", "JR_APPLIED_CONFLICT"})
 """The events that the fold of the library's own file reads."""
+
+
+@dataclass(slots=True)
+class JraftElections:
+    """The state machine of the JRaft library's log: who asked for votes.
+
+    It asks after a majority has said that it would grant them, so that every election could be won (``handlePreVote``).
+    """
+
+    asked: list[Campaign] = field(default_factory=list)
+
+    def on(self, event: FoldEvent) -> None:
+        """Take the next line. Who asks prints the term before the one that it asks for."""
+        if event.term is None:
+            return
+        if event.kind == "JR_CANDIDATE":
+            term = event.term + 1
+            again = Campaign(event.node, term, event.at, event.by, event.event_id, None, rounds=1)
+            again.majority_answered = True
+            self.asked.append(again)
+        elif self.asked and self.asked[-1].term == event.term:
+            self.asked[-1].close(event, "won")
+
+    def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
+        """The elections of the controllers' own group in which this controller asked for votes."""
+        emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, lambda _: None)
+        for election in self.asked:
+            if election.outcome == "open":
+                election.outcome = NO_WINNER
+        yield from vote_facts(emit, (), self.asked)
+
+
+ELECTION_KINDS = frozenset({"JR_BECOME_LEADER", "JR_CANDIDATE"})
+"""The events that the fold of the JRaft library's log reads."""
 
 _HANDLERS: dict[str, Callable[[JraftLog, FoldEvent], None]] = {
     "JR_NODE_LEADER": JraftLog._on_leader,

@@ -11,13 +11,14 @@ one at every start.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from election_core.fold.campaign import Campaign
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
 from election_core.fold.contact import Contact, lost_contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED
-from election_core.fold.process_runs import SECOND, SILENCE, incarnation_at
+from election_core.fold.process_runs import incarnation_at
 from election_core.fold.roles import (
     CANDIDATE,
     DOWN,
@@ -46,10 +47,10 @@ from election_core.model.facts import (
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.model.terms import is_larger
-from election_core.model.timing import Timeout
+from election_core.model.timing import US_PER_MS, Timeout
 from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
-from election_core.protocols.raft_family.log import TRANSFER_LASTS, Grant, HeardLast, vote_facts
+from election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
 PROTOCOL = "raft"
 
@@ -125,7 +126,7 @@ class RaftLog:
 
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
     """Whether a member follows in the term that it heard of in the line before."""
-    return heard.term == event.term and 0 <= event.at - heard.at < SECOND
+    return heard.term == event.term and 0 <= event.at - heard.at < Timeout.ETCD_AT_ONCE.us
 
 
 def _closed_by_peer(lost: FoldEvent) -> bool:
@@ -228,11 +229,21 @@ class Membership:
             yield LastHeard(*emit.about(heard.leader, heard))
         for contact in self.contacts:
             yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
+        yield from (hole for hole in emit.silences() if self._ended_leadership(hole))
         for stall, late_ms in self.stalls:
-            latest = stall.at - late_ms * 1000
+            latest = stall.at - late_ms * US_PER_MS
             earliest = latest - 2 * self._tick_us
             end = (stall.at, stall.by, stall.event_id)
             yield Silence(*emit.during(self.node, earliest, latest, None, *end), noticed=True)
+
+    def _ended_leadership(self, hole: Silence) -> bool:
+        """Whether a silence lies in a leadership that ended with the first lines after it."""
+        for step, following in pairwise(self.steps):
+            if step.role == LEADER and step.at <= hole.since and hole.until is not None:
+                ended_us = following.at - hole.until
+                if 0 <= ended_us <= Timeout.ETCD_AT_ONCE.us:
+                    return True
+        return False
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for term, at, by, event in self.gave_up:
@@ -288,7 +299,7 @@ class Membership:
         if self._now.open is not None:
             self._now.open.outcome = "abandoned"
         for contact in self._now.lost.values():
-            contact.again = event.at
+            contact.again = event
         self._now = Running()
         if event.term is not None and event.committed is not None and not self._forced:
             self.committed.append((event.term, event.committed, event))
@@ -299,7 +310,7 @@ class Membership:
 
     def _on_to_follower(self, event: FoldEvent) -> None:
         larger = self._now.open is not None and is_larger(event.term, self._now.open.term)
-        self._close_campaign(event, "no_winner" if larger else "lost")
+        self._close_campaign(event, NO_WINNER if larger else "lost")
         self._step(event, FOLLOWER, event.term, None, self._now.cause or "start")
         self._now.cause = None
 
@@ -315,7 +326,7 @@ class Membership:
 
     def _on_to_candidate(self, event: FoldEvent) -> None:
         cause = self._now.cause or "election_timeout"
-        self._close_campaign(event, "no_winner")
+        self._close_campaign(event, NO_WINNER)
         self._step(event, CANDIDATE, event.term, None, cause)
         if event.term is not None:
             self._now.open = Campaign(self.node, event.term, event.at, event.by, event.event_id, cause, rounds=1)
@@ -442,7 +453,9 @@ class Membership:
 
     def _on_tally(self, event: FoldEvent) -> None:
         if event.request == "MsgVoteResp" and self._now.open is not None and event.accepted is not None:
-            self._now.open.granted = max(self._now.open.granted, event.accepted)
+            campaign = self._now.open
+            campaign.granted = max(campaign.granted, event.accepted)
+            campaign.majority_answered |= campaign.needed is not None and (event.answered or 0) >= campaign.needed
 
     def _on_vote_cast(self, event: FoldEvent) -> None:
         """The voter prints both logs that it compared; the candidate's must be at least as recent as its own."""
@@ -503,11 +516,14 @@ class Membership:
     def _on_peer_active(self, event: FoldEvent) -> None:
         contact = self._now.lost.pop(event.peer or "", None)
         if contact is not None:
-            contact.again = event.at
+            contact.again = event
 
     def _on_late(self, event: FoldEvent) -> None:
-        noted = bool(self.stalls) and event.at - self.stalls[-1][0].at < SILENCE  # once for each peer
-        if event.duration_ms is not None and event.duration_ms * 1000 >= SILENCE and not noted:
+        """A leader's loop did not run for so long: of note where its followers can have missed it."""
+        timeout_us = self.timeout_us or Timeout.ETCD_ELECTION.us
+        late_us = (event.duration_ms or 0) * US_PER_MS
+        noted = bool(self.stalls) and event.at - self.stalls[-1][0].at < late_us  # once for each peer
+        if event.duration_ms is not None and late_us >= timeout_us and not noted:
             self.stalls.append((event, event.duration_ms))
 
     def _on_stopping(self, event: FoldEvent) -> None:

@@ -12,6 +12,10 @@ TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
 """A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""
 
 
+NO_WINNER = "no_winner"
+"""How a campaign ended after which its candidate led nothing, and nobody is known to have won."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """``voter`` voted for ``candidate`` in ``term``; heard by the candidate, which may be the voter itself."""
@@ -48,4 +52,5 @@ def vote_facts(emit: FactWriter, grants: Iterable[Grant], campaigns: Iterable[Ca
             granted=max(campaign.granted, len(campaign.voters)),
             needed=campaign.needed,
             rounds=campaign.rounds,
+            majority_answered=campaign.majority_answered,
         )

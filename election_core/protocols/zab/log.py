@@ -18,7 +18,6 @@ from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, 
 from election_core.fold.contact import Contact, lost_contact
 from election_core.fold.fact_writer import FactWriter, Speaker
 from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
-from election_core.fold.process_runs import SECOND
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, TRANSFER, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import (
@@ -47,6 +46,9 @@ ENSEMBLE_GROUP = ZOOKEEPER
 
 SYNC_LIMIT = 5
 """``syncLimit`` in ticks where a release does not print it: that of ``zoo_sample.cfg``; there is no default."""
+
+NEVER_ESTABLISHED = "never_established"
+"""How an election ends whose winner could not get a quorum in sync (``Leader#lead``)."""
 
 _END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
 
@@ -121,6 +123,7 @@ class Running:
     leader: str | None = None
     known: set[str] = field(default_factory=set)
     attempts: int = 0
+    leading: FoldEvent | None = None
     lost: dict[str, Contact] = field(default_factory=dict)
     learners_lost: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     log_end: int | None = None
@@ -135,6 +138,7 @@ class ZabLog:
     steps: list[Step] = field(default_factory=list)
     ballots: list[Cast] = field(default_factory=list)
     wins: list[Win] = field(default_factory=list)
+    in_vain: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
@@ -200,6 +204,18 @@ class ZabLog:
                 rounds=win.attempts,
                 electorate=tuple(sorted(win.voters)),
             )
+        for leading, gave_up in self.in_vain:
+            yield Candidacy(
+                *emit.at(leading, until=gave_up),
+                term=None,
+                outcome=NEVER_ESTABLISHED,
+                cause=None,
+                voters=(),
+                granted=None,
+                needed=None,
+                rounds=1,
+                majority_answered=True,
+            )
         for epoch, event in self.reached:
             yield TermRaised(*emit.at(event), term=epoch)
 
@@ -207,7 +223,7 @@ class ZabLog:
         for leader, at, by, event_id in self.heard:
             yield LastHeard(*emit.during(leader, at, by, event_id))
         for contact in self.contacts:
-            yield contact.fact(emit, SECOND, closed=True)
+            yield contact.fact(emit, Timeout.ZK_BROKEN_CONNECTION.us, closed=True)
         for epoch, at, by, event in self.without_quorum:
             during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
             yield QuorumLost(*during, term=epoch, rounds=None, regained=False)
@@ -241,7 +257,7 @@ class ZabLog:
     def _on_start(self, event: FoldEvent) -> None:
         """A new process: rounds start again, and what was open in the old one ended with it."""
         for contact in self._now.lost.values():
-            contact.again = event.at
+            contact.again = event
         self._now = Running(started=True)
         self.passed.election(None)
 
@@ -249,8 +265,15 @@ class ZabLog:
         if event.setting is not None and (event.value or "").isdigit():
             self._settings[event.setting] = int(event.value or "0")
 
+    def _ends_in_vain(self, event: FoldEvent) -> None:
+        """Who was elected and was not established by now has failed: too few servers came to it in time."""
+        if self._now.leading is not None:
+            self.in_vain.append((self._now.leading, event))
+            self._now.leading = None
+
     def _on_looking(self, event: FoldEvent) -> None:
         """A leader says that it shuts down, before; without that line it led until its last line as leader at least."""
+        self._ends_in_vain(event)
         if self._now.role == LEADER:
             event = replace(event, at=min(self._led_until, event.at))
         self._step(event, CANDIDATE, None, None, "unknown")
@@ -267,6 +290,7 @@ class ZabLog:
             self._step(event, LEADER, None, self.node, "status")
 
     def _on_election(self, event: FoldEvent) -> None:
+        self._ends_in_vain(event)
         self._now.election = Election()
         self._now.election.began = event
         self._now.log_end = _zxid(event.ledger_end_term, event.ledger_end)
@@ -277,6 +301,7 @@ class ZabLog:
 
     def _on_leading(self, event: FoldEvent) -> None:
         self._now.attempts += 1
+        self._now.leading = event
 
     def _on_established(self, event: FoldEvent) -> None:
         if event.term is None:
@@ -287,7 +312,7 @@ class ZabLog:
         voters = frozenset(self._now.election.voters | set(supporters or ()))
         servers = len(self._now.known | voters)
         self.wins.append(Win(event.term, supporters, max(self._now.attempts, 1), voters, servers, began, event))
-        self._now.attempts = 0
+        self._now.attempts, self._now.leading = 0, None
         self._note_ballot(self.node, event.term, event)
         self._note_epoch(event.term, event)
         self._seen_epoch = max(self._seen_epoch, event.term)
@@ -344,7 +369,7 @@ class ZabLog:
                 by = event.by - least_us
                 due_us = self._settings.get("tickTime", 0) * 1000 // 2 if most_us else 0
                 self.heard.append(
-                    (leader, min(by, event.by - most_us - Timeout.ZK_HEARD_BEFORE.us), by + due_us, event.event_id)
+                    (leader, min(by, event.at - most_us - Timeout.ZK_HEARD_BEFORE.us), by + due_us, event.event_id)
                 )
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
@@ -493,7 +518,7 @@ class ZabLog:
     def _on_heard(self, event: FoldEvent) -> None:
         contact = self._now.lost.pop(event.peer or "", None)
         if contact is not None:
-            contact.again = event.at
+            contact.again = event
 
     def _on_new_voters(self, event: FoldEvent) -> None:
         """Another set of voters: the rounds start again."""

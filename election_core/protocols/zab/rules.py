@@ -247,8 +247,12 @@ def _votes_that_went_down(group: Group) -> Iterator[Finding]:
             summary=f"{name} changed its vote within one round {fact.why}, which is worse.",
             evidence=_ids(fact.since_event),
         )
-    for win in group.of(Candidacy):
+    for win in _wins(group):
         yield from _behind_its_supporters(group, win)
+
+
+def _wins(group: Group) -> Iterator[Candidacy]:
+    return (win for win in group.of(Candidacy) if win.outcome == "won")
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +338,7 @@ def _coverage(group: Group) -> Iterator[RuleCoverage]:
         group,
         [
             *tallies_of(group),
-            *(_winner_tally(_compared(group, win)) for win in group.of(Candidacy)),
+            *(_winner_tally(_compared(group, win)) for win in _wins(group)),
             *loss_tallies(group),
         ],
     )

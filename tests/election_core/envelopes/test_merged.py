@@ -64,9 +64,9 @@ def facts_of(rows: Iterable[dict[str, Any]]) -> Iterator[Fact]:
         source = SourceLog(CLUSTER, node, story.BOUND_MS)
         for row in own:
             at = micros(row["event_time"])
-            source.seen(row["stream"], at, row["event_id"], row["fingerprint"])
+            by = at + 1000 * row["time_resolution_ms"]
+            source.seen(row["stream"], at, by, row["event_id"], row["fingerprint"])
             if row["kind"] in INTERESTING:
-                by = at + 1000 * row["time_resolution_ms"]
                 known = {name: row[name] for name in _COPIED}
                 source.on(FoldEvent(row["event_id"], row["stream"], row["kind"], at, by, **known))
         yield from source.facts()

@@ -1,14 +1,22 @@
 """Lives of a process from signs of life, markers and stops."""
 
-from election_core.fold.process_runs import SECOND, Activity, incarnation_at
+import pytest
+
+from election_core.fold.process_runs import Activity, Start, incarnation_at
+from election_core.model.timing import SECOND, US_PER_MS
 
 
 def activity(*seen: int) -> Activity:
     """Signs of life at these seconds."""
     one = Activity()
     for second in seen:
-        one.seen(second * SECOND)
+        one.seen(second * SECOND, (second + 1) * SECOND)
     return one
+
+
+def start(second: int, event_id: str) -> Start:
+    """A line of a start, in whole seconds."""
+    return Start(second * SECOND, (second + 1) * SECOND, event_id)
 
 
 def test_a_log_that_goes_on_is_one_life() -> None:
@@ -28,14 +36,14 @@ def test_streams_fill_each_others_holes() -> None:
     """A line of any file is a sign of life."""
     one = activity(0, 3, 6, 30, 33)
     for second in (9, 15, 21, 27):
-        one.seen(second * SECOND)
+        one.seen(second * SECOND, (second + 1) * SECOND)
     assert one.incarnations()[0].silences == ()
 
 
 def test_a_start_ends_the_life_before() -> None:
     """The hole before a start is no silence: the process was down."""
     one = activity(0, 3, 6, 30, 31, 32, 33, 36)
-    one.marker(32 * SECOND, "broker.log rocketmqHome", "e")
+    one.marker(start(32, "e"), "broker.log rocketmqHome")
     before, after = one.incarnations()
     assert before.silences == ()
     assert before.last_seen == 6 * SECOND
@@ -48,33 +56,33 @@ def test_markers_of_one_start_are_one_start() -> None:
     """A slow start writes its markers over a minute; a second one of a kind is a second start."""
     one = activity(*range(0, 300, 2))
     for second, name in ((0, "dump"), (20, "store"), (60, "listen"), (200, "dump"), (215, "store")):
-        one.marker(second * SECOND, name, name)
+        one.marker(start(second, name), name)
     assert [life.start for life in one.incarnations()] == [0, 200 * SECOND]
 
 
 def test_nothing_of_a_start_comes_after_its_last_line() -> None:
     """A log that begins with the end of a start shows the next one as a start of its own."""
     one = activity(*range(0, 60, 2), *range(90, 200, 2))
-    one.marker(10 * SECOND, "broker.log BRK_BOOT", "boot")
-    one.marker(11 * SECOND, "store.log STORE_LOADED", "another thread's line, a second late")
-    one.marker(90 * SECOND, "broker.log rocketmqHome", "dump")
+    one.marker(start(10, "boot"), "broker.log BRK_BOOT")
+    one.marker(start(11, "another thread's line, a second late"), "store.log STORE_LOADED")
+    one.marker(start(90, "dump"), "broker.log rocketmqHome")
     assert [life.start for life in one.incarnations()] == [0, 90 * SECOND]
 
 
 def test_a_hole_in_which_a_former_night_saw_a_start_is_kept() -> None:
     """A life begins with the first line after the last hole before its start; a late log must not cover that hole."""
-    start, late, rest = 75, (67, 69, 71, 78, 79), (82, 90, 100, 200)
+    began, late, rest = 75, (67, 69, 71, 78, 79), (82, 90, 100, 200)
 
     def started(*seen: int) -> Activity:
         one = activity(*seen)
-        one.marker(start * SECOND, "broker.log BRK_BOOT", "e")
+        one.marker(start(began, "e"), "broker.log BRK_BOOT")
         return one
 
-    former = started(start)
+    former = started(began)
     with_state = started(*late, *rest)
     again = started()
     again.covered = [*former.digest(), *with_state.digest()]
-    assert again.incarnations() == started(*late[:3], start, *late[3:], *rest).incarnations()
+    assert again.incarnations() == started(*late[:3], began, *late[3:], *rest).incarnations()
 
 
 def test_a_clean_stop_is_kept_apart_from_a_death() -> None:
@@ -89,7 +97,7 @@ def test_a_start_within_two_seconds_swallows_no_stop() -> None:
     """A clean stop and a start so soon after it that lines go on without a gap are two lives, the first one stopped."""
     one = activity(*range(60))
     one.stopping(36 * SECOND, "stop")
-    one.marker(38 * SECOND, "broker.log BRK_BOOT", "boot")
+    one.marker(start(38, "boot"), "broker.log BRK_BOOT")
     before, after = one.incarnations()
     assert (before.stop, before.next_start) == (36 * SECOND, 38 * SECOND)
     assert (after.start, after.stop) == (38 * SECOND, None)
@@ -98,7 +106,7 @@ def test_a_start_within_two_seconds_swallows_no_stop() -> None:
 def test_the_first_words_of_a_process_come_before_its_marker() -> None:
     """Without a stop among them, the lines that go on into a start are that process's own."""
     one = activity(*range(20), *range(30, 60))
-    one.marker(38 * SECOND, "broker.log BRK_BOOT", "boot")
+    one.marker(start(38, "boot"), "broker.log BRK_BOOT")
     before, after = one.incarnations()
     assert (before.next_start, after.start) == (30 * SECOND, 30 * SECOND)
 
@@ -106,6 +114,45 @@ def test_the_first_words_of_a_process_come_before_its_marker() -> None:
 def test_life_at_finds_the_life_of_a_time() -> None:
     """A time before the first start belongs to the first life."""
     one = activity(0, 2, 4, 50, 52)
-    one.marker(50 * SECOND, "dump", "e")
+    one.marker(start(50, "e"), "dump")
     incarnations = one.incarnations()
     assert [incarnation_at(incarnations, second * SECOND) for second in (-5, 0, 49, 50, 99)] == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("width_ms", [1, 1000])
+def test_signs_of_life_are_as_exact_as_the_stamps_of_their_lines(width_ms: int) -> None:
+    one = Activity()
+    width = width_ms * US_PER_MS
+    for second in (0, 2, 4, 30, 32, 60, 62):
+        one.seen(second * SECOND + 700 * US_PER_MS, second * SECOND + 700 * US_PER_MS + width, f"e{second}")
+    one.marker(Start(60 * SECOND + 700 * US_PER_MS, 60 * SECOND + 700 * US_PER_MS + width, "boot"), "BRK_BOOT")
+    before, after = one.incarnations()
+    (hole,) = before.silences
+    assert (hole.begin_by - hole.begin, hole.end_by - hole.end) == (width, width)
+    assert (before.last_seen, before.last_by) == (32_700 * US_PER_MS, 32_700 * US_PER_MS + width)
+    assert (after.start, after.first_by, before.next_start_by) == (
+        *(60_700 * US_PER_MS, 60_700 * US_PER_MS + width),
+        60_700 * US_PER_MS + width,
+    )
+    again = Activity(covered=one.digest(), markers=one.markers)
+    assert again.incarnations() == [before, after], "a checkpoint keeps the widths"
+
+
+def test_of_lines_of_two_widths_the_wider_one_may_be_the_last() -> None:
+    """A stamp of whole seconds covers the milliseconds of the other file after it."""
+    one = Activity()
+    for at, by in ((10_000, 11_000), (10_500, 10_501)):
+        one.seen(at * US_PER_MS, by * US_PER_MS)
+    (life,) = one.incarnations()
+    assert (life.last_seen, life.last_by) == (10_500 * US_PER_MS, 11_000 * US_PER_MS)
+
+
+def test_a_start_without_a_gap_leaves_the_last_line_before_it_open() -> None:
+    """Lines of one piece are up to two seconds apart: no exact stamp says which was the last before a start."""
+    one = Activity()
+    for ms in range(0, 20_000, 500):
+        one.seen(ms * US_PER_MS, (ms + 1) * US_PER_MS)
+    one.stopping(9 * SECOND, "stop")
+    one.marker(Start(10 * SECOND, 10 * SECOND + US_PER_MS, "boot"), "broker.log BRK_BOOT")
+    before, _ = one.incarnations()
+    assert (before.last_seen, before.last_by) == (8 * SECOND, 10 * SECOND)

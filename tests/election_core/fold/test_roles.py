@@ -2,10 +2,11 @@
 
 import pytest
 
-from election_core.fold.process_runs import SECOND, Incarnation
+from election_core.fold.process_runs import Incarnation
 from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Step, spans
+from election_core.model.timing import SECOND
 
-LIFE = Incarnation(0, "e0", 0, 1000 * SECOND, None, None, None, None, ())
+LIFE = Incarnation(0, "e0", 0, 1000 * SECOND, None, None, None, None, (), SECOND, 1001 * SECOND)
 
 
 def seconds(*begins: int) -> list[tuple[int, int | None]]:

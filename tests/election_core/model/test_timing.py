@@ -32,7 +32,15 @@ def bare_times(tree: ast.AST) -> Iterator[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.LShift) and _is_bare(node.left, node.right):
             yield node.lineno
-        if isinstance(node, ast.Compare) and any(_large(one) for one in (node.left, *node.comparators)):
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, (ast.Add, ast.Sub))
+            and _is_second(node.left, node.right)
+        ):
+            yield node.lineno
+        if isinstance(node, ast.Compare) and any(
+            _large(one) or _is_second(one) for one in (node.left, *node.comparators)
+        ):
             yield node.lineno
         if isinstance(node, ast.Assign) and any(_is_time(target) for target in node.targets) and _number(node.value):
             yield node.lineno
@@ -42,6 +50,12 @@ def _is_bare(left: ast.expr, right: ast.expr) -> bool:
     named = {node.id for node in (left, right) if isinstance(node, ast.Name)}
     numbers = [node for node in (left, right) if _number(node)]
     return bool("SECOND" in named and numbers) or len(numbers) > 1 or any(map(_large, numbers))
+
+
+def _is_second(*nodes: ast.expr) -> bool:
+    """A second as a width or a limit: how exactly a line tells its time, the line says, and limits are in the table."""
+    plain = [node.operand if isinstance(node, ast.UnaryOp) else node for node in nodes]
+    return any(isinstance(node, ast.Name) and node.id == "SECOND" for node in plain)
 
 
 def _number(node: ast.expr) -> bool:
@@ -68,6 +82,10 @@ def _is_time(target: ast.expr) -> bool:
         ("life = 60 * 1000", True),
         ("us = fact.bound_ms * 1000", False),
         ("second = at // SECOND", False),
+        ("end = at + SECOND", True),
+        ("if least >= SECOND: pass", True),
+        ("if least > -SECOND: pass", True),
+        ("us = (minutes * 60 + seconds) * SECOND + fraction", False),
         ("late = 2 * timing.us(Timeout.BRIEF)", False),
         ("CODE = 2004", False),
     ],
@@ -150,7 +168,7 @@ def facts_of(events: list[FoldEvent], *rules: TimingRule) -> list[Fact]:
     source = SourceLog("c1", "b1", 500, timing_rules=rules)
     boot = FoldEvent("boot", "broker.log", "BRK_MASTER_BEGIN", 5_000_000, 6_000_000, replica_group="broker-a", term=1)
     for event in (*events, boot):
-        source.seen(event.stream, event.at, event.event_id)
+        source.seen(event.stream, event.at, event.by, event.event_id)
         source.on(event)
     return list(source.facts())
 

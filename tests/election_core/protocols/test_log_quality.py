@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from election_core.fold.process_runs import SECOND
 from election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment, Step
 from election_core.model.facts import Fact
 from election_core.model.rows import Finding
+from election_core.model.timing import SECOND
 from election_core.protocols.log_quality.log import ClockStep, FileClock
 from election_core.replay.source_fold import SourceLog
 from tests.election_core import story
@@ -18,7 +18,10 @@ from tests.election_core import story
 
 def steps(seconds: list[float]) -> list[ClockStep]:
     clock = FileClock()
-    found = (clock.seen(round(at * SECOND), f"e{number}", "x.log") for number, at in enumerate(seconds))
+    found = (
+        clock.seen(round(at * SECOND), round((at + 1) * SECOND), f"e{number}", "x.log")
+        for number, at in enumerate(seconds)
+    )
     return [step for step in found if step is not None]
 
 
@@ -79,7 +82,7 @@ def test_a_real_clock_that_is_put_back_is_named_and_raises_no_other_alarm(corpor
     source = SourceLog(run, "n1", story.BOUND_MS)
     for number, line in enumerate(lines):
         back = 40 * SECOND if line.time >= middle else 0
-        source.seen(line.stream, line.time - back, f"{line.stream}:{number}")
+        source.seen(line.stream, line.time - back, line.by - back, f"{line.stream}:{number}")
         if line.event is not None:
             source.on(replace(line.event, at=line.event.at - back, by=line.event.by - back))
     others = [fact for fact in story.run_facts(path) if fact.source_node != "n1"]

@@ -124,7 +124,7 @@ def test_only_tables_around_what_happened_are_held(corpora: Path, run: str) -> N
         whole._snapshots = True  # as if it had been told already, with nothing known
         for source in (lean, whole):
             for line in lines:
-                source.seen(line.stream, line.time)
+                source.seen(line.stream, line.time, line.by)
                 if line.event is not None:
                     source.on(line.event)
         assert _offsets_held(lean) <= _offsets_held(whole)

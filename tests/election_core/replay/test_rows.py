@@ -96,7 +96,7 @@ def moved(line: story.Seen, since: int, by: int) -> story.Seen:
     if line.time < since:
         return line
     event = line.event and replace(line.event, at=line.event.at + by, by=line.event.by + by)
-    return replace(line, time=line.time + by, event=event)
+    return replace(line, time=line.time + by, by=line.by + by, event=event)
 
 
 def wrong(rows: list[Row]) -> Iterator[object]:

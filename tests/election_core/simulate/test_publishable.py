@@ -8,9 +8,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from election_core.fold.process_runs import SECOND, Incarnation
+from election_core.fold.process_runs import Incarnation
 from election_core.fold.roles import CANDIDATE, DOWN, LEADER, Step, spans
 from election_core.model.rows import TABLE_OF
+from election_core.model.timing import SECOND
 from election_core.simulate.catalogue import SCENARIOS
 from election_core.simulate.judged import rows_of
 from election_core.simulate.scenario import played
@@ -59,6 +60,8 @@ def life(**of: int | None) -> Incarnation:
         **dict.fromkeys(("start", "start_event", "stop", "stop_event", "next_start", "next_start_event")),
         "first_seen": 0,
         "last_seen": 0,
+        "first_by": 0,
+        "last_by": 0,
         "silences": (),
     }
     return Incarnation(**(whole | of))
