@@ -82,6 +82,8 @@ TABLE = Table(
         Column(
             name="majority_answered", type=BOOLEAN, comment="So many took part in an election that it could be won."
         ),
+        Column(name="ahead_ms", type=BIGINT, comment="How far its clock is ahead of the other's.", unit="ms"),
+        Column(name="rtt_ms", type=BIGINT, comment="How long a probe took there and back.", unit="ms"),
         Column(name="before", type=BIGINT, comment="Term or epoch before."),
         Column(name="after", type=BIGINT, comment="Term or epoch after it went back."),
         Column(name="cut_to", type=BIGINT, comment="Offset to which a log was cut.", unit="bytes"),

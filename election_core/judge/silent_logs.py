@@ -20,7 +20,7 @@ from election_core.fold.process_runs import SILENCE
 from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
 from election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_core.judge.timing import timing_of
-from election_core.model.facts import Alive, ContactLost, Fact, LastHeard, QuietLog, Role, Silence
+from election_core.model.facts import Alive, ContactLost, Fact, LastHeard, QuietLog, QuorumLost, Role, Silence
 from election_core.model.quorum import majority
 from election_core.model.timing import Timeout
 
@@ -31,6 +31,10 @@ _LEADS_ON: Mapping[str, Mapping[Timeout, int]] = {
 }
 """For how long a leader that runs leads on without a majority before it says that it gives up: CheckQuorum looks once
 an election time-out, and ZooKeeper's leader at every tick for who was silent for syncLimit ticks."""
+_MAY_LEAD_ON = frozenset({"raft"})
+"""Protocols in which only some leaders give up without a majority: those of a group of which one has done so, since
+``CheckQuorum`` is the same for all members."""
+
 
 Loss = ContactLost | LastHeard
 
@@ -229,10 +233,10 @@ class _Holes:
         self._clocks = clocks
         self._timing = timing_of(every)
         self._led = _leaderships(every)
+        self._give_up = any(isinstance(fact, QuorumLost) for fact in every)
         self._noticed = [fact for fact in every if isinstance(fact, Silence) and fact.noticed]
-        self._following = [
-            fact for fact in every if isinstance(fact, Role) and fact.role == FOLLOWER and fact.leader is not None
-        ]
+        following = (fact for fact in every if isinstance(fact, Role) and fact.role == FOLLOWER)
+        self._following = sorted(following, key=lambda role: (role.since, role.ordinal))
         self._members = {fact.source_node for fact in every if isinstance(fact, Role) and fact.role != DOWN}
 
     def frozen(self, hole: Silence) -> Silence | None:
@@ -243,6 +247,8 @@ class _Holes:
             return None
         if hole.noticed and hole.until is not None and hole.until - hole.since >= SILENCE:
             return hole
+        if not hole.noticed and hole.protocol in _MAY_LEAD_ON and not self._give_up:
+            return None
         led = [(role, term) for role, term in self._led if role.source_node == hole.source_node and _within(hole, role)]
         if not led:
             return None
@@ -277,11 +283,8 @@ class _Holes:
         if limit is None or hole.until is None or hole.until_by is None:
             return None
         end = Moment(hole.until, hole.until_by, hole.source_node)
-        last: dict[str, Role] = {}
-        for role in self._following:
-            of_other = (role.leader, role.term) == (led.node, led.term) and role.source_node != hole.source_node
-            if of_other and role.since >= last.get(role.source_node, role).since:
-                last[role.source_node] = role
+        others = (role for role in self._following if (role.leader, role.term) == (led.node, led.term))
+        last = {role.source_node: role for role in others if role.source_node != hole.source_node}
         ends = [
             Moment(role.until, role.until_by, role.source_node)
             for role in last.values()

@@ -215,6 +215,9 @@ class Timeout(Enum):
         "A member that heard of a larger term says in its next line, this soon, that it follows in it.",
         "raft.becomeFollower",
     )
+    ETCD_DRIFT = Entry(
+        1_000, "A member prints how far its clock is ahead of a peer's where it is more.", "rafthttp/probing_status.go"
+    )
     ETCD_ONE_START = Entry(5_000, "A member says its first role just before it says with what it starts.")
     # -- ZooKeeper -----------------------------------------------------------------------------------------------
     ZK_TICK = Entry(2_000, "The unit of all other limits.", "zoo.cfg tickTime", ("tickTime",))

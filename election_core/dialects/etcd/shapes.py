@@ -157,6 +157,7 @@ FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("added-peer-peer-urls", "removed-remote-peer-urls"), ("peer_address", _urls)),
     **dict.fromkeys(("recovered-remote-peer-urls", "updated-remote-peer-urls"), ("peer_address", _urls)),
     **dict.fromkeys(("took", "exceeded-duration", "clock-drift", "election-timeout"), ("duration_ms", DURATION)),
+    "rtt": ("value", _of_text(lambda printed: str(milliseconds(printed)))),
     **dict.fromkeys(("etcd-version", "local-server-version", "signal", "alarm"), ("value", _text)),
     "cluster-id": ("cluster_name", ID),
     "name": ("broker_name", _text),

@@ -267,7 +267,12 @@ PEERS = (
         "a member that was removed from the cluster tried to connect",
     ),
     Text("ETCD_PEER_UNHEALTHY", "prober detected unhealthy status", "a member does not answer its health check"),
-    Text("ETCD_CLOCK_DRIFT", "prober found high clock drift", "the clocks of two members are far apart"),
+    Text(
+        "ETCD_CLOCK_DRIFT",
+        "prober found high clock drift",
+        "the member's clock is so far ahead of a peer's; value is the time of a round trip in milliseconds, and releases "
+        "up to 3.4 have the two in each other's place",
+    ),
     Text(
         "ETCD_HEARTBEAT_LATE",
         "leader failed to send out heartbeat on time; took too long, leader is overloaded likely from slow disk",

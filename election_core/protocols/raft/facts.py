@@ -20,5 +20,18 @@ class RaftRuleBroken(LineBrokeRule):
     refusals: int | None
 
 
-KINDS: tuple[type[Fact], ...] = (RaftRuleBroken,)
+@dataclass(slots=True, unsafe_hash=True)
+class ClockMeasured(Fact):
+    """The source measured that its clock is ``ahead_ms`` ahead of that of ``peer``, by probes that took ``rtt_ms``
+    there and back (smoothed; null: not printed)."""
+
+    kind: ClassVar[str] = "CLOCK_MEASURED"
+    SAID_AT_ONCE: ClassVar[tuple[str, ...]] = ("peer", "ahead_ms")
+
+    peer: str
+    ahead_ms: int
+    rtt_ms: int | None
+
+
+KINDS: tuple[type[Fact], ...] = (ClockMeasured, RaftRuleBroken)
 """All of them."""

@@ -48,7 +48,7 @@ from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.model.terms import is_larger
 from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.raft.facts import RaftRuleBroken
+from election_core.protocols.raft.facts import ClockMeasured, RaftRuleBroken
 from election_core.protocols.raft.tables import VOTE, is_behind
 from election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
@@ -124,6 +124,22 @@ class RaftLog:
                 )
 
 
+def _measured(emit: FactWriter, event: FoldEvent) -> Iterator[ClockMeasured]:
+    """What a probe measured; etcd prints it where its own clock is more than a second ahead.
+
+    Releases up to 3.4 print the two numbers in each other's place, so the larger one is taken for the difference; where
+    both are larger than a second nothing tells which it is (``rafthttp/probing_status.go``).
+    """
+    printed = [event.duration_ms or 0]
+    if event.value is not None and event.value.isdigit():
+        printed.append(int(event.value))
+    ahead, *round_trip = sorted(printed, reverse=True)
+    limit = Timeout.ETCD_DRIFT.value.ms
+    if event.peer is not None and ahead >= limit and not any(number >= limit for number in round_trip):
+        rtt = round_trip[0] if round_trip else None
+        yield ClockMeasured(*emit.at(event), peer=event.peer, ahead_ms=ahead, rtt_ms=rtt)
+
+
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
     """Whether a member follows in the term that it heard of in the line before."""
     return heard.term == event.term and 0 <= event.at - heard.at < Timeout.ETCD_AT_ONCE.us
@@ -185,6 +201,7 @@ class Membership:
     heard: list[HeardLast] = field(default_factory=list)
     stalls: list[tuple[FoldEvent, int]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
+    drifts: list[FoldEvent] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
@@ -230,6 +247,7 @@ class Membership:
         for contact in self.contacts:
             yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
         yield from (hole for hole in emit.silences() if self._ended_leadership(hole))
+        yield from (fact for event in self.drifts for fact in _measured(emit, event))
         for stall, late_ms in self.stalls:
             latest = stall.at - late_ms * US_PER_MS
             earliest = latest - 2 * self._tick_us
@@ -518,6 +536,10 @@ class Membership:
         if contact is not None:
             contact.again = event
 
+    def _on_drift(self, event: FoldEvent) -> None:
+        if event.peer not in (None, self.node) and event.duration_ms is not None:
+            self.drifts.append(event)
+
     def _on_late(self, event: FoldEvent) -> None:
         """A leader's loop did not run for so long: of note where its followers can have missed it."""
         timeout_us = self.timeout_us or Timeout.ETCD_ELECTION.us
@@ -565,6 +587,7 @@ _HANDLERS: dict[str, Callable[[Membership, FoldEvent], None]] = {
     "ETCD_PEER_INACTIVE": Membership._on_peer_lost,
     "ETCD_PEER_ACTIVE": Membership._on_peer_active,
     "ETCD_HEARTBEAT_LATE": Membership._on_late,
+    "ETCD_CLOCK_DRIFT": Membership._on_drift,
     "ETCD_SIGNAL": Membership._on_stopping,
     "ETCD_STOPPING": Membership._on_stopping,
     "ETCD_BOOT": Membership._on_said,

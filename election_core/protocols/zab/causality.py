@@ -20,14 +20,19 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _after_establishment(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A follower sees a proposal of an epoch only after its leader was established."""
-    established: dict[int, Moment] = {}
+    """A server sees a proposal of an epoch, or a vote that names it, only after its leader was established.
+
+    An epoch in which two were established, since data was lost, ties nothing.
+    """
+    established: dict[int, dict[str, Moment]] = {}
     for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.cause == "elected":
-            established[fact.term] = min(established.get(fact.term, since(fact)), since(fact))
+            by_source = established.setdefault(fact.term, {})
+            by_source[fact.source_node] = min(by_source.get(fact.source_node, since(fact)), since(fact))
     for fact in facts:
-        if isinstance(fact, TermRaised) and fact.term in established:
-            yield Message(established[fact.term], since(fact))
+        causes = established.get(fact.term, {}) if isinstance(fact, TermRaised) else {}
+        if len(causes) == 1:
+            yield Message(*causes.values(), since(fact))
 
 
 def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:

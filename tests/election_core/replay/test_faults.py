@@ -38,10 +38,10 @@ def as_batch(facts: list[Fact]) -> pa.RecordBatch:
 def test_one_bad_log_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = SourceLog.seen
 
-    def breaking(self: SourceLog, stream: str, time: int, event_id: str | None = None, file: str = "") -> None:
+    def breaking(self: SourceLog, stream: str, time: int, by: int, event_id: str | None = None, file: str = "") -> None:
         if self.source_node == "bad":
             raise ZeroDivisionError("no such thing")
-        whole(self, stream, time, event_id, file)
+        whole(self, stream, time, by, event_id, file)
 
     monkeypatch.setattr(SourceLog, "seen", breaking)
     (fact,) = replay.fold([batch("bad", "good"), batch("good")])
