@@ -9,9 +9,11 @@ ignores candidates (lease); a transfer skips both. The voters in force are print
 one at every start.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from operator import itemgetter
 
 from election_core.fold.campaign import Campaign
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
@@ -47,8 +49,9 @@ from election_core.model.facts import (
 from election_core.model.fold_event import FoldEvent
 from election_core.model.quorum import is_majority, majority
 from election_core.model.terms import is_larger
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.raft.facts import ClockMeasured, RaftRuleBroken
+from election_core.model.timing import Timeout
+from election_core.protocols.raft.facts import RaftRuleBroken
+from election_core.protocols.raft.own_clock import OwnClock
 from election_core.protocols.raft.tables import VOTE, is_behind
 from election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, Grant, HeardLast, vote_facts
 
@@ -124,22 +127,6 @@ class RaftLog:
                 )
 
 
-def _measured(emit: FactWriter, event: FoldEvent) -> Iterator[ClockMeasured]:
-    """What a probe measured; etcd prints it where its own clock is more than a second ahead.
-
-    Releases up to 3.4 print the two numbers in each other's place, so the larger one is taken for the difference; where
-    both are larger than a second nothing tells which it is (``rafthttp/probing_status.go``).
-    """
-    printed = [event.duration_ms or 0]
-    if event.value is not None and event.value.isdigit():
-        printed.append(int(event.value))
-    ahead, *round_trip = sorted(printed, reverse=True)
-    limit = Timeout.ETCD_DRIFT.value.ms
-    if event.peer is not None and ahead >= limit and not any(number >= limit for number in round_trip):
-        rtt = round_trip[0] if round_trip else None
-        yield ClockMeasured(*emit.at(event), peer=event.peer, ahead_ms=ahead, rtt_ms=rtt)
-
-
 def _at_once(heard: FoldEvent, event: FoldEvent) -> bool:
     """Whether a member follows in the term that it heard of in the line before."""
     return heard.term == event.term and 0 <= event.at - heard.at < Timeout.ETCD_AT_ONCE.us
@@ -199,9 +186,8 @@ class Membership:
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     heard: list[HeardLast] = field(default_factory=list)
-    stalls: list[tuple[FoldEvent, int]] = field(default_factory=list)
+    own_clock: OwnClock = field(default_factory=OwnClock)
     contacts: list[Contact] = field(default_factory=list)
-    drifts: list[FoldEvent] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
     went_back: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
@@ -246,22 +232,18 @@ class Membership:
             yield LastHeard(*emit.about(heard.leader, heard))
         for contact in self.contacts:
             yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
-        yield from (hole for hole in emit.silences() if self._ended_leadership(hole))
-        yield from (fact for event in self.drifts for fact in _measured(emit, event))
-        for stall, late_ms in self.stalls:
-            latest = stall.at - late_ms * US_PER_MS
-            earliest = latest - 2 * self._tick_us
-            end = (stall.at, stall.by, stall.event_id)
-            yield Silence(*emit.during(self.node, earliest, latest, None, *end), noticed=True)
+        yield from self._silent_to_the_end(emit)
+        yield from self.own_clock.facts(emit, self.node, self._tick_us)
 
-    def _ended_leadership(self, hole: Silence) -> bool:
-        """Whether a silence lies in a leadership that ended with the first lines after it."""
-        for step, following in pairwise(self.steps):
-            if step.role == LEADER and step.at <= hole.since and hole.until is not None:
-                ended_us = following.at - hole.until
-                if 0 <= ended_us <= Timeout.ETCD_AT_ONCE.us:
-                    return True
-        return False
+    def _silent_to_the_end(self, emit: FactWriter) -> Iterator[Silence]:
+        """The silences in a leadership that ended with the first lines after them."""
+        led = [(step.at, following.at) for step, following in pairwise(self.steps) if step.role == LEADER]
+        led.sort(key=itemgetter(1))
+        for hole in emit.silences():
+            number = bisect_left(led, hole.until or 0, key=itemgetter(1))
+            for began, ended in led[number : number + 1]:
+                if began <= hole.since and ended - (hole.until or 0) <= Timeout.ETCD_AT_ONCE.us:
+                    yield hole
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for term, at, by, event in self.gave_up:
@@ -537,16 +519,11 @@ class Membership:
             contact.again = event
 
     def _on_drift(self, event: FoldEvent) -> None:
-        if event.peer not in (None, self.node) and event.duration_ms is not None:
-            self.drifts.append(event)
+        if event.peer not in (None, self.node):
+            self.own_clock.drifts.append(event)
 
     def _on_late(self, event: FoldEvent) -> None:
-        """A leader's loop did not run for so long: of note where its followers can have missed it."""
-        timeout_us = self.timeout_us or Timeout.ETCD_ELECTION.us
-        late_us = (event.duration_ms or 0) * US_PER_MS
-        noted = bool(self.stalls) and event.at - self.stalls[-1][0].at < late_us  # once for each peer
-        if event.duration_ms is not None and late_us >= timeout_us and not noted:
-            self.stalls.append((event, event.duration_ms))
+        self.own_clock.late(event, self.timeout_us or Timeout.ETCD_ELECTION.us)
 
     def _on_stopping(self, event: FoldEvent) -> None:
         self._now.stopping = True

@@ -32,7 +32,8 @@ def _after_establishment(facts: Iterable[Fact]) -> Iterator[Message]:
     for fact in facts:
         causes = established.get(fact.term, {}) if isinstance(fact, TermRaised) else {}
         if len(causes) == 1:
-            yield Message(*causes.values(), since(fact))
+            (cause,) = causes.values()
+            yield Message(cause, since(fact))
 
 
 def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:

@@ -21,7 +21,6 @@ from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
 from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, TRANSFER, Step, spans
 from election_core.model.catalogue import RuleId
 from election_core.model.facts import (
-    Candidacy,
     Fact,
     KnownCommitted,
     LastHeard,
@@ -33,8 +32,9 @@ from election_core.model.facts import (
     TermWentBack,
 )
 from election_core.model.fold_event import FoldEvent
-from election_core.model.quorum import is_majority, majority
+from election_core.model.quorum import is_majority
 from election_core.model.timing import Timeout
+from election_core.protocols.zab.elected import Elected, Win
 from election_core.protocols.zab.facts import Ballot, Truncated, ZabRuleBroken
 from election_core.protocols.zab.passed_votes import PassedVotes
 from election_core.protocols.zab.tables import Vote, is_better, zxid_of
@@ -46,9 +46,6 @@ ENSEMBLE_GROUP = ZOOKEEPER
 
 SYNC_LIMIT = 5
 """``syncLimit`` in ticks where a release does not print it: that of ``zoo_sample.cfg``; there is no default."""
-
-NEVER_ESTABLISHED = "never_established"
-"""How an election ends whose winner could not get a quorum in sync (``Leader#lead``)."""
 
 _END = {"QUORUM_LOST": "quorum_lost", "NO_QUORUM_IN_SYNC": "quorum_lost", "STOPPED": STOPPED}
 
@@ -79,19 +76,6 @@ class Cut:
     leader: str | None
     log_end: int | None
     to: int
-    event: FoldEvent
-
-
-@dataclass(slots=True)
-class Win:
-    """An established leader: its epoch, who accepted it, who voted in its election, how many it ever heard vote."""
-
-    epoch: int
-    supporters: tuple[str, ...] | None
-    attempts: int
-    voters: frozenset[str]
-    servers: int
-    began: FoldEvent
     event: FoldEvent
 
 
@@ -137,8 +121,7 @@ class ZabLog:
     node: str | None = None
     steps: list[Step] = field(default_factory=list)
     ballots: list[Cast] = field(default_factory=list)
-    wins: list[Win] = field(default_factory=list)
-    in_vain: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
+    elected: Elected = field(default_factory=Elected)
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str, int, int, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
@@ -192,30 +175,7 @@ class ZabLog:
                 own_epoch=ballot.vote.epoch,
                 own_zxid=ballot.vote.zxid,
             )
-        for win in self.wins:
-            yield Candidacy(
-                *emit.at(win.began, until=win.event),
-                term=win.epoch,
-                outcome="won",
-                cause=None,
-                voters=tuple(sorted(win.supporters or ())),
-                granted=len(win.supporters) if win.supporters else None,
-                needed=majority(win.servers),
-                rounds=win.attempts,
-                electorate=tuple(sorted(win.voters)),
-            )
-        for leading, gave_up in self.in_vain:
-            yield Candidacy(
-                *emit.at(leading, until=gave_up),
-                term=None,
-                outcome=NEVER_ESTABLISHED,
-                cause=None,
-                voters=(),
-                granted=None,
-                needed=None,
-                rounds=1,
-                majority_answered=True,
-            )
+        yield from self.elected.facts(emit)
         for epoch, event in self.reached:
             yield TermRaised(*emit.at(event), term=epoch)
 
@@ -268,7 +228,7 @@ class ZabLog:
     def _ends_in_vain(self, event: FoldEvent) -> None:
         """Who was elected and was not established by now has failed: too few servers came to it in time."""
         if self._now.leading is not None:
-            self.in_vain.append((self._now.leading, event))
+            self.elected.in_vain.append((self._now.leading, event))
             self._now.leading = None
 
     def _on_looking(self, event: FoldEvent) -> None:
@@ -311,7 +271,7 @@ class ZabLog:
         self.checked.note(self._quorum(supporters), event)
         voters = frozenset(self._now.election.voters | set(supporters or ()))
         servers = len(self._now.known | voters)
-        self.wins.append(Win(event.term, supporters, max(self._now.attempts, 1), voters, servers, began, event))
+        self.elected.wins.append(Win(event.term, supporters, max(self._now.attempts, 1), voters, servers, began, event))
         self._now.attempts, self._now.leading = 0, None
         self._note_ballot(self.node, event.term, event)
         self._note_epoch(event.term, event)

@@ -1,0 +1,61 @@
+"""The elections that one ZooKeeper server won, by its own lines: after some it was established, after others never."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from election_core.fold.fact_writer import FactWriter
+from election_core.model.facts import Candidacy
+from election_core.model.fold_event import FoldEvent
+from election_core.model.quorum import majority
+
+NEVER_ESTABLISHED = "never_established"
+"""How an election ends whose winner could not get a quorum in sync (``Leader#lead``)."""
+
+
+@dataclass(slots=True)
+class Win:
+    """An established leader: its epoch, who accepted it, who voted in its election, how many it ever heard vote."""
+
+    epoch: int
+    supporters: tuple[str, ...] | None
+    attempts: int
+    voters: frozenset[str]
+    servers: int
+    began: FoldEvent
+    event: FoldEvent
+
+
+@dataclass(slots=True)
+class Elected:
+    """The elections that the server won: those after which it was established, and the others, from its line as winner
+    to its next one."""
+
+    wins: list[Win] = field(default_factory=list)
+    in_vain: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
+
+    def facts(self, emit: FactWriter) -> Iterator[Candidacy]:
+        """All of them."""
+        for win in self.wins:
+            yield Candidacy(
+                *emit.at(win.began, until=win.event),
+                term=win.epoch,
+                outcome="won",
+                cause=None,
+                voters=tuple(sorted(win.supporters or ())),
+                granted=len(win.supporters) if win.supporters else None,
+                needed=majority(win.servers),
+                rounds=win.attempts,
+                electorate=tuple(sorted(win.voters)),
+            )
+        for leading, gave_up in self.in_vain:
+            yield Candidacy(
+                *emit.at(leading, until=gave_up),
+                term=None,
+                outcome=NEVER_ESTABLISHED,
+                cause=None,
+                voters=(),
+                granted=None,
+                needed=None,
+                rounds=1,
+                majority_answered=True,
+            )
