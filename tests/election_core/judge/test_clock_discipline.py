@@ -67,6 +67,8 @@ ONE_CLOCK = {
         "_episodes": "grants of one broker, by which they are grouped",
         "_close_together": "grants of one broker, by which they are grouped",
     },
+    "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
+    "protocols/raft/own_clock.py": {"late": "a fold: the lines of one member"},
     "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node; which tenure was first of all"},
     "protocols/highest_id/rules.py": {
         "_in_order": "widened by the bounds of both clocks: what messages prove of them needs the order first",
