@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,7 @@ def mark(
         raise JobError("name the ticket: --ticket NAME")
     found = the_finding(Published(warehouse), finding_id.strip().lower())
     row = {name: found[name] for name in ("finding_id", "cluster", "replica_group", "rule")} | {
-        "reviewed_at": datetime.now(UTC),
+        "reviewed_at": warehouse.moment("reviews", "reviewed_at"),
         "state": state,
         "ticket": ticket,
         "note": note,

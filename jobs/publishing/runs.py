@@ -131,12 +131,12 @@ def kept_runs(warehouse: Warehouse, newest: dict[str, Any], since: datetime) -> 
 
 def publish_again(warehouse: Warehouse, published: dict[str, Any], tidied: Collection[str]) -> None:
     """Publish the same rows in their new files."""
-    now = datetime.now(UTC)
+    now = warehouse.moment("runs", "started_at", "published_at")
     versions = published["versions"] | {name: warehouse.version(name) for name in tidied if name != "runs"}
     again = {
         "run_id": f"{now:%Y%m%dT%H%M%S.%fZ}-{published['batch']}",
         "started_at": now,
-        "published_at": max(now, published["published_at"]),
+        "published_at": now,
         "nights": [],
         "clusters": 0,
         "versions": list(versions.items()),

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from election_core import RULES_VERSION
@@ -116,7 +116,8 @@ def look(engine: Engine, warehouse: Warehouse, inventory: core.Inventory, select
 
     Raises :class:`JobError` when the selection names nothing that has events.
     """
-    started_at, last_batch, published = datetime.now(UTC), warehouse.last_batch(), warehouse.published()
+    last_batch, published = warehouse.last_batch(), warehouse.published()
+    started_at = warehouse.moment("runs", "started_at", "published_at")
     since = batch_published(warehouse, published, inventory)
     warehouse.create()
     versions = warehouse.versions()

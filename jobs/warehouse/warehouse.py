@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -210,6 +211,16 @@ class Warehouse:
         for row in rows:
             row["versions"], row["counts"] = dict(row["versions"]), dict(row["counts"])
         return rows
+
+    def moment(self, table: str, *columns: str) -> datetime:
+        """Now, or just after the latest time in some columns of a table: the clock of a driver may have been set back.
+
+        What is read is the newest row by its time. A row that is written later must be the newer one by that, too.
+        """
+        times: list[datetime] = [
+            row[name] for row in self.rows(table, [*columns]) for name in columns if row[name] is not None
+        ]
+        return max([datetime.now(UTC), *(time + timedelta(microseconds=1) for time in times)])
 
     def published(self) -> dict[str, Any] | None:
         """The last published row of ``gold.runs``: what readers see; ``None`` if nothing is published.

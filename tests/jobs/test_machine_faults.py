@@ -1,0 +1,256 @@
+"""A full disk at any step, a driver's clock that is set back, two jobs at once: nothing is lost, nothing comes twice,
+readers see whole runs, and the next run makes it good."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jobs.publishing.runs
+import jobs.replaying.due
+import jobs.upkeep
+import jobs.warehouse.warehouse
+from jobs.engines.local_engine import LocalEngine
+from jobs.faults import meaning
+from jobs.reading.published import Published
+from jobs.upkeep import upkeep
+from jobs.warehouse import tidying
+from jobs.warehouse.warehouse import Warehouse
+from tests.jobs.nights import ALL, GOLD, content, night
+from tests.jobs.replaying.test_every_commit import WRITERS, election, whole_night
+from tests.jobs.tables import GROUP
+from tests.jobs.zone import Zone
+
+pytestmark = pytest.mark.slow
+
+STEP = 1 if "PROVE" in os.environ else 9
+"""Before which of the writes the disk is filled: ``make prove`` tries each of them."""
+
+TIMES = 10 if "PROVE" in os.environ else 2
+"""How often two jobs run at once."""
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalEngine]:
+    with closing(LocalEngine(cores=1)) as engine:
+        yield engine
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system that can be filled."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+@contextmanager
+def full_from(disk: Path, last: int) -> Iterator[list[str]]:
+    """Before the write with the number ``last`` the disk is filled, and it stays so. Gives the names of all writes."""
+    writes: list[str] = []
+
+    def counted(write: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def counting(*arguments: Any, **options: Any) -> Any:
+            if len(writes) == last:
+                fill(disk)
+            writes.append(name)
+            return write(*arguments, **options)
+
+        return counting
+
+    with pytest.MonkeyPatch.context() as patch:
+        for place, name in WRITERS:
+            patch.setattr(place, name, counted(getattr(place, name), name))
+        yield writes
+
+
+def failure_of(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> str:
+    """What a night that fails, by whatever error of whatever library, tells the one who runs it."""
+    try:
+        whole_night(engine, zone, warehouse)
+    except Exception as error:  # noqa: BLE001
+        return meaning(error) or repr(error)
+    return ""
+
+
+def fill(disk: Path) -> None:
+    """Leave no byte free."""
+    with suppress(OSError), (disk / "ballast").open("wb", buffering=0) as ballast:
+        while ballast.write(bytes(1 << 16)):
+            pass
+    with suppress(OSError), (disk / "ballast").open("ab", buffering=0) as ballast:
+        while ballast.write(b"x"):
+            pass
+
+
+def test_a_disk_that_is_full_from_any_write_on_costs_a_night_and_no_row(
+    local: LocalEngine,
+    zone: Zone,
+    tmp_path: Path,
+    small_disk: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    logs = [zone.root / cluster / "nodes" / "n1" / "logs" / "broker_default.log" for cluster in ("c1", "c2")]
+    for log in logs:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(election(0, 1))
+    start = tmp_path / "start"
+    whole_night(local, zone.root, Warehouse(str(start)))
+    logs[0].write_text(election(0, 1) + election(100, 2))
+    before = content(Warehouse(str(start)), GOLD)
+    once = Warehouse(str(tmp_path / "once"))
+    night(local, zone.root, once)
+    after, wanted = content(once, GOLD), content(once, ALL)
+    assert before != after
+    number, ended = 0, False
+    while not ended:
+        folder = small_disk / "w"
+        shutil.copytree(start, folder)
+        with full_from(small_disk, number) as writes:
+            said = failure_of(local, zone.root, Warehouse(str(folder)))
+        ended = len(writes) <= number
+        assert not said if ended else said.startswith("the disk is full"), (said, writes[number:])
+        assert content(Warehouse(str(folder)), GOLD) in (before, after), f"half a night, full from {writes[number:]}"
+        (small_disk / "ballast").unlink(missing_ok=True)
+        whole_night(local, zone.root, Warehouse(str(folder)))
+        assert content(Warehouse(str(folder)), ALL) == wanted, f"full from {writes[number:]}"
+        shutil.rmtree(folder)
+        number += STEP
+        record_property("times the disk was full", 1)
+    assert number > len(ALL), "a night writes to every table"
+
+
+class Clock(datetime):
+    """The clock of the driver."""
+
+    off = timedelta()
+
+    @classmethod
+    def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+        return datetime.now(tz) + cls.off
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Clock]]:
+    for module in (jobs.warehouse.warehouse, jobs.replaying.due, jobs.publishing.runs, jobs.upkeep, tidying):
+        monkeypatch.setattr(module, "datetime", Clock, raising=False)
+    yield Clock
+    Clock.off = timedelta()
+
+
+@pytest.mark.parametrize("back", [timedelta(seconds=2), timedelta(days=3), timedelta(days=4000)], ids=str)
+def test_a_clock_that_is_set_back_between_nights_hides_no_night(
+    local: LocalEngine, zone: Zone, tmp_path: Path, clock: type[Clock], back: timedelta
+) -> None:
+    warehouse, nights = Warehouse(str(tmp_path / "w")), range(1, 5)
+    for term in nights:
+        zone.append("broker_default.log", election(100 * term, term))
+        night(local, zone.root, warehouse)
+        clock.off -= back
+        assert {row["term"] for row in Published(warehouse).rows("SELECT term FROM terms")} == {*range(1, term + 1)}
+    started = [run["started_at"] for run in sorted(warehouse.runs(), key=lambda run: run["batch"])]
+    assert started == sorted({*started})
+    clock.off -= back
+    upkeep(warehouse, keep_days=0, grace_hours=0)
+    once = Warehouse(str(tmp_path / "once"))
+    night(local, zone.root, once)
+    assert content(warehouse, ALL) == content(once, ALL)
+    assert not night(local, zone.root, warehouse).files, "nothing is landed twice"
+
+
+def test_a_clock_that_is_set_back_within_a_night_hides_nothing(
+    local: LocalEngine, zone: Zone, tmp_path: Path, clock: type[Clock], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a run's begin and its row."""
+    warehouse = Warehouse(str(tmp_path / "w"))
+    zone.write("broker_default.log", election(0, 1))
+    night(local, zone.root, warehouse)
+    zone.append("broker_default.log", election(100, 2))
+    whole = Warehouse.append
+
+    def late(self: Warehouse, rows: Any, table: str) -> None:
+        clock.off = -timedelta(days=1)
+        whole(self, rows, table)
+
+    monkeypatch.setattr(Warehouse, "append", late)
+    night(local, zone.root, warehouse)
+    assert {row["term"] for row in Published(warehouse).rows("SELECT term FROM terms")} == {1, 2}
+    zone.append("broker_default.log", election(200, 3))
+    night(local, zone.root, warehouse)
+    assert {row["term"] for row in Published(warehouse).rows("SELECT term FROM terms")} == {1, 2, 3}
+
+
+def test_the_last_note_on_a_finding_counts_whatever_the_clock_said(tmp_path: Path, clock: type[Clock]) -> None:
+    warehouse = Warehouse(str(tmp_path / "w"))
+    warehouse.create()
+    note = GROUP | {
+        "finding_id": "f",
+        "rule": "LEADERLESS",
+        "reviewed_at": datetime.now(UTC),
+        "state": "known",
+        "reviewer": "r",
+    }
+    warehouse.append([note], "reviews")
+    clock.off = -timedelta(days=1)
+    assert warehouse.moment("reviews", "reviewed_at") > note["reviewed_at"]
+
+
+def begun(*command: str) -> "subprocess.Popen[str]":
+    """A command of the console, running."""
+    code = "import sys; from jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+@pytest.mark.parametrize("other", ["run", "upkeep", "replay", "land"])
+def test_two_jobs_at_once_lose_nothing(
+    local: LocalEngine, zone: Zone, tmp_path: Path, other: str, record_property: Callable[[str, object], None]
+) -> None:
+    """Each either does its work or says in one line that another job was there; then one run makes all good."""
+    warehouse = Warehouse(str(tmp_path / "w"))
+    zone.write("broker_default.log", election(0, 1))
+    night(local, zone.root, warehouse)
+    where = ("--warehouse", warehouse.root)
+    run = ("run", "--engine", "local", "--landing", str(zone.root), *where)
+    commands = {
+        "run": run,
+        "upkeep": ("upkeep", *where),
+        "replay": ("replay", "--engine", "local", *where),
+        "land": ("land", "--engine", "local", "--landing", str(zone.root), *where),
+    }
+    for term in range(2, 2 + TIMES):
+        zone.append("broker_default.log", election(100 * term, term))
+        first = begun(*run)
+        time.sleep(0.35 * ((term - 2) % 5))
+        second = begun(*commands[other])
+        for job in (first, second):
+            said = job.communicate(timeout=300)[0]
+            assert job.returncode in (0, 1), said
+            assert "Traceback" not in said
+            if job.returncode:
+                assert said.strip().splitlines()[-1].startswith("error: "), said
+                assert any(word in said for word in ("another", "run it again", "again")), said
+        seen = {row["term"] for row in Published(Warehouse(warehouse.root)).rows("SELECT term FROM terms")}
+        assert seen in ({*range(1, term)}, {*range(1, term + 1)})
+        alone = begun(*run)
+        said = alone.communicate(timeout=300)[0]
+        assert not alone.returncode, said
+        record_property("pairs of jobs at once", 1)
+    once = Warehouse(str(tmp_path / "once"))
+    night(local, zone.root, once)
+    assert content(Warehouse(warehouse.root), ALL) == content(once, ALL)
