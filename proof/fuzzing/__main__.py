@@ -1,0 +1,88 @@
+"""Fuzzing of all that is landed, guided by coverage (atheris, that is libFuzzer): `pip install -e '.[fuzzing]'` first.
+
+python -m proof.fuzzing                      # ten minutes, dealt among all targets
+python -m proof.fuzzing --seconds 3600       # longer
+python -m proof.fuzzing --only 'dialect etcd' --keep
+
+An input that crashes, loses a line, takes more than ten seconds or two gigabytes is written to build/fuzzing, and the
+exit code is 1. ``--keep`` puts inputs that reach more code beside those that are kept, which tests land again.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from proof.fuzzing.targets import HERE, Target, targets
+
+FOUND = HERE.parents[1] / "build" / "fuzzing"
+SECONDS = 600
+LONGEST_BYTES, LONGEST_S, MOST_MB = 4096, 10, 2048
+MOST_KEPT = 12
+"""Inputs of a target: a short replay needs no more."""
+
+INPUTS = re.compile(r"^stat::number_of_executed_units: (\d+)", re.MULTILINE)
+
+
+def fuzzed(target: Target, seconds: int, reached: Path) -> tuple[bool, int, str]:
+    """Whether nothing was found, how many inputs were tried, and libFuzzer's words.
+
+    Inputs that reached more code come into ``reached``.
+    """
+    options = [f"-max_total_time={seconds}", "-print_final_stats=1", f"-artifact_prefix={FOUND}/{target.folder.name}-"]
+    ended = libfuzzer(target, [*options, str(reached), str(target.folder)])
+    tried = INPUTS.search(ended.stderr)
+    return not ended.returncode, int(tried[1]) if tried else 0, ended.stderr
+
+
+def libfuzzer(target: Target, options: list[str]) -> "subprocess.CompletedProcess[str]":
+    """One run of libFuzzer over a target, in a process of its own."""
+    bounds = [f"-max_len={LONGEST_BYTES}", f"-timeout={LONGEST_S}", f"-rss_limit_mb={MOST_MB}", "-seed=23"]
+    command = [sys.executable, "-m", "proof.fuzzing.one_target", target.name, *bounds, *options]
+    return subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, errors="replace", check=False)
+
+
+def keep(target: Target, reached: Path) -> None:
+    """Keep of what is kept and of what was reached the smallest inputs that reach as much, and of these some."""
+    with tempfile.TemporaryDirectory() as merged:
+        libfuzzer(target, ["-merge=1", merged, str(target.folder), str(reached)])
+        chosen = sorted(Path(merged).iterdir(), key=lambda file: (file.stat().st_size, file.name))
+        step = max(len(chosen) / MOST_KEPT, 1)
+        for file in {chosen[int(at * step)] for at in range(min(MOST_KEPT, len(chosen)))}:
+            shutil.copy(file, target.folder / file.name[:12])
+
+
+def tell(line: str) -> None:
+    """Say how far the fuzzing is."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Fuzz all targets, or one."""
+    parser = argparse.ArgumentParser(prog="python -m proof.fuzzing", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="for all targets together")
+    parser.add_argument("--only", metavar="TARGET", choices=[target.name for target in targets()])
+    parser.add_argument("--keep", action="store_true", help="keep inputs that reach more code")
+    asked = parser.parse_args()
+    FOUND.mkdir(parents=True, exist_ok=True)
+    chosen = [target for target in targets() if asked.only in (None, target.name)]
+    well, total = True, 0
+    for target in chosen:
+        with tempfile.TemporaryDirectory() as reached:
+            held, tried, said = fuzzed(target, max(asked.seconds // len(chosen), 1), Path(reached))
+            tell(f"{target.name}: {tried:,} inputs, {'nothing found' if held else 'FOUND'}")
+            if not held:
+                tell(said[-3000:])
+            elif asked.keep:
+                keep(target, Path(reached))
+        well, total = well and held, total + tried
+    tell(f"{len(chosen)} targets, {total:,} inputs")
+    return int(not well)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,300 @@
+"""Changes of the code that tests should notice, tried one at a time.
+
+python -m proof.mutations                        # a sample of each room; goes on where it stopped
+python -m proof.mutations --only clock           # one room
+python -m proof.mutations --again                # what survived the stories, before all tests
+python -m proof.mutations --write                # docs/mutations.md, of what was tried
+
+A change is caught where a test fails or takes far too long. Only what stands in functions is changed: a session of
+pytest that has collected everything is forked for each change, and the functions of the fork get other code. What was
+tried is kept in build/mutations.jsonl.
+"""
+
+import argparse
+import gc
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from inspect import CO_OPTIMIZED
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, NoReturn
+
+from jobs.showing.markdown import prose
+from proof.guarantees.__main__ import COPIED, TESTS_FAILED, pytest_run, tell
+from proof.mutations.changes import Change, changes
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PAGE = ROOT / "docs" / "mutations.md"
+TRIED = ROOT / "build" / "mutations.jsonl"
+SEED = 23
+STORIES = "tests/election_core/test_scenarios.py::test_verdict_is_the_one_in_the_file"
+CHECK = tuple(
+    f"tests/election_core/{name}"
+    for name in ("test_scenarios.py", "judge", "fold", "model", "protocols", "replay", "simulate")
+)
+"""The tests of `make check` that judge anything."""
+
+LAST_STAGE = 2
+"""All that is not of the room and no story."""
+
+LIMIT_S = 900
+"""How long the tests may take for one change; without a change they take a small part of it."""
+
+CAUGHT, TOO_LONG, SURVIVED, EQUIVALENT = "caught", "too long", "survived", "equivalent"
+
+OUTCOMES = {0: SURVIVED, 1: CAUGHT, -signal.SIGALRM: TOO_LONG}
+"""What a fork ends with."""
+
+INTRODUCTION = """Made by `python -m proof.mutations --write`. A sample of small changes of the code (a comparison, a
+condition, a number, a call or a sum is another; seed {seed}), one at a time, and whether the tests of `make check`
+notice; the gates, which are jobs, have tests of their own in `make test`. A change that nothing notices is shown below,
+with the reason if it changes nothing that anybody could see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Files of one purpose, and the tests that are asked first."""
+
+    name: str
+    files: tuple[str, ...]
+    sample: int
+    tests: tuple[str, ...]
+    but: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    alone: bool = False
+
+    def sampled(self) -> list[Change]:
+        """The changes that are tried, the same each time for the same code."""
+        paths = sorted({path for pattern in self.files for path in ROOT.glob(pattern)})
+        names = [name for path in paths if (name := str(path.relative_to(ROOT))) not in self.but]
+        found = [change for name in names for change in changes(name, (ROOT / name).read_text())]
+        return random.Random(SEED).sample(found, min(self.sample, len(found)))  # noqa: S311 - a sample, no secret
+
+    def collected(self) -> tuple[str, ...]:
+        """The tests that a fork runs."""
+        return self.tests if self.alone else (*self.tests, *CHECK)
+
+    def stage(self, test: str) -> int:
+        """Which tests come first: those of the room, then the stories, then what is left of `make check`."""
+        if test.startswith(self.tests):
+            return 0
+        return 1 if test.startswith(STORIES) else LAST_STAGE
+
+
+def rooms() -> list[Room]:
+    """All rooms, in the order of the list."""
+    return [
+        Room(
+            name=entry["name"],
+            files=tuple(entry["files"]),
+            sample=entry["sample"],
+            tests=tuple(entry["tests"]),
+            but=tuple(entry.get("but", ())),
+            last=tuple(entry.get("last", ())),
+            alone=entry.get("alone", False),
+        )
+        for entry in tomllib.loads((HERE / "rooms.toml").read_text())["room"]
+    ]
+
+
+def session(room: Room, wanted: list[Change], *, all_of_it: bool) -> None:
+    """Try changes in forks of one session of pytest, which has imported and collected everything once."""
+    import pytest
+
+    arguments = ["-q", "-x", "-p", "no:cacheprovider", "--capture=no", "-m", "not slow", *room.collected()]
+    pytest.main(arguments, plugins=[Forks(room, wanted, all_of_it=all_of_it)])
+
+
+class Forks:
+    """Runs the collected tests once for each change, in a fork that has it."""
+
+    def __init__(self, room: Room, wanted: list[Change], *, all_of_it: bool) -> None:
+        self._room, self._wanted, self._all = room, wanted, all_of_it
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """In place of the tests: the tests as often as there are changes, the likely ones first."""
+        items = sorted(session.items, key=lambda item: self._room.stage(item.nodeid))
+        if not self._all:
+            items = [item for item in items if self._room.stage(item.nodeid) < LAST_STAGE]
+        if self._forked(session, items, None) != SURVIVED:
+            raise SystemExit(f"{self._room.name}: a test fails without any change")
+        for change in self._wanted:
+            result = self._forked(session, items, change)
+            if result == SURVIVED and self._room.last and self._all:
+                result = outside(self._room.last, change)
+            remember(change, result)
+            tell(f"{self._room.name}: {result}: {change}")
+        return True
+
+    def _forked(self, session: Any, items: list[Any], change: Change | None) -> str:
+        """What the tests make of a change, or of none."""
+        sys.stdout.flush()
+        if not (child := os.fork()):
+            self._child(session, items, change)
+        _, status = os.waitpid(child, 0)
+        if (ended := os.waitstatus_to_exitcode(status)) not in OUTCOMES:
+            raise SystemExit(f"the fork of {change} ended with {ended}")
+        return OUTCOMES[ended]
+
+    def _child(self, session: Any, items: list[Any], change: Change | None) -> NoReturn:
+        signal.alarm(LIMIT_S)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        ended = 3
+        try:
+            if change is not None:
+                put_in(change)
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if session.testsfailed:
+                    break
+            ended = int(bool(session.testsfailed))
+        finally:
+            os._exit(ended)
+
+
+def put_in(change: Change) -> None:
+    """Give the functions of a file the code that they would have with a change."""
+    path = str(ROOT / change.file)
+    text = Path(path).read_text()
+    changed = dict(codes(compile(text, path, "exec"), compile(change.applied(text), path, "exec")))
+    functions = [found for found in gc.get_objects() if isinstance(found, FunctionType) and found.__code__ in changed]
+    if not functions:
+        raise LookupError(f"nobody has the code of {change}")
+    for function in functions:
+        function.__code__ = changed[function.__code__]
+
+
+def codes(before: CodeType, after: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """The functions of a module, before and after, that differ; what stands inside of a function comes with it."""
+    inner = [
+        (one, other)
+        for one, other in zip(
+            *([part for part in code.co_consts if isinstance(part, CodeType)] for code in (before, after)), strict=True
+        )
+    ]
+    for one, other in inner:
+        if is_class(one):
+            yield from codes(one, other)
+        elif one != other:
+            yield one, other
+
+
+def is_class(code: CodeType) -> bool:
+    """Whether a code object is the body of a class."""
+    return not code.co_flags & CO_OPTIMIZED
+
+
+def outside(tests: Iterable[str], change: Change) -> str:
+    """What tests that no fork can run, because they start processes of their own, make of a change in a copy."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in COPIED:
+            source, copy = ROOT / name, Path(folder) / name
+            if source.is_dir():
+                shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, copy)
+        file = Path(folder) / change.file
+        file.write_text(change.applied(file.read_text()))
+        return CAUGHT if pytest_run(Path(folder), tests, None, stop_at_first=True) == TESTS_FAILED else SURVIVED
+
+
+def remembered() -> dict[Change, str]:
+    """What was tried before, for changes that can still be made as they were."""
+    if not TRIED.exists():
+        return {}
+    found = {}
+    for line in TRIED.read_text().splitlines():
+        entry = json.loads(line)
+        found[Change(**entry["change"])] = entry["outcome"]
+    return found
+
+
+def remember(change: Change, result: str) -> None:
+    """Keep what a change came to."""
+    TRIED.parent.mkdir(exist_ok=True)
+    with TRIED.open("a") as file:
+        file.write(json.dumps({"change": asdict(change), "outcome": result}) + "\n")
+
+
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """The reasons of changes that change nothing: by file, the line as it stands, and what comes into it."""
+    entries = tomllib.loads((HERE / "equivalent.toml").read_text()).get("equivalent", [])
+    return {(entry["file"], entry["line"], entry["after"]): " ".join(entry["why"].split()) for entry in entries}
+
+
+def key(change: Change) -> tuple[str, str, str]:
+    """How a change is known in the list of equivalents."""
+    return change.file, (ROOT / change.file).read_text().splitlines()[change.line - 1].strip(), change.after
+
+
+def table(results: Mapping[Room, Mapping[Change, str]], reasons: Mapping[tuple[str, str, str], str]) -> list[str]:
+    """The score of each room."""
+    lines = ["| room | tried | caught | too long | no difference | survived | caught of those that differ |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    for room, of_room in results.items():
+        counts = Counter(
+            EQUIVALENT if result == SURVIVED and key(change) in reasons else result
+            for change, result in of_room.items()
+        )
+        differ = sum(counts.values()) - counts[EQUIVALENT]
+        share = f"{100 * (counts[CAUGHT] + counts[TOO_LONG]) / differ:.0f} %" if differ else "-"
+        cells = (counts[name] for name in (CAUGHT, TOO_LONG, EQUIVALENT, SURVIVED))
+        lines.append(f"| {room.name} | {sum(counts.values())} | {' | '.join(map(str, cells))} | {share} |")
+    return lines
+
+
+def page(results: Mapping[Room, Mapping[Change, str]]) -> str:
+    """docs/mutations.md."""
+    reasons = equivalents()
+    lines = ["# Changes that tests notice", "", *prose(INTRODUCTION.replace("\n", " ").format(seed=SEED)), ""]
+    lines += table(results, reasons)
+    for room, of_room in results.items():
+        survivors = sorted(change for change, result in of_room.items() if result == SURVIVED)
+        if survivors:
+            lines += ["", f"## {room.name[:1].upper()}{room.name[1:]}", ""]
+        for change in survivors:
+            why = reasons.get(key(change), "**survived**")
+            shown = " ".join(str(change).split())
+            lines += prose(f"{shown}: {why}", "- ")
+    return "\n".join([*lines, ""])
+
+
+def main() -> None:
+    """Try what was not tried, or write the page."""
+    parser = argparse.ArgumentParser(prog="python -m proof.mutations", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", metavar="ROOM", choices=[room.name for room in rooms()])
+    parser.add_argument(
+        "--again", action="store_true", help="try what survived the stories before all tests of `make check`"
+    )
+    parser.add_argument("--write", action="store_true", help="write docs/mutations.md and try nothing")
+    asked = parser.parse_args()
+    before = remembered()
+    results = {room: {change: before[change] for change in room.sampled() if change in before} for room in rooms()}
+    if asked.write:
+        PAGE.write_text(page(results))
+        return
+    reasons = equivalents()
+    for room in (room for room in rooms() if asked.only in (None, room.name)):
+        again = {change for change, result in before.items() if result == SURVIVED and key(change) not in reasons}
+        sampled = room.sampled()
+        wanted = [change for change in sampled if (change in again if asked.again else change not in before)]
+        if wanted and not (child := os.fork()):
+            session(room, wanted, all_of_it=asked.again)
+            os._exit(0)
+        elif wanted:
+            os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main()
