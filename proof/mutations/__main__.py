@@ -14,7 +14,6 @@ import argparse
 import gc
 import json
 import os
-import random
 import shutil
 import signal
 import sys
@@ -22,15 +21,19 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
 from inspect import CO_OPTIMIZED
+from itertools import islice
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
 from jobs.showing.markdown import prose
 from proof.guarantees.__main__ import COPIED, TESTS_FAILED, pytest_run, tell
-from proof.mutations.changes import Change, changes
+from proof.mutations.changes import Change, changes, parses
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -61,6 +64,9 @@ notice; the gates, which are jobs, have tests of their own in `make test`. A cha
 with the reason if it changes nothing that anybody could see."""
 
 
+Key = tuple[str, str, int, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Room:
     """Files of one purpose, and the tests that are asked first."""
@@ -74,11 +80,12 @@ class Room:
     alone: bool = False
 
     def sampled(self) -> list[Change]:
-        """The changes that are tried, the same each time for the same code."""
+        """The changes that are tried: those of the first digests, so that other code leaves most of them alone."""
         paths = sorted({path for pattern in self.files for path in ROOT.glob(pattern)})
         names = [name for path in paths if (name := str(path.relative_to(ROOT))) not in self.but]
         found = [change for name in names for change in changes(name, (ROOT / name).read_text())]
-        return random.Random(SEED).sample(found, min(self.sample, len(found)))  # noqa: S311 - a sample, no secret
+        chosen = (change for change in sorted(found, key=digest) if parses(change.applied(source(change.file))))
+        return list(islice(chosen, self.sample))
 
     def collected(self) -> tuple[str, ...]:
         """The tests that a fork runs."""
@@ -89,6 +96,11 @@ class Room:
         if test.startswith(self.tests):
             return 0
         return 1 if test.startswith(STORIES) else LAST_STAGE
+
+
+def digest(change: Change) -> str:
+    """A text as good as any to choose by."""
+    return sha256(repr((SEED, *key(change))).encode()).hexdigest()
 
 
 def rooms() -> list[Room]:
@@ -165,8 +177,8 @@ class Forks:
 
 def put_in(change: Change) -> None:
     """Give the functions of a file the code that they would have with a change."""
-    path = str(ROOT / change.file)
-    text = Path(path).read_text()
+    path, text = str(ROOT / change.file), source(change.file)
+    import_module(change.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     changed = dict(codes(compile(text, path, "exec"), compile(change.applied(text), path, "exec")))
     functions = [found for found in gc.get_objects() if isinstance(found, FunctionType) and found.__code__ in changed]
     if not functions:
@@ -209,36 +221,44 @@ def outside(tests: Iterable[str], change: Change) -> str:
         return CAUGHT if pytest_run(Path(folder), tests, None, stop_at_first=True) == TESTS_FAILED else SURVIVED
 
 
-def remembered() -> dict[Change, str]:
-    """What was tried before, for changes that can still be made as they were."""
+def remembered() -> dict[Key, str]:
+    """What was tried before."""
     if not TRIED.exists():
         return {}
-    found = {}
-    for line in TRIED.read_text().splitlines():
-        entry = json.loads(line)
-        found[Change(**entry["change"])] = entry["outcome"]
-    return found
+    entries = [json.loads(line) for line in TRIED.read_text().splitlines()]
+    return {tuple(entry["change"]): entry["outcome"] for entry in entries}
 
 
 def remember(change: Change, result: str) -> None:
     """Keep what a change came to."""
     TRIED.parent.mkdir(exist_ok=True)
     with TRIED.open("a") as file:
-        file.write(json.dumps({"change": asdict(change), "outcome": result}) + "\n")
+        file.write(json.dumps({"change": key(change), "outcome": result}) + "\n")
 
 
-def equivalents() -> dict[tuple[str, str, str], str]:
-    """The reasons of changes that change nothing: by file, the line as it stands, and what comes into it."""
+def equivalents() -> dict[Key, str]:
+    """The reasons of changes that change nothing that anybody could see."""
     entries = tomllib.loads((HERE / "equivalent.toml").read_text()).get("equivalent", [])
-    return {(entry["file"], entry["line"], entry["after"]): " ".join(entry["why"].split()) for entry in entries}
+    return {
+        (entry["file"], entry["line"], entry["at"], entry["after"]): " ".join(entry["why"].split()) for entry in entries
+    }
 
 
-def key(change: Change) -> tuple[str, str, str]:
-    """How a change is known in the list of equivalents."""
-    return change.file, (ROOT / change.file).read_text().splitlines()[change.line - 1].strip(), change.after
+def key(change: Change) -> Key:
+    """How a change is known wherever its line may move: its file, the line, where in the line, and what comes there."""
+    text = source(change.file)
+    begin, end = text.rfind("\n", 0, change.begin) + 1, text.find("\n", change.begin)
+    line = text[begin:end]
+    return change.file, line.strip(), change.begin - begin - (len(line) - len(line.lstrip())), change.after
 
 
-def table(results: Mapping[Room, Mapping[Change, str]], reasons: Mapping[tuple[str, str, str], str]) -> list[str]:
+@cache
+def source(file: str) -> str:
+    """The text of a file."""
+    return (ROOT / file).read_text()
+
+
+def table(results: Mapping[Room, Mapping[Change, str]], reasons: Mapping[Key, str]) -> list[str]:
     """The score of each room."""
     lines = ["| room | tried | caught | too long | no difference | survived | caught of those that differ |"]
     lines.append("|---|---|---|---|---|---|---|")
@@ -279,16 +299,17 @@ def main() -> None:
     )
     parser.add_argument("--write", action="store_true", help="write docs/mutations.md and try nothing")
     asked = parser.parse_args()
-    before = remembered()
-    results = {room: {change: before[change] for change in room.sampled() if change in before} for room in rooms()}
+    before, reasons = remembered(), equivalents()
     if asked.write:
-        PAGE.write_text(page(results))
+        sampled = {room: room.sampled() for room in rooms()}
+        PAGE.write_text(
+            page({room: {one: before[key(one)] for one in of if key(one) in before} for room, of in sampled.items()})
+        )
         return
-    reasons = equivalents()
     for room in (room for room in rooms() if asked.only in (None, room.name)):
-        again = {change for change, result in before.items() if result == SURVIVED and key(change) not in reasons}
-        sampled = room.sampled()
-        wanted = [change for change in sampled if (change in again if asked.again else change not in before)]
+        again = {known for known, result in before.items() if result == SURVIVED and known not in reasons}
+        known = {change: key(change) for change in room.sampled()}
+        wanted = [one for one, its in known.items() if (its in again if asked.again else its not in before)]
         if wanted and not (child := os.fork()):
             session(room, wanted, all_of_it=asked.again)
             os._exit(0)
