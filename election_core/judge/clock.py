@@ -59,7 +59,7 @@ class WrongClock:
     ``offsets`` are its segments that contradict the bounds. ``set_by`` says how far, at least, it was set at each of
     its steps: back where negative; where only messages show a step, they do not say which way, and it is positive.
     ``apart_us`` is by how much, at least, it contradicts the others. Where the clocks of ``or_else`` would explain the
-    same as well, it may be theirs that was wrong.
+    same as well, it may be theirs that was wrong; not where its own lines show that it was set.
     """
 
     source: str
@@ -225,7 +225,7 @@ class Clocks:
             ]
             found[source] = WrongClock(
                 source=source,
-                or_else=tuple(sorted(set(others))),
+                or_else=() if steps else tuple(sorted(set(others))),
                 offsets=tuple(of_segment for of_segment in offsets[source] if not of_segment.by_bound),
                 set_by=(*(-step.size for step in steps), *(jump.at_least for jump in jumps)),
                 apart_us=max(

@@ -114,7 +114,7 @@ def _sentence(wrong: WrongClock, worst: Offset | None, by_source: Mapping[str, S
     back = [-size for size in wrong.set_by if size < 0]
     jumps = [size for size in wrong.set_by if size > 0]
     if back:
-        clauses.append(f"was put back by {' and by '.join(seconds(size) for size in back)}")
+        clauses.append(f"was put back by at least {' and by '.join(seconds(size) for size in back)}")
     if jumps:
         clauses.append(f"was set by at least {' and by '.join(seconds(size) for size in jumps)}")
     if worst is not None and _away(worst) > 0:

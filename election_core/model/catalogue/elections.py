@@ -30,7 +30,7 @@ ELECTIONS: tuple[Rule, ...] = (
         id=RuleId.SPLIT_BRAIN_OVERLAP,
         severity=(
             "critical if the stale leader took writes that were cut off or stay forked; warning if it may have; "
-            "info if it was frozen, could not commit (Raft, ZAB), or only for as long as a notice takes"
+            "info if it was frozen, took nothing, could not commit (Raft, ZAB), or only for as long as a notice takes"
         ),
         meaning="Two nodes acted as leader at the same time with different terms or epochs.",
         source=("DLedger DLedgerLeaderElector#sendHeartbeats (maxHeartBeatLeak); RocketMQ ReplicasManager (no lease)"),

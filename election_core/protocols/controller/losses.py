@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from election_core.fold.roles import DIED
 from election_core.judge.clock import Moment
 from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, since
+from election_core.judge.group import SILENT, Group, since
 from election_core.judge.overlap import Overlap, overlap_coverage
 from election_core.judge.wording import between, seconds
 from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
@@ -39,12 +40,14 @@ def _parted_wrongly(group: Group, cut: LogCut) -> bool:
     Logs are compared by their records of epochs. One that left an epoch out calls what it copied of it by an older
     epoch, from the start of that one on, and parts there from a log that has the same.
     """
-    return any(
-        fact.line == "EPOCH_APPEND_ERR"
-        and fact.start_offset == cut.cut_to
-        and group.clocks.elapsed(since(fact), since(cut))[1] > 0
-        for fact in group.of(ControllerRuleBroken)
-    )
+    return any(fact.start_offset == cut.cut_to for fact in _wrong_records(group, cut))
+
+
+def _wrong_records(group: Group, cut: LogCut) -> Iterator[ControllerRuleBroken]:
+    """The epochs that members had wrongly left out of their records when two logs were compared."""
+    for fact in group.of(ControllerRuleBroken):
+        if fact.line == "EPOCH_APPEND_ERR" and group.clocks.elapsed(since(fact), since(cut))[1] > 0:
+            yield fact
 
 
 def _cut_off(cut: LogCut) -> int:
@@ -78,7 +81,7 @@ def overlap_finding(group: Group, overlap: Overlap, bound: frozenset[str]) -> Fi
     severity, why = _consequence(group, overlap, cuts, bound)
     old = stale.with_detail(f"epoch {stale.term}, stale")
     new = newer.with_detail(f"epoch {newer.term}")
-    cut_evidence = tuple(e for cut in cuts for e in cut.evidence)
+    cut_evidence = tuple(e for cut in cuts or _compared(group, overlap)[:1] for e in cut.evidence)
     return group.finding(
         RuleId.SPLIT_BRAIN_OVERLAP,
         (stale.node, stale.term, newer.term, stale.source),
@@ -128,8 +131,32 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
         return WARNING, f"it was frozen for {seconds(overlap.asleep)} of it and awake for the rest{more}"
     if overlap.most <= poll + group.timing.us(Timeout.CONTROLLER_LEARNS):
         return INFO, "no longer than the notice of the change may take"
+    return _without_cuts(group, overlap)
+
+
+def _without_cuts(group: Group, overlap: Overlap) -> tuple[str, str]:
+    """The same of a stale master that cut nothing off, as far as the logs show."""
+    name, compared = overlap.stale.name, _compared(group, overlap)
+    if compared and _had_nothing(overlap, compared[0]) and not any(_wrong_records(group, compared[0])):
+        return INFO, f"{name} took no writes meanwhile: when it rejoined, its log held nothing that the other's lacked"
     alone = only_there(group, overlap.stale, overlap.newer.begin)
     return WARNING, alone or "whether the stale one took writes meanwhile the logs do not say"
+
+
+def _compared(group: Group, overlap: Overlap) -> list[LogCut]:
+    """The comparisons of a stale master's log with another's after the change, in order of time."""
+    of_stale = (
+        cut
+        for cut in group.of(LogCut)
+        if cut.source_node == overlap.stale.source and group.clocks.elapsed(overlap.newer.begin, since(cut))[1] > 0
+    )
+    return sorted(of_stale, key=lambda cut: (cut.since, cut.since_by))
+
+
+def _had_nothing(overlap: Overlap, first: LogCut) -> bool:
+    """Whether a stale master had nothing to cut when it first rejoined; one that died may have lost what it took."""
+    alive = overlap.stale.end_cause not in (DIED, SILENT)
+    return alive and first.done and first.log_end is not None and first.log_end == first.cut_to
 
 
 def unclean_elections(decided: list[Decision], sets: list[SetVersion]) -> list[tuple[Decision, SetVersion]]:
@@ -211,7 +238,7 @@ def _nothing_to_lose(group: Group, fact: Decision, before: SetVersion) -> bool:
         for cut in group.of(LogCut)
         if cut.source_node in sources and cut.done and group.clocks.elapsed(since(fact), since(cut))[1] > 0
     ]
-    return bool(compared) and all(cut.log_end == cut.cut_to for cut in compared)
+    return bool(compared) and all(cut.log_end == cut.cut_to and not any(_wrong_records(group, cut)) for cut in compared)
 
 
 def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound: frozenset[str]) -> Iterator[Finding]:

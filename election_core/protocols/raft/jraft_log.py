@@ -22,6 +22,9 @@ from election_core.protocols.raft.facts import RaftRuleBroken
 from election_core.protocols.raft.log import PROTOCOL
 from election_core.protocols.raft_family.log import NO_WINNER, vote_facts
 
+WITHOUT_MAJORITY = "Majority of the group dies"
+"""The status of a leader that gave up since it did not reach a majority (JRaft ``NodeImpl#checkDeadNodes``)."""
+
 
 @dataclass(slots=True)
 class JraftLog:
@@ -54,7 +57,8 @@ class JraftLog:
         self._step(event, LEADER, event.term, event.node, "elected")
 
     def _on_leader_end(self, event: FoldEvent) -> None:
-        self._step(event, CANDIDATE, self.steps[-1].term if self.steps else None, None, "stepped_down")
+        cause = "quorum_lost" if WITHOUT_MAJORITY in (event.result or "") else "stepped_down"
+        self._step(event, CANDIDATE, self.steps[-1].term if self.steps else None, None, cause)
 
     def _on_follow(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
