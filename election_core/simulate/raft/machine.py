@@ -47,13 +47,18 @@ BOOTSTRAP = "bootstrap"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a member decides by. A broken world bends one of these; the defaults are etcd's."""
+    """What a member decides by. A broken world bends one of these; the defaults are etcd's.
+
+    ``lease_ms``: for so long after a heartbeat no other one may be elected (null: an election time-out).
+    """
 
     granted: Callable[[Ballot], bool] = is_granted
     count: Callable[[Iterable[bool], int], str] = count
     pre_vote: bool = True
     check_quorum: bool = True
-    lease_ms: int = ELECTION_MS
+    heartbeat_ms: int = HEARTBEAT_MS
+    election_ms: int = ELECTION_MS
+    lease_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +280,7 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     for number, peer in enumerate(member.peers, 1):
         turn.say("RAFT_MEMBERS", members=member.peers[:number])
         turn.say("ETCD_MEMBER_ADDED", peer=peer)
-    turn.wait(ELECTION, ELECTION_MS - BOOT_TICKS * HEARTBEAT_MS, 2 * ELECTION_MS - BOOT_TICKS * HEARTBEAT_MS)
+    _wait_for_a_leader(turn, BOOT_TICKS * member.rules.heartbeat_ms)
     turn.wait(LINK, 0, 50)
     return turn.done()
 
@@ -300,11 +305,17 @@ def step(member: Member, state: State, now_ms: int, incoming: Input) -> Step:
 # -- roles --------------------------------------------------------------------------------------------------------
 
 
+def _wait_for_a_leader(turn: _Turn, waited_ms: int = 0) -> None:
+    """A member waits one to two election time-outs for a leader; ``waited_ms`` of them are over."""
+    least_ms = turn.member.rules.election_ms
+    turn.wait(ELECTION, least_ms - waited_ms, 2 * least_ms - waited_ms)
+
+
 def _reset(turn: _Turn, role: str, term: int) -> None:
     """``reset``: what every change of role forgets; only a new term forgets the vote."""
     vote = turn.state.vote if term == turn.state.term else None
     turn.change(role=role, term=term, vote=vote, leader=None, votes=(), handing_to=None, reset_ms=turn.now_ms)
-    turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+    _wait_for_a_leader(turn)
 
 
 def _become_follower(turn: _Turn, term: int, leader: str | None) -> None:
@@ -321,8 +332,8 @@ def _become_leader(turn: _Turn) -> None:
     marks = tuple((peer, end_of(log)[1] if peer == name else -1) for peer in turn.member.peers)
     turn.change(leader=name, log=log, marks=marks, active=frozenset(turn.member.peers), beat_ms=turn.now_ms)
     turn.say("RAFT_TO_LEADER", term=term)
-    turn.wait(BEAT, HEARTBEAT_MS)
-    turn.wait(CHECK, ELECTION_MS)
+    turn.wait(BEAT, turn.member.rules.heartbeat_ms)
+    turn.wait(CHECK, turn.member.rules.election_ms)
     _send_log(turn)
     _commit(turn)
 
@@ -336,7 +347,7 @@ def _on_election(turn: _Turn) -> None:
         return
     turn.say("RAFT_ELECTION", term=turn.state.term)
     turn.change(reset_ms=turn.now_ms)
-    turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+    _wait_for_a_leader(turn)
     _campaign(turn, PRE_VOTE if turn.member.rules.pre_vote else VOTE)
 
 
@@ -407,8 +418,10 @@ def _enter(turn: _Turn, sender: str, message: Any) -> bool:
     state = turn.state
     if isinstance(message, Vote):
         if not message.transfer and _has_lease(turn):
-            left_ms = ELECTION_MS - (turn.now_ms - state.reset_ms)
-            _say_vote(turn, "RAFT_VOTE_IGNORED", sender, message, count=max(left_ms // HEARTBEAT_MS, 0))
+            left_ms = turn.member.rules.election_ms - (turn.now_ms - state.reset_ms)
+            _say_vote(
+                turn, "RAFT_VOTE_IGNORED", sender, message, count=max(left_ms // turn.member.rules.heartbeat_ms, 0)
+            )
             return False
         if message.request == PRE_VOTE:
             return True
@@ -423,7 +436,11 @@ def _enter(turn: _Turn, sender: str, message: Any) -> bool:
 def _has_lease(turn: _Turn) -> bool:
     """Whether the member has heard its leader, or is one, within an election timeout."""
     rules, state = turn.member.rules, turn.state
-    return rules.check_quorum and state.leader is not None and turn.now_ms - state.reset_ms < rules.lease_ms
+    return (
+        rules.check_quorum
+        and state.leader is not None
+        and turn.now_ms - state.reset_ms < (rules.election_ms if rules.lease_ms is None else rules.lease_ms)
+    )
 
 
 def _on_old_term(turn: _Turn, sender: str, message: Any) -> None:
@@ -452,7 +469,7 @@ def _on_vote(turn: _Turn, candidate: str, asked: Vote) -> None:
     turn.send(candidate, VoteAnswer(asked.request, asked.term, granted=True))
     if asked.request == VOTE:
         turn.change(vote=candidate, reset_ms=turn.now_ms)
-        turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+        _wait_for_a_leader(turn)
 
 
 def _say_vote(turn: _Turn, kind: str, candidate: str, asked: Vote, **more: Any) -> None:
@@ -480,7 +497,7 @@ def _follow(turn: _Turn, leader: str) -> bool:
         _become_follower(turn, turn.state.term, leader)
         return True
     turn.change(leader=leader, reset_ms=turn.now_ms)
-    turn.wait(ELECTION, ELECTION_MS, 2 * ELECTION_MS)
+    _wait_for_a_leader(turn)
     return True
 
 
@@ -519,14 +536,14 @@ def _on_beat_time(turn: _Turn) -> None:
     state = turn.state
     if state.role != LEADER:
         return
-    late_ms = turn.now_ms - state.beat_ms - 2 * HEARTBEAT_MS
+    late_ms = turn.now_ms - state.beat_ms - 2 * turn.member.rules.heartbeat_ms
     for peer in turn.member.others:
         if late_ms > 0:
             turn.say("ETCD_HEARTBEAT_LATE", peer=peer, duration_ms=late_ms)
         mark = dict(state.marks)[peer]
         turn.send(peer, Beat(state.term, min(mark, state.committed)))
     turn.change(beat_ms=turn.now_ms)
-    turn.wait(BEAT, HEARTBEAT_MS)
+    turn.wait(BEAT, turn.member.rules.heartbeat_ms)
 
 
 def _on_check(turn: _Turn) -> None:
@@ -539,7 +556,7 @@ def _on_check(turn: _Turn) -> None:
         _become_follower(turn, state.term, None)
         return
     turn.change(active=frozenset(), handing_to=None, reset_ms=turn.now_ms)
-    turn.wait(CHECK, ELECTION_MS)
+    turn.wait(CHECK, turn.member.rules.election_ms)
 
 
 def _on_beat_answer(turn: _Turn, sender: str, _: BeatAnswer) -> None:

@@ -21,8 +21,8 @@ HELD_US = 5 * SECOND
 class RaftPlay:
     """etcd, for a world."""
 
-    def __init__(self, *, pre_vote: bool) -> None:
-        self._pre_vote = pre_vote
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
 
     @property
     def machine(self) -> Machine[Member, State]:
@@ -31,7 +31,7 @@ class RaftPlay:
 
     def voice(self, rng: Random) -> EtcdVoice:
         """Members of etcd."""
-        return EtcdVoice(rng, pre_vote=self._pre_vote)
+        return EtcdVoice(rng, self._rules)
 
     def leads(self, state: State) -> int | None:
         """The term that a member leads."""
@@ -64,7 +64,7 @@ def _story(
     def cast() -> Mapping[str, Member]:
         return {member: Member(member, NAMES, rules) for member in NAMES}
 
-    return Scenario(f"raft-{name}", "raft", broken, meaning, RaftPlay(pre_vote=rules.pre_vote), cast, script, set_up)
+    return Scenario(f"raft-{name}", "raft", broken, meaning, RaftPlay(rules), cast, script, set_up)
 
 
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
@@ -108,6 +108,8 @@ def _lost_lines(world: World) -> None:
 
 
 _WITHOUT_PRE_VOTE = Rules(pre_vote=False)
+_PATIENT = Rules(heartbeat_ms=500, election_ms=5_000)
+_HASTY = Rules(heartbeat_ms=50, election_ms=500)
 
 SAFE: tuple[Scenario, ...] = (
     _story("healthy", "three members, nothing broken", scripts.healthy),
@@ -129,6 +131,30 @@ SAFE: tuple[Scenario, ...] = (
         "frozen-leader",
         "the leader gets no time for half a minute, and then goes on as if nothing was",
         scripts.frozen_leader,
+    ),
+    _story(
+        "isolated-leader-patient",
+        "the leader is cut off, where the members wait five seconds for each other",
+        scripts.isolated_leader,
+        rules=_PATIENT,
+    ),
+    _story(
+        "frozen-leader-patient",
+        "the leader gets no time for half a minute, where the members wait five seconds for each other",
+        scripts.frozen_leader,
+        rules=_PATIENT,
+    ),
+    _story(
+        "kill-leader-hasty",
+        "kill -9 of the leader, where the members wait half a second for each other",
+        scripts.kill_leader,
+        rules=_HASTY,
+    ),
+    _story(
+        "isolated-leader-hasty",
+        "the leader is cut off, where the members wait half a second for each other",
+        scripts.isolated_leader,
+        rules=_HASTY,
     ),
     _story("kill-followers", "both followers are killed: the leader has to give up by itself", scripts.kill_followers),
     _story("restart-all", "power cut: all are killed and come back", scripts.restart_all),

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from election_core.dialects.etcd import writing
-from election_core.protocols.raft.tables import ELECTION_MS, HEARTBEAT_MS
 from election_core.simulate.machine import Say
+from election_core.simulate.raft.machine import Rules
 
 STREAM = "etcd.log"
 
@@ -71,9 +71,9 @@ Values = dict[str, Any]
 class EtcdVoice:
     """The members of one cluster; all run one release, drawn for each world."""
 
-    def __init__(self, rng: Random, *, pre_vote: bool) -> None:
+    def __init__(self, rng: Random, rules: Rules) -> None:
         self._version = rng.choice((_OLD, _NEW))
-        self._pre_vote = pre_vote
+        self._rules = rules
 
     def file(self, stream: str, part: int) -> str:
         """As logrotate names them."""
@@ -89,13 +89,13 @@ class EtcdVoice:
             "go-arch": "amd64",
             "name": node,
             "data-dir": "/var/lib/etcd/data",
-            "heartbeat-interval": writing.duration(HEARTBEAT_MS),
-            "election-timeout": writing.duration(ELECTION_MS),
+            "heartbeat-interval": writing.duration(self._rules.heartbeat_ms),
+            "election-timeout": writing.duration(self._rules.election_ms),
             "initial-election-tick-advance": True,
             "initial-advertise-peer-urls": [f"http://{_host(node)}:2380"],
             "initial-cluster": members,
             "initial-cluster-token": "etcd-main",
-            "pre-vote": self._pre_vote,
+            "pre-vote": self._rules.pre_vote,
         }
         return [self._line("ETCD_BOOT", wall_us, fields=settings)]
 
@@ -109,7 +109,8 @@ class EtcdVoice:
         """A line of the library has its values in its text, one of the server beside it."""
         values = {name: IDS.get(value, value) if name in _MEMBERS else value for name, value in say.values}
         if say.kind in _FIELDS:
-            return [self._line(say.kind, wall_us, fields=_FIELDS[say.kind](node, values))]
+            fields = _FIELDS[say.kind](node, {**values, "heartbeat_ms": self._rules.heartbeat_ms})
+            return [self._line(say.kind, wall_us, fields=fields)]
         return [self._line(say.kind, wall_us, *_printed(say.kind, values))]
 
     def _line(
@@ -181,8 +182,8 @@ def _inactive(_: str, values: Values) -> Values:
 def _late(_: str, values: Values) -> Values:
     return {
         "to": values["peer"],
-        "heartbeat-interval": writing.duration(HEARTBEAT_MS),
-        "expected-duration": writing.duration(2 * HEARTBEAT_MS),
+        "heartbeat-interval": writing.duration(values["heartbeat_ms"]),
+        "expected-duration": writing.duration(2 * values["heartbeat_ms"]),
         "exceeded-duration": writing.duration(values["duration_ms"]),
     }
 

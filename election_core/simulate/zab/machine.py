@@ -25,7 +25,6 @@ DISCOVERY, SYNCHRONIZATION, BROADCAST = "discovery", "synchronization", "broadca
 FIRST_WAIT_MS, LONGEST_WAIT_MS = 200, 60_000
 FINALIZE_MS = 200
 RETRY_MS = 200
-INIT_MS, SYNC_MS = INIT_LIMIT * TICK_MS, SYNC_LIMIT * TICK_MS
 
 NOTIFY, FINALIZE, RETRY, LIMIT, SILENCE, PING = "notify", "finalize", "retry", "limit", "silence", "ping"
 """The timers: no vote was heard, no better vote came, the next try to reach the leader, the end of a leader's patience
@@ -42,6 +41,17 @@ class Rules:
     ahead: Callable[[tuple[int, int], tuple[int, int]], bool] = is_ahead
     quorum: Callable[[int], int] = majority
     gives_up: bool = True
+    tick_ms: int = TICK_MS
+
+    @property
+    def init_ms(self) -> int:
+        """How long a new leader and its followers have to get in sync."""
+        return INIT_LIMIT * self.tick_ms
+
+    @property
+    def sync_ms(self) -> int:
+        """How long they stand each other's silence then."""
+        return SYNC_LIMIT * self.tick_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +287,7 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
     accepted, current = stored.get(EPOCH_FILE, (0, 0))
     turn = _Turn(member, State(accepted=accepted, current=current, log=stored.get(LOG_FILE, ())), now_ms)
     turn.say("ZK_START", by="main")
-    for setting, value in (("tickTime", TICK_MS), ("initLimit", INIT_LIMIT), ("syncLimit", SYNC_LIMIT)):
+    for setting, value in (("tickTime", member.rules.tick_ms), ("initLimit", INIT_LIMIT), ("syncLimit", SYNC_LIMIT)):
         turn.say("ZK_SETTING", by="settings", setting=setting, value=value)
     _look(turn)
     return turn.done()
@@ -461,8 +471,8 @@ def _lead(turn: _Turn, took_ms: int) -> None:
     turn.say("ZK_LEADING")
     turn.say("ZK_ELECTED", by="leader", duration_ms=took_ms)
     _enter(turn, DISCOVERY)
-    turn.wait(LIMIT, INIT_MS)
-    turn.wait(PING, TICK_MS // 2)
+    turn.wait(LIMIT, turn.member.rules.init_ms)
+    turn.wait(PING, turn.member.rules.tick_ms // 2)
     _propose_epoch(turn)
 
 
@@ -565,9 +575,9 @@ def _on_ping(turn: _Turn) -> None:
     state = turn.state
     if state.role != LEADING:
         return
-    turn.wait(PING, TICK_MS // 2)
+    turn.wait(PING, turn.member.rules.tick_ms // 2)
     for name, learner in state.learners:
-        if turn.now_ms - learner.heard_ms > SYNC_MS and learner.synced:
+        if turn.now_ms - learner.heard_ms > turn.member.rules.sync_ms and learner.synced:
             _drop(turn, name)
         elif learner.synced:
             turn.send(name, Proposal(learner.session, state.log, state.committed))
@@ -630,7 +640,7 @@ def _follow(turn: _Turn, leader: str, took_ms: int) -> None:
     turn.say("ZK_FOLLOWING")
     turn.say("ZK_FOLLOWS", by="follower", duration_ms=took_ms)
     _enter(turn, DISCOVERY)
-    turn.wait(SILENCE, INIT_MS)
+    turn.wait(SILENCE, turn.member.rules.init_ms)
     turn.send(leader, FollowerInfo(turn.state.session, turn.state.accepted))
     turn.wait(RETRY, RETRY_MS)
 
@@ -695,7 +705,7 @@ def _on_silence(turn: _Turn) -> None:
     state = turn.state
     if state.role != FOLLOWING:
         return
-    limit_ms = SYNC_MS if state.phase == BROADCAST else INIT_MS
+    limit_ms = turn.member.rules.sync_ms if state.phase == BROADCAST else turn.member.rules.init_ms
     left_ms = state.heard_ms + limit_ms - turn.now_ms
     if left_ms > 0:
         turn.wait(SILENCE, left_ms)
@@ -732,7 +742,7 @@ def _heard(turn: _Turn, sender: str, message: Any) -> None:
             _BY_LEARNERS[type(message)](turn, sender, message)
     elif type(message) in _BY_LEADERS and _is_own_session(turn.state, sender, message):
         turn.change(heard_ms=turn.now_ms)
-        turn.wait(SILENCE, SYNC_MS if turn.state.phase == BROADCAST else INIT_MS)
+        turn.wait(SILENCE, turn.member.rules.sync_ms if turn.state.phase == BROADCAST else turn.member.rules.init_ms)
         _BY_LEADERS[type(message)](turn, sender, message)
 
 

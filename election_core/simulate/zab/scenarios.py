@@ -100,6 +100,24 @@ SAFE: tuple[Scenario, ...] = (
     _story("kill-leader", "kill -9 of the leader, back after half a minute", scripts.kill_leader),
     _story("isolated-leader", "the leader is cut off from its followers, not from clients", scripts.isolated_leader),
     _story(
+        "isolated-leader-hasty",
+        "the leader is cut off, where a tick takes half a second",
+        scripts.isolated_leader,
+        rules=Rules(tick_ms=500),
+    ),
+    _story(
+        "frozen-leader-patient",
+        "the leader gets no time for half a minute, where a tick takes three seconds",
+        scripts.frozen_leader,
+        rules=Rules(tick_ms=3_000),
+    ),
+    _story(
+        "kill-leader-patient",
+        "kill -9 of the leader, where a tick takes three seconds",
+        scripts.kill_leader,
+        rules=Rules(tick_ms=3_000),
+    ),
+    _story(
         "frozen-leader",
         "the leader gets no time for half a minute, and then goes on as if nothing was",
         scripts.frozen_leader,
