@@ -147,6 +147,8 @@ TABLE = Table(
         Column(name="broker_id", type=STRING, comment="The broker that asked."),
         Column(name="start_offset", type=BIGINT, comment="Offset at which it begins.", unit="bytes"),
         Column(name="end_offset", type=BIGINT, comment="Offset at which it ends.", unit="bytes"),
+        Column(name="unconfirmed", type=BIGINT, comment="Writes stored without the flush or the copies asked for."),
+        Column(name="refused", type=BIGINT, comment="Writes that were not stored."),
         Column(name="slowest_ms", type=BIGINT, comment="How long the slowest put took.", unit="ms"),
         Column(name="step", type=STRING, comment="Step of a broker's registration."),
         Column(name="process", type=STRING, comment="Which process of the machine speaks."),

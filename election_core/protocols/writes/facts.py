@@ -11,13 +11,16 @@ class AnsweredTooLate(Fact):
     """A broker answered ``count`` writes, which it had stored, when their clients had given up or gone.
 
     It begins with the first of these answers, or with the first of the puts meanwhile that took more than half a
-    second; the slowest of them took ``slowest_ms`` (null: no such put).
+    second; the slowest of them took ``slowest_ms`` (null: no such put). ``unconfirmed`` of the writes were stored
+    without the flush, or the copies, that were asked for; ``refused`` more were not stored, and told so as late.
     """
 
     kind: ClassVar[str] = "ANSWERED_TOO_LATE"
 
     count: int
     slowest_ms: int | None
+    unconfirmed: int
+    refused: int
     evidence: tuple[str, ...]
 
 

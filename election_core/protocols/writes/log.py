@@ -5,11 +5,13 @@
     an episode               |<----------------->|
 
 A broker without processor, disk or memory to work with, or with slow slaves, keeps its role and its connections for
-long; those who write see it fail. An answer that refuses a write is not counted: a leader without a majority gives it
-late too. Nor is what a process answers that did not run and goes on: ``LOG_GAP`` tells that. Sources: RocketMQ
-``NettyRemotingAbstract#writeResponse``, ``DefaultMessageStore#asyncPutMessage`` (a put of more than 500 ms is told).
+long; those who write see it fail. An answer that refuses a write makes no episode: a leader without a majority gives it
+late too; how many of them came in one is told with it. Nor does what a process answers that did not run and goes on:
+``LOG_GAP`` tells that. Sources: RocketMQ ``NettyRemotingAbstract#writeResponse``,
+``DefaultMessageStore#asyncPutMessage`` (a put of more than 500 ms is told).
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -30,6 +32,8 @@ _EPISODE = Timeout.WRITE_EPISODE.us
 _STORED = frozenset({0, 10, 11, 12})
 """``SUCCESS``, ``FLUSH_DISK_TIMEOUT``, ``SLAVE_NOT_AVAILABLE``, ``FLUSH_SLAVE_TIMEOUT`` (``ResponseCode``): the message
 is in the broker's log."""
+_UNCONFIRMED = _STORED - {0}
+"""Those of them that say that the flush, or the slaves, did not come in time."""
 
 
 @dataclass(slots=True)
@@ -44,6 +48,7 @@ class Episode:
     begin_event: str
     last: FoldEvent
     count: int = 0
+    unconfirmed: int = 0
     slowest: FoldEvent | None = None
 
     def goes_on_with(self, other: "Episode") -> bool:
@@ -53,6 +58,7 @@ class Episode:
     def with_(self, other: "Episode") -> None:
         """Take an episode in that begins no earlier."""
         self.count += other.count
+        self.unconfirmed += other.unconfirmed
         self.last = max(self.last, other.last, key=_when)
         some = [event for event in (self.slowest, other.slowest) if event is not None]
         self.slowest = max(some, key=lambda event: (event.duration_ms or 0, *_when(event)), default=None)
@@ -71,7 +77,7 @@ def _of(event: FoldEvent) -> Episode | None:
         if took > _EPISODE:
             return None
         return Episode(event.at - took, event.by - took, event.event_id, event, slowest=event)
-    return Episode(event.at, event.by, event.event_id, event, count=1)
+    return Episode(event.at, event.by, event.event_id, event, count=1, unconfirmed=int(event.code in _UNCONFIRMED))
 
 
 def _joined(episodes: Iterable[Episode]) -> list[Episode]:
@@ -89,11 +95,14 @@ class WritesLog:
     """The state machine of one broker's answers to writes, whose two kinds of lines come from two files."""
 
     episodes: list[Episode] = field(default_factory=list)
+    refusals: list[int] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line."""
         line = _of(event)
         if line is None:
+            if event.kind == UNANSWERED:
+                self.refusals.append(event.at)
             return
         last = self.episodes[-1] if self.episodes else None
         if last is not None and last.begin <= line.begin and last.goes_on_with(line):
@@ -108,6 +117,7 @@ class WritesLog:
             return
         incarnations = speaker.incarnations.get(BROKER, [])
         emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
+        refusals = sorted(self.refusals)
         for episode in _joined(self.episodes):
             if episode.count and not _after_a_hole(episode, incarnations):
                 last = episode.last
@@ -116,6 +126,8 @@ class WritesLog:
                     *emit.during(emit.node_at(last.at), *during),
                     count=episode.count,
                     slowest_ms=episode.slowest.duration_ms if episode.slowest else None,
+                    unconfirmed=episode.unconfirmed,
+                    refused=bisect_right(refusals, last.by) - bisect_left(refusals, episode.begin),
                     evidence=(episode.slowest.event_id,) if episode.slowest else (),
                 )
 

@@ -43,7 +43,12 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
     who = name_of(name, fact.source_node)
     least, most = _lasted(group, fact)
     writes = "a write" if fact.count == 1 else f"{fact.count} writes"
-    slow = f" (a put took up to {seconds(fact.slowest_ms * US_PER_MS)})" if fact.slowest_ms is not None else ""
+    parts = (
+        [f"{fact.unconfirmed} of them without the flush or the copies that were asked for"] if fact.unconfirmed else []
+    )
+    parts += [f"a put took up to {seconds(fact.slowest_ms * US_PER_MS)}"] if fact.slowest_ms is not None else []
+    details = f" ({'; '.join(parts)})" if parts else ""
+    refused = f" It refused {fact.refused} more, as late." if fact.refused else ""
     return group.finding(
         RuleId.WRITES_UNANSWERED,
         (fact.source_node, fact.since),
@@ -53,8 +58,8 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
         terms=(),
         start_time=group.time(since(fact)),
         end_time=group.time(end) if end else None,
-        summary=f"Within {seconds(most)} {who} stored {writes}{slow} and answered when nobody waited for it any "
-        "more: it was too slow for those who write. A client that tries again stores its message twice.",
+        summary=f"Within {seconds(most)} {who} stored {writes}{details} and answered when nobody waited for it any "
+        f"more: it was too slow for those who write. A client that tries again stores its message twice.{refused}",
         evidence=[fact.since_event, *fact.evidence, fact.until_event],
         duration_min_ms=max(least, 0) // US_PER_MS,
         duration_max_ms=most // US_PER_MS,
