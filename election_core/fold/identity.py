@@ -65,7 +65,12 @@ TAKES_ROLE = frozenset({"BRK_MASTER_BEGIN", "BRK_SLAVE_BEGIN"})
 """Lines in which a broker under controllers takes a role: as master with its own address, as slave its master's."""
 NAMES_CONTROLLER = frozenset({"JR_NODE_LEADER", "JR_STARTED"})
 """Lines in which a controller on JRaft names itself."""
-IDENTITY_KINDS = NAMES_BROKER_SET | NAMES_BROKER_ID | NAMES_CONTROLLER | {"CFG_ITEM", "CFG_REPLACE"}
+NAMES_CONFIGURED_ID = frozenset({"BRK_SERVICE_OFF", "BRK_SERVICE_ON", "BRK_SERVICE_ON_MIN", "PRE_NOT_NEEDED"})
+"""Lines in which a broker names itself by the id that it was configured with; one that is elected has another as
+master."""
+IDENTITY_KINDS = (
+    NAMES_BROKER_SET | NAMES_BROKER_ID | NAMES_CONTROLLER | NAMES_CONFIGURED_ID | {"CFG_ITEM", "CFG_REPLACE"}
+)
 
 
 class NamedId(NamedTuple):
@@ -79,10 +84,13 @@ class NamedId(NamedTuple):
 
 @dataclass(slots=True)
 class Identity:
-    """What a source says about itself: broker set, ids of broker and controller and roles over time, its settings."""
+    """What a source says about itself: broker set, ids of broker and controller, addresses and roles over time, its
+    settings."""
 
     broker_set: str | None = None
     ids: list[NamedId] = field(default_factory=list)
+    configured_ids: list[NamedId] = field(default_factory=list)
+    boots: list[NamedId] = field(default_factory=list)
     controllers: list[NamedId] = field(default_factory=list)
     roles: list[FoldEvent] = field(default_factory=list)
     settings: dict[str, FoldEvent] = field(default_factory=dict)
@@ -93,6 +101,10 @@ class Identity:
             self.broker_set = event.replica_group
         if event.kind in NAMES_BROKER_ID and event.node is not None:
             self.ids.append(NamedId(event.at, event.by, event.node, event.event_id))
+        if event.kind in NAMES_CONFIGURED_ID and event.broker_id is not None:
+            self.configured_ids.append(NamedId(event.at, event.by, event.broker_id, event.event_id))
+        if event.kind == "BRK_BOOT" and event.address is not None:
+            self.boots.append(NamedId(event.at, event.by, event.address, event.event_id))
         if event.kind in TAKES_ROLE:
             self.roles.append(event)
         if event.kind in NAMES_CONTROLLER and event.node is not None:

@@ -6,7 +6,9 @@ more: that is one log, one life after the other.
 
 A broker of the controller mode and a controller on JRaft name themselves in few of their lines. Where such a name comes
 back after another one, and no process has started in between, the log is that of several, and most of its lines could
-be anybody's. So it is where a broker becomes the slave of an address under which it was master in the same life.
+be anybody's. So it is where a broker becomes the slave of an address under which it was master in the same life, and
+where slaves may act as master, in which mode a broker keeps its configured id: the id changes and no process was told
+to stop, or the process starts at one address, at another, and at the first again.
 """
 
 from collections.abc import Iterable
@@ -46,6 +48,34 @@ def speak_at_once(named: Iterable[NamedId], incarnations: list[Incarnation]) -> 
         comes_back = known is not None and line.node != before.node
         if known and comes_back and incarnation_at(incarnations, before.at) == incarnation_at(incarnations, line.at):
             return known, before, line
+    return ()
+
+
+def set_in_one_log(identity: Identity, incarnations: list[Incarnation]) -> tuple[NamedId, ...]:
+    """Lines of several brokers of a set in which slaves act as master; empty where one may have written all.
+
+    In that mode a process keeps the id that it was configured with, and one that was not told to stop does not come
+    back with another. Only where the log shows the mode: a broker that is elected has the id 0 as master, and its own
+    again after that.
+    """
+    if identity.setting("enableSlaveActingMaster") != "true":
+        return ()
+    in_order = sorted(identity.configured_ids, key=lambda line: line.at)
+    for before, line in pairwise(in_order):
+        life = incarnation_at(incarnations, before.at)
+        ended = bool(incarnations) and incarnations[life].stop is not None
+        if before.node != line.node and (not ended or incarnation_at(incarnations, line.at) == life):
+            return before, line
+    return starts_again_elsewhere(identity.boots)
+
+
+def starts_again_elsewhere(boots: Iterable[NamedId]) -> tuple[NamedId, ...]:
+    """A start at one address, one at another, and one at the first again; a machine that moves does not come back."""
+    first: dict[str, NamedId] = {}
+    for before, boot in pairwise(sorted(boots, key=lambda line: line.at)):
+        first.setdefault(before.node, before)
+        if boot.node in first and boot.node != before.node:
+            return first[boot.node], before, boot
     return ()
 
 

@@ -19,7 +19,7 @@ from election_core.fold.identity import (
     NamedId,
     process_of,
 )
-from election_core.fold.members import slave_of_itself, speak_at_once
+from election_core.fold.members import set_in_one_log, slave_of_itself, speak_at_once
 from election_core.fold.process_runs import REORDERED, STEPPED_FOR
 from election_core.fold.versions import RELEASE_CLAIMS, release_claim
 from election_core.model.facts import Alive, ClockSteppedBack, Fact
@@ -214,7 +214,9 @@ def crowds(speaker: Speaker) -> dict[str, tuple[NamedId, ...]]:
     identity, runs = speaker.identity, speaker.incarnations
     brokers, controllers = runs.get(BROKER, []), runs.get(CONTROLLER, [])
     found = {
-        BROKER: speak_at_once(identity.ids, brokers) or slave_of_itself(identity, brokers),
+        BROKER: speak_at_once(identity.ids, brokers)
+        or slave_of_itself(identity, brokers)
+        or set_in_one_log(identity, brokers),
         CONTROLLER: speak_at_once(identity.controllers, controllers),
     }
     return {process: lines for process, lines in found.items() if lines}
@@ -226,7 +228,7 @@ def _at_once(speaker: Speaker, process: str, emit: FactWriter) -> Iterator[Fact]
         yield Claim(
             *emit.during(emit.node_at(line.at), line.at, line.by, line.event_id, ordinal=number),
             process=process,
-            name_kind=BROKER_ID if process == BROKER else ADDRESS,
+            name_kind=ADDRESS if process == CONTROLLER or ":" in line.node else BROKER_ID,
             name=line.node,
             evidence=(line.event_id,),
         )
