@@ -9,9 +9,9 @@ from itertools import combinations
 from election_core.fold.versions import ReleaseClaim, range_of
 from election_core.judge.clock import Clocks, Step
 from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of, least_together
+from election_core.judge.group import Group, group_of, least_together, since, until
 from election_core.judge.wording import name_of, seconds
-from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
+from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_core.model.facts import ClockSteppedBack, Fact
 from election_core.model.rows import Finding, Row
 from election_core.protocols.log_quality.facts import Claim, ListedAs, LogCopied, Release, SpeaksFor
@@ -96,19 +96,27 @@ def _identities(group: Group) -> Iterator[Row]:
     yield from _copies(group)
     checked = {fact.source_node for kind in _CHECKED for fact in group.of(kind)}
     doubtful = {node for finding in found for node in finding.nodes}
-    yield coverage(group, RuleId.IDENTITY_CONTRADICTION, len(checked - doubtful), len(found))
+    unclear = sum(1 for finding in found if finding.certainty == POSSIBLE)
+    yield coverage(
+        group, RuleId.IDENTITY_CONTRADICTION, len(checked - doubtful), len(found) - unclear, unclear, _NO_ORDER
+    )
+
+
+_NO_ORDER = "the clocks do not tell whether two machines were one member at once, or one after the other"
 
 
 _CHECKED: tuple[type[Evident], ...] = (ListedAs, Claim, SpeaksFor)
 
 
-def _contradiction(group: Group, key: tuple[object, ...], first: Evident, summary: str, *others: Evident) -> Finding:
+def _contradiction(
+    group: Group, key: tuple[object, ...], first: Evident, summary: str, *others: Evident, sure: bool = True
+) -> Finding:
     facts = (first, *others)
     return group.finding(
         RuleId.IDENTITY_CONTRADICTION,
         key,
-        severity=WARNING,
-        certainty=DEFINITE if isinstance(first, SpeaksFor) else PROVEN,
+        severity=WARNING if sure else INFO,
+        certainty=POSSIBLE if not sure else DEFINITE if isinstance(first, SpeaksFor) else PROVEN,
         nodes=tuple(sorted({fact.source_node for fact in facts})),
         terms=(),
         start_time=max(fact.since for fact in facts),
@@ -145,26 +153,48 @@ def _changed_names(group: Group) -> Iterator[Finding]:
 
 
 def _same_member(group: Group) -> Iterator[Finding]:
+    """Two folders that speak for one member: at once for sure, or where a clock that was set hides the order."""
     by_member: dict[tuple[str, str], list[SpeaksFor]] = {}
     for fact in group.of(SpeaksFor):
         by_member.setdefault((fact.member_of, fact.node or ""), []).append(fact)
-    seen: set[tuple[str, ...]] = set()
+    known: set[tuple[str, ...]] = set()
     for (_, member), spoken_for in sorted(by_member.items()):
-        if len({speaks.source_node for speaks in spoken_for}) == 1:
-            continue
-        for first, second in combinations(spoken_for, 2):
-            who = (member, *sorted((first.source_node, second.source_node)))
-            if first.source_node == second.source_node or who in seen:
-                continue
-            together = least_together(group.clocks, first, second)
-            if together <= 0:
-                continue
-            seen.add(who)
-            summary = (
-                f"{who[1]} and {who[2]} both speak for {member}, for at least {seconds(together)} at once: one log in "
-                "two folders, or two machines with one identity."
-            )
-            yield _contradiction(group, who, first, summary, second)
+        pairs = [(a, b) for a, b in combinations(spoken_for, 2) if a.source_node != b.source_node]
+        for sure in (True, False):
+            for first, second in pairs:
+                who = (member, *sorted((first.source_node, second.source_node)))
+                together = least_together(group.clocks, first, second)
+                if who in known or (together <= 0 if sure else _one_after_the_other(group, first, second)):
+                    continue
+                known.add(who)
+                yield _both_speak_for(group, who, (first, second), together if sure else None)
+
+
+def _one_after_the_other(group: Group, first: SpeaksFor, second: SpeaksFor) -> bool:
+    """Whether one process had ended before the other began, as far as that can be told at all: clocks that were never
+    set tell it but for their bounds."""
+    if not group.clocks.stepped & {first.source_node, second.source_node}:
+        return True
+    return any(
+        end is not None and group.clocks.surely_before(end, since(later))
+        for end, later in ((until(first), second), (until(second), first))
+    )
+
+
+def _both_speak_for(
+    group: Group, who: tuple[str, ...], facts: tuple[SpeaksFor, SpeaksFor], together_us: int | None
+) -> Finding:
+    member, source, other = who
+    if together_us is None:
+        how_long = "at once or one after the other: a clock was set, and they do not tell"
+    else:
+        how_long = f"for at least {seconds(together_us)} at once"
+    summary = (
+        f"{source} and {other} both speak for {member}, {how_long}: one log in two folders, or two machines with one "
+        "identity."
+    )
+    first, second = facts
+    return _contradiction(group, who, first, summary, second, sure=together_us is not None)
 
 
 def _copies(group: Group) -> Iterator[Finding]:

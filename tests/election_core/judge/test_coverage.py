@@ -1,4 +1,4 @@
-"""What is counted of a rule is what is told of it, on all real runs and on worlds of every protocol."""
+"""What is counted of a rule is what is told of it, on all real runs, stories, and worlds of every protocol."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -15,6 +15,8 @@ from tests.election_core import story
 
 WORLDS = 12
 """So many worlds of each protocol."""
+
+SCENARIO_FILES = sorted((Path(__file__).parents[2] / "scenarios").glob("*/*.txt"))
 
 Key = tuple[str, str, str]
 """Group, protocol and rule."""
@@ -37,10 +39,19 @@ def wrongly_counted(rows: Iterable[Row]) -> Iterator[str]:
         sure = [row for row in told if row.severity != INFO and row.certainty != POSSIBLE]
         if told and not of_rule:
             yield f"{key}: {len(told)} findings, and nothing is counted"
+        unclear = sum(row.undecidable for row in of_rule)
+        if any(row.severity != INFO for row in told) and not violates + unclear:
+            yield f"{key}: an alarm, and nothing is broken or in doubt"
         if violates and not told:
             yield f"{key}: {violates} violations without a finding"
         if violates < len(sure):
             yield f"{key}: {violates} violations, but findings about {len(sure)}"
+
+
+@pytest.mark.parametrize("path", SCENARIO_FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_stories(path: Path) -> None:
+    wrong = list(wrongly_counted(story.judge(story.facts_of(story.parse(path.read_text())))))
+    assert not wrong, "\n".join(wrong)
 
 
 def test_real_runs(corpora: Path) -> None:
