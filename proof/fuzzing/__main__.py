@@ -11,16 +11,16 @@ exit code is 1. ``--keep`` puts inputs that reach more code beside those that ar
 import argparse
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from proof.fuzzing.targets import HERE, Target, targets
+from proof.fuzzing.forked import HERE, Target, libfuzzer, targets
 
 FOUND = HERE.parents[1] / "build" / "fuzzing"
 SECONDS = 600
 LONGEST_BYTES, LONGEST_S, MOST_MB = 4096, 10, 2048
+BOUNDS = (f"-max_len={LONGEST_BYTES}", f"-timeout={LONGEST_S}", f"-rss_limit_mb={MOST_MB}")
 MOST_KEPT = 12
 """Inputs of a target: a short replay needs no more."""
 
@@ -33,22 +33,17 @@ def fuzzed(target: Target, seconds: int, reached: Path) -> tuple[bool, int, str]
     Inputs that reached more code come into ``reached``.
     """
     options = [f"-max_total_time={seconds}", "-print_final_stats=1", f"-artifact_prefix={FOUND}/{target.folder.name}-"]
-    ended = libfuzzer(target, [*options, str(reached), str(target.folder)])
-    tried = INPUTS.search(ended.stderr)
-    return not ended.returncode, int(tried[1]) if tried else 0, ended.stderr
-
-
-def libfuzzer(target: Target, options: list[str]) -> "subprocess.CompletedProcess[str]":
-    """One run of libFuzzer over a target, in a process of its own."""
-    bounds = [f"-max_len={LONGEST_BYTES}", f"-timeout={LONGEST_S}", f"-rss_limit_mb={MOST_MB}", "-seed=23"]
-    command = [sys.executable, "-m", "proof.fuzzing.one_target", target.name, *bounds, *options]
-    return subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, errors="replace", check=False)
+    log = FOUND / f"{target.folder.name}.log"
+    well = libfuzzer(target, [*BOUNDS, *options, str(reached), str(target.folder)], log)
+    said = log.read_text(errors="replace")
+    tried = INPUTS.search(said)
+    return well, int(tried[1]) if tried else 0, said
 
 
 def keep(target: Target, reached: Path) -> None:
     """Keep of what is kept and of what was reached the smallest inputs that reach as much, and of these some."""
     with tempfile.TemporaryDirectory() as merged:
-        libfuzzer(target, ["-merge=1", merged, str(target.folder), str(reached)])
+        libfuzzer(target, [*BOUNDS, "-merge=1", merged, str(target.folder), str(reached)], FOUND / "merge.log")
         chosen = sorted(Path(merged).iterdir(), key=lambda file: (file.stat().st_size, file.name))
         step = max(len(chosen) / MOST_KEPT, 1)
         for file in {chosen[int(at * step)] for at in range(min(MOST_KEPT, len(chosen)))}:

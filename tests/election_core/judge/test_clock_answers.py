@@ -78,6 +78,7 @@ def answers(seed: int) -> list[str]:
         + "".join(f" [{one.first} {one.last}: {one.least} {one.most} {one.by_bound}]" for one in wrong.offsets)
         for wrong in clocks.wrong
     ]
+    said.append(f"widest {clocks.widest}")
     said += [f"{a} before {b}: {clocks.most_ahead(a, b)}" for a in SOURCES for b in SOURCES]
     near = [when for jumps in world.jumps.values() for when, _ in jumps]
     times = [*(at for when in near for at in (when - 3, when, when + 3)), *world.chance.sample(range(140), 6)]
@@ -85,7 +86,10 @@ def answers(seed: int) -> list[str]:
     for one, other in zip(moments, moments[1:] + moments[:1], strict=True):
         least, most = clocks.elapsed(one, other)
         marks = f"{clocks.comparable(one, other):d}{clocks.near_step(one):d}{clocks.surely_before(one, other):d}"
-        said.append(f"{one.source}{one.at} {other.source}{other.at}: {least} {most} {marks} {clocks.adjusted(one).at}")
+        shown = clocks.shown_by(other.source, one)
+        said.append(
+            f"{one.source}{one.at} {other.source}{other.at}: {least} {most} {marks} {clocks.adjusted(one).at} {shown}"
+        )
     return [f"{seed} {line}" for line in said]
 
 
@@ -100,6 +104,7 @@ def test_of_a_clock_that_is_set_all_the_time_nothing_is_known() -> None:
     steps = [Step("a", 10 * at * SECOND, 10 * at * SECOND - 5 * SECOND) for at in range(1, 200)]
     clocks = Clocks({"a": BOUND_US, "b": BOUND_US}, [], steps)
     assert not clocks.comparable(Moment(SECOND, SECOND, "a"), Moment(SECOND, SECOND, "b"))
+    assert clocks.shown_by("b", Moment(SECOND, SECOND, "a")) == (None, None)
 
 
 def test_what_may_have_been_at_once_is_not_surely_before() -> None:

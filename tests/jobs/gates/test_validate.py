@@ -15,7 +15,17 @@ from deltalake import DeltaTable
 import jobs.cli.pipeline
 from jobs import JobError
 from jobs.cli.app import main
-from jobs.gates.checks import Newest, check, chosen_tables, complaint, expectations_of, record, stopped, tables_of
+from jobs.gates.checks import (
+    Newest,
+    as_json,
+    check,
+    chosen_tables,
+    complaint,
+    expectations_of,
+    record,
+    stopped,
+    tables_of,
+)
 from jobs.gates.data_docs import data_docs
 from jobs.replay import Replay
 from jobs.warehouse.table_sets import JUDGED, LANDED
@@ -270,6 +280,22 @@ def test_a_proof_is_found_in_whichever_landing_its_line_lies(
     newest = Newest(warehouse, ["c1"], tables=tables_of(JUDGED))
     newest.keep_proofs_of(JUDGED, published)
     assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
+
+
+def test_what_published_rows_prove_is_not_looked_for_again(warehouse: Warehouse) -> None:
+    """It has passed this gate, and what is asked of a new night is what is new in it."""
+    published = {"batch": 1, "versions": warehouse.versions()}
+    line = warehouse.rows("findings")[0]["evidence"][0]
+    change("events", lambda _: {"event_id": "another"}, event_id=line)(warehouse)
+    for known, failed in ((published, set()), (None, {"proofs_exist"})):
+        newest = Newest(warehouse, ["c1"], tables=tables_of(JUDGED))
+        newest.keep_proofs_of(JUDGED, known)
+        assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
+
+
+def test_a_failing_row_is_shown_with_times_as_iso_and_without_nulls() -> None:
+    shown = as_json({"at": EPOCH, "none": None, "path": Path("a/b")})
+    assert json.loads(shown) == {"at": "1970-01-01T00:00:00+00:00", "path": "a/b"}
 
 
 def landed(warehouse: Warehouse, batch: int, lines: int, second: int, node: str = "n1") -> None:
