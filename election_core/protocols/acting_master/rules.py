@@ -685,7 +685,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         summary=f"{loss} for {between(gap.least, gap.most)}: {services.words(gap.before)} {ended}, {then}.",
         evidence=gap.evidence,
         implied_by=cause.finding_id if cause else None,
-        duration_min_ms=gap.least // 1000,
+        duration_min_ms=max(gap.least, 0) // 1000,
         duration_max_ms=gap.most // 1000,
     )
 

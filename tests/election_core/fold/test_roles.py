@@ -1,9 +1,11 @@
 """From role changes to role spans."""
 
+from dataclasses import replace
+
 import pytest
 
 from election_core.fold.process_runs import Incarnation
-from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Step, spans
+from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Step, merged, spans
 from election_core.model.timing import SECOND
 
 LIFE = Incarnation(0, "e0", 0, 1000 * SECOND, None, None, None, None, (), SECOND, 1001 * SECOND)
@@ -34,3 +36,13 @@ def seconds(*begins: int) -> list[tuple[int, int | None]]:
 )
 def test_roles_follow_one_another_as_the_log_has_them(logged: tuple[int, ...], told: list[tuple[int, int]]) -> None:
     assert seconds(*logged) == told
+
+
+def test_the_same_again_is_no_change_and_a_name_that_is_said_later_is_kept() -> None:
+    nameless, named = (
+        Step(at * SECOND, at * SECOND, LEADER, 1, None, None, node=node) for at, node in ((0, None), (5, "a"))
+    )
+    other = replace(named, at=9 * SECOND, by=9 * SECOND, node="b")
+    assert merged([nameless, named]) == [replace(nameless, node="a")]
+    assert merged([named, replace(nameless, at=9 * SECOND)]) == [named]
+    assert merged([named, other]) == [named]

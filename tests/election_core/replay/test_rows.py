@@ -15,12 +15,14 @@ from election_core.model.rows import (
     Election,
     Finding,
     LockHold,
+    MetadataVersion,
     RoleInterval,
     Row,
     SyncStateSet,
     Term,
     settled,
 )
+from election_core.protocols.metadata.facts import VersionSeen
 from schemas import TABLES
 from tests.election_core import story
 
@@ -130,3 +132,33 @@ def out_of_turn(rows: list[Row]) -> Iterator[object]:
 
 def whose(row: RoleInterval) -> tuple[str, ...]:
     return row.replica_group, row.protocol, row.node, row.source_node or ""
+
+
+STORIES = sorted((Path(__file__).parents[2] / "scenarios").glob("*/*.txt"))
+A_DAY_MS = 24 * 3600 * 1000
+
+
+def test_durations_of_findings_are_milliseconds_and_lie_in_their_time() -> None:
+    """What lasted may be longer, by some uncertainty, than from begin to end, and never a thousand times as long."""
+    measured = 0
+    for path in STORIES:
+        for row in story.judge(story.facts_of(story.parse(path.read_text()))):
+            if isinstance(row, Finding) and row.end_time is not None and row.duration_max_ms is not None:
+                whole_ms = (row.end_time - row.start_time) / 1000
+                assert 0 <= (row.duration_min_ms or 0) <= row.duration_max_ms <= whole_ms + A_DAY_MS, (path.name, row)
+                assert row.duration_max_ms >= whole_ms / 100 - 60_000, (path.name, row)
+                measured += 1
+    assert measured > 20
+
+
+def test_times_of_data_versions_are_microseconds() -> None:
+    found = 0
+    for path in STORIES:
+        facts = story.facts_of(story.parse(path.read_text()))
+        printed = {fact.version_timestamp for fact in facts if isinstance(fact, VersionSeen)}
+        for row in story.judge(facts):
+            if isinstance(row, MetadataVersion) and row.timestamp is not None:
+                assert row.timestamp % 1000 == 0
+                assert row.timestamp // 1000 in printed, (path.name, row)
+                found += 1
+    assert found > 5
