@@ -41,10 +41,14 @@ Loss = ContactLost | LastHeard
 
 @dataclass(frozen=True, slots=True)
 class LastSign:
-    """The last sign of life of a process, on its own clock: alive at ``at``, and dead at ``by`` where that is known."""
+    """The last sign of life of a process, on its own clock: alive at ``at``, and dead at ``by`` where that is known.
+
+    One that goes on to the end of all logs lived to ``latest`` at the latest, by all that is known of the clocks.
+    """
 
     at: int
     by: int | None = None
+    latest: int = 0
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -95,7 +99,7 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
         followed = [at for at in _followed(every, source, life, clocks) if at > last_line]
         if sign is not None and followed:
             sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
-        if sign is not None and (sign.at > last_line or sign.by is not None):
+        if sign is not None and (sign.at > last_line or sign.by is not None or sign.latest > life.last_by):
             yield life, replace(sign, at=max(sign.at, last_line))
 
 
@@ -193,8 +197,9 @@ def _alive(every: Iterable[Fact]) -> Iterator[Alive]:
 def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | None:
     """The end of the group's logs, on one machine's clock."""
     seen = (Moment(fact.until, fact.until, fact.source_node) for fact in _alive(every) if fact.until is not None)
-    ends = [at for at, _ in (clocks.shown_by(source, sign) for sign in seen) if at is not None]
-    return LastSign(max(ends)) if ends else None
+    shown = (clocks.shown_by(source, sign) for sign in seen)
+    ends = [(at, by) for at, by in shown if at is not None and by is not None]
+    return LastSign(max(at for at, _ in ends), latest=max(by for _, by in ends)) if ends else None
 
 
 def _moved(fact: Fact, last_signs: Mapping[Life, LastSign]) -> Fact:
@@ -204,7 +209,7 @@ def _moved(fact: Fact, last_signs: Mapping[Life, LastSign]) -> Fact:
         sign = None if fact.stopped else last_signs.get(life)
         if sign is None:
             return fact
-        return replace(fact, until=sign.at, until_by=sign.at + life.last_by - life.last)
+        return replace(fact, until=sign.at, until_by=max(sign.at + life.last_by - life.last, sign.latest))
     if not isinstance(fact, Role) or DIED not in (fact.end_cause, fact.cause):
         return fact
     if fact.role == DOWN:
