@@ -8,7 +8,7 @@ whatever the clocks were. Indexes are those of entries; ZooKeeper's are zxids.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
@@ -54,14 +54,18 @@ BEGAN_ANEW = "the terms or epochs of most members went back: their indexes may h
 
 
 def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit]) -> Iterator[Lack]:
-    """The leaders whose log ends below what an earlier term had committed; none where indexes may have begun anew."""
+    """The leaders whose log ends below what an earlier term had committed; none where indexes may have begun anew.
+
+    What one leader lacked is lost once: entries of these indexes that come after it are others.
+    """
     if indexes_began_anew(group):
         return
     known = list(commits)
-    for leader in leaders:
+    for leader in sorted(leaders, key=attrgetter("term")):
         before = [commit for commit in known if commit.term < leader.term and commit.index > leader.index]
         if before:
             yield Lack(leader, max(before, key=attrgetter("index", "term")))
+        known = [replace(commit, index=leader.index) if commit in before else commit for commit in known]
 
 
 def root_of(lack: Lack, breaches: Iterable[Finding]) -> str | None:

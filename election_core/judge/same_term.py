@@ -39,6 +39,9 @@ def _pairs_of_sources(tenures: Sequence[Tenure]) -> Iterator[tuple[list[Tenure],
         yield by_source[source], by_source[other]
 
 
+_UNSURE = "whether at the same moment the clocks cannot tell"
+
+
 def _same_term_pair(group: Group, term: int, here: list[Tenure], there: list[Tenure], word: str) -> Finding | None:
     measured = [(at_once(group.clocks, a, b), a, b) for a in here for b in there]
     (least, most), a, b = max(measured, key=lambda m: (m[0][1], m[0][0]))
@@ -47,9 +50,7 @@ def _same_term_pair(group: Group, term: int, here: list[Tenure], there: list[Ten
         return None
     names = sorted({_name(a, b), _name(b, a)})
     shown = max(least, 0), max(min(most, UNBOUNDED), 0)
-    together = (
-        f"both at once for {between(*shown)}" if shown[0] else "whether at the same moment the clocks cannot tell"
-    )
+    together = f"both at once for {between(*shown)}" if shown[0] else _UNSURE if shown[1] else "one after the other"
     evidence = tuple(dict.fromkeys(e for t in (*here, *there) for e in t.evidence))
     return group.finding(
         RuleId.SPLIT_BRAIN_SAME_TERM,

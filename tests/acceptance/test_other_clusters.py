@@ -15,6 +15,12 @@ pytestmark = pytest.mark.slow
 
 RUNS = (
     *("etcd-3616-members", "etcd-373-five", "rocketmq-540-jraft"),
+    *(
+        "rocketmq-514-dledger-five",
+        "rocketmq-533-old-controllers",
+        "rocketmq-540-jraft-all-ack",
+        "rocketmq-550-unclean",
+    ),
     *("zookeeper-364-clock-and-twin", "zookeeper-395-reconfigured", "zookeeper-395-tls-broken"),
 )
 CLOSE = timedelta(seconds=3)

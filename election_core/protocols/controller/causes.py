@@ -22,7 +22,7 @@ def last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     """Why an election began, from how the master before it ended."""
-    earlier = [tenure for tenure in group.tenures if tenure.term < epoch]
+    earlier = [tenure for tenure in group.tenures if tenure.term < epoch and not _later(group, tenure, epoch)]
     if not earlier:
         return "first_master"
     before = earlier[-1]
@@ -38,6 +38,12 @@ def cause(group: Group, epoch: int, decision: Decision | None) -> str:
     if decision is not None and _given_up(group, before, since(decision)):
         return "master_inactive"
     return "requested"
+
+
+def _later(group: Group, tenure: Tenure, epoch: int) -> bool:
+    """Whether a master of a smaller epoch surely came after those of this one: epochs had gone back meanwhile."""
+    of_epoch = [other.begin for other in group.tenures if other.term == epoch]
+    return bool(of_epoch) and all(group.clocks.elapsed(begin, tenure.begin)[0] > 0 for begin in of_epoch)
 
 
 def _given_up(group: Group, tenure: Tenure, decision: Moment) -> bool:

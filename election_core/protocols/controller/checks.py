@@ -88,7 +88,7 @@ def epoch_refused(event: FoldEvent, cut_away: EpochEntries) -> Verdict | None:
     """An epoch is left out only if it, or its start, is not beyond the last one (``EpochFileCache#appendEntry``).
 
     The last one must be a part of the log: with a cut, what it cut away leaves the record too
-    (``AutoSwitchHAClient#doTruncate``). In 5.5.0 it stays there, and the log goes on under the wrong epoch.
+    (``AutoSwitchHAClient#doTruncate``). Since 5.4.0 it stays there, and the log goes on under the wrong epoch.
     """
     entries = event.epoch_entries
     if not entries or event.max_term is None or event.start_offset is None:

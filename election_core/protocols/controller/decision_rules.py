@@ -374,7 +374,7 @@ def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
     seen: set[tuple[str, int | None]] = set()
     for fact in group.of(EpochAhead):
         name = fact.node or fact.source_node
-        if (name, fact.term) in seen or not _is_ahead(fact):
+        if (name, fact.term) in seen or not is_ahead(fact):
             continue
         seen.add((name, fact.term))
         why = ", after an operator had removed the broker set from the controllers" if cleaned(group) else ""
@@ -383,5 +383,6 @@ def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:
         yield _wrong(group, RuleId.EPOCH_REGRESSION, ("ahead", name, fact.term), severity, (fact,), claim, implied_by)
 
 
-def _is_ahead(fact: EpochAhead) -> bool:
+def is_ahead(fact: EpochAhead) -> bool:
+    """Whether a store knew a later epoch than the one whose role it refused."""
     return fact.known_epoch is not None and (fact.term is None or fact.known_epoch > fact.term)

@@ -14,8 +14,8 @@ from election_core.model.rows import Finding, RuleCoverage
 from election_core.protocols.controller import decision_rules
 from election_core.protocols.controller.acknowledgements import only_there, settings_of
 from election_core.protocols.controller.checks import ELECTED
-from election_core.protocols.controller.decision_rules import cleaned
-from election_core.protocols.controller.facts import Decision
+from election_core.protocols.controller.decision_rules import cleaned, is_ahead
+from election_core.protocols.controller.facts import Decision, EpochAhead
 from election_core.protocols.controller.record import decisions, elections_of
 
 
@@ -44,7 +44,7 @@ def _by_begin(group: Group, tenure: Tenure, other: Tenure) -> int:
 def _went_back(group: Group, decided: list[Decision]) -> bool:
     """Whether epochs went back, so that they do not tell which of two masters was the earlier one."""
     controllers = decision_rules.record_lost(decided) or any(controllers_back(group, decided))
-    return controllers or any(True for _ in group.of(TermWentBack))
+    return controllers or any(True for _ in group.of(TermWentBack)) or any(map(is_ahead, group.of(EpochAhead)))
 
 
 def same_epoch(group: Group) -> list[Finding]:

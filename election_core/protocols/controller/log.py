@@ -96,6 +96,7 @@ class BrokerLog:
     _own_epochs: EpochEntries | None = None
     _local_end: FoldEvent | None = None
     _common: FoldEvent | None = None
+    _slave_thread: str | None = None
     _cut_away: EpochEntries = ()
     """Epochs of its own record that begin where it last cut its log, or behind that: they are no part of it now."""
 
@@ -280,7 +281,7 @@ class BrokerLog:
         self._master_epochs, self._own_epochs = event.epoch_entries, None
 
     def _on_local_epochs(self, event: FoldEvent) -> None:
-        self._own_epochs, self._common = event.epoch_entries, None
+        self._own_epochs, self._common, self._slave_thread = event.epoch_entries, None, event.thread
         self._local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 
     def _on_common_point(self, event: FoldEvent) -> None:
@@ -308,12 +309,15 @@ class BrokerLog:
         self.timeouts.append(event)
 
     def _on_no_point(self, event: FoldEvent) -> None:
-        self._local_end = None
+        self._local_end, self._slave_thread = None, event.thread
         self.following.failed(event)
 
     def _on_state(self, event: FoldEvent) -> None:
-        """A slave copies on, as it does after a cut that worked; since 5.5.0 no other line says that one did."""
-        if event.value == COPIES:
+        """A slave copies on, as it does after a cut that worked; since 5.4.0 no other line says that one did.
+
+        A master's connections print their states in threads of their own.
+        """
+        if event.value == COPIES and event.thread == self._slave_thread:
             self._on_cut(event)
 
     def _on_cut(self, event: FoldEvent) -> None:
@@ -321,6 +325,7 @@ class BrokerLog:
         self._compare(event, done=True)
 
     def _on_cut_failed(self, event: FoldEvent) -> None:
+        self._slave_thread = event.thread
         self.following.failed(event)
         self._compare(event, done=False)
 
