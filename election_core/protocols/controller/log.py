@@ -74,6 +74,22 @@ class Cut:
 
 
 @dataclass(slots=True)
+class Comparison:
+    """How a slave's log was last compared with its master's, and by which thread: the records of epochs of both.
+
+    ``local_end`` is the line that shows where its own ended, ``common`` where both part. ``cut_away``: epochs of its
+    own record that begin where it last cut its log, or behind that, so that they are no part of it now.
+    """
+
+    master: EpochEntries | None = None
+    replica: EpochEntries | None = None
+    local_end: FoldEvent | None = None
+    common: FoldEvent | None = None
+    thread: str | None = None
+    cut_away: EpochEntries = ()
+
+
+@dataclass(slots=True)
 class BrokerLog:
     """The state machine of one broker's logs (``broker.log`` and ``store.log``)."""
 
@@ -92,13 +108,7 @@ class BrokerLog:
     following: Replication = field(default_factory=Replication)
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
-    _master_epochs: EpochEntries | None = None
-    _own_epochs: EpochEntries | None = None
-    _local_end: FoldEvent | None = None
-    _common: FoldEvent | None = None
-    _slave_thread: str | None = None
-    _cut_away: EpochEntries = ()
-    """Epochs of its own record that begin where it last cut its log, or behind that: they are no part of it now."""
+    _met: Comparison = field(default_factory=Comparison)
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line of one of this broker's logs; lines of one stream come in program order."""
@@ -278,16 +288,16 @@ class BrokerLog:
     # -- replication ------------------------------------------------------------------------------------
 
     def _on_master_epochs(self, event: FoldEvent) -> None:
-        self._master_epochs, self._own_epochs = event.epoch_entries, None
+        self._met.master, self._met.replica = event.epoch_entries, None
 
     def _on_local_epochs(self, event: FoldEvent) -> None:
-        self._own_epochs, self._common, self._slave_thread = event.epoch_entries, None, event.thread
-        self._local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
+        self._met.replica, self._met.common, self._met.thread = event.epoch_entries, None, event.thread
+        self._met.local_end = event if event.epoch_entries and event.epoch_entries[-1][2] is not None else None
 
     def _on_common_point(self, event: FoldEvent) -> None:
-        self._common = event
-        self.checked.note(cut_point(event, self._master_epochs, self._own_epochs), event)
-        self._master_epochs = self._own_epochs = None
+        self._met.common = event
+        self.checked.note(cut_point(event, self._met.master, self._met.replica), event)
+        self._met.master = self._met.replica = None
 
     def _on_caught_up(self, event: FoldEvent) -> None:
         self._caught_up = event
@@ -299,7 +309,7 @@ class BrokerLog:
             self._caught_up = None
 
     def _on_epoch_refused(self, event: FoldEvent) -> None:
-        self.checked.note(epoch_refused(event, self._cut_away), event)
+        self.checked.note(epoch_refused(event, self._met.cut_away), event)
 
     def _on_epoch_ahead(self, event: FoldEvent) -> None:
         self.checked.note(epoch_ahead(event), event)
@@ -309,7 +319,7 @@ class BrokerLog:
         self.timeouts.append(event)
 
     def _on_no_point(self, event: FoldEvent) -> None:
-        self._local_end, self._slave_thread = None, event.thread
+        self._met.local_end, self._met.thread = None, event.thread
         self.following.failed(event)
 
     def _on_state(self, event: FoldEvent) -> None:
@@ -317,7 +327,7 @@ class BrokerLog:
 
         A master's connections print their states in threads of their own.
         """
-        if event.value == COPIES and event.thread == self._slave_thread:
+        if event.value == COPIES and event.thread == self._met.thread:
             self._on_cut(event)
 
     def _on_cut(self, event: FoldEvent) -> None:
@@ -325,20 +335,20 @@ class BrokerLog:
         self._compare(event, done=True)
 
     def _on_cut_failed(self, event: FoldEvent) -> None:
-        self._slave_thread = event.thread
+        self._met.thread = event.thread
         self.following.failed(event)
         self._compare(event, done=False)
 
     def _compare(self, event: FoldEvent, *, done: bool) -> None:
-        local, self._local_end = self._local_end, None
+        local, self._met.local_end = self._met.local_end, None
         common = event.start_offset
-        if common is None and self._common is not None:
-            common = self._common.start_offset
+        if common is None and self._met.common is not None:
+            common = self._met.common.start_offset
         if local is None or not local.epoch_entries or common is None or common < 0:
             return
         epoch, _, end = local.epoch_entries[-1]
         if done:
-            self._cut_away = tuple(entry for entry in local.epoch_entries if entry[1] >= common)
+            self._met.cut_away = tuple(entry for entry in local.epoch_entries if entry[1] >= common)
         if end is not None:
             evidence = (local.event_id, event.event_id)
             self.cuts.append(Cut(event.at, event.by, end, common, epoch, done, evidence))
