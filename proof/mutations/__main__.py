@@ -61,7 +61,9 @@ OUTCOMES = {0: SURVIVED, 1: CAUGHT, -signal.SIGALRM: TOO_LONG}
 INTRODUCTION = """Made by `python -m proof.mutations --write`. A sample of small changes of the code (a comparison, a
 condition, a number, a call or a sum is another; seed {seed}), one at a time, and whether the tests of `make check`
 notice; the gates, which are jobs, have tests of their own in `make test`. A change that nothing notices is shown below,
-with the reason if it changes nothing that anybody could see."""
+with the reason if it changes nothing that anybody could see. What `survived` was not noticed by the tests of its room
+and by the stories; `--again` asks all others. Tests were written for what survived at first (of the clock's changes 12
+of 24, and of other 24 another 7), so a new sample will show less than this one."""
 
 
 Key = tuple[str, str, int, str]

@@ -26,6 +26,15 @@ def test_a_log_that_goes_on_is_one_life() -> None:
     assert (life.first_seen, life.last_seen) == (0, 57 * SECOND)
 
 
+def test_signs_of_life_are_as_wide_as_their_stamps() -> None:
+    """The first and the last line of whole seconds, and the first line of the next life."""
+    one = activity(0, 3, 6, 30, 33)
+    one.marker(start(30, "e"), "broker.log rocketmqHome")
+    before, after = one.incarnations()
+    assert (before.last_seen, before.last_by, before.next_start_by) == (6 * SECOND, 7 * SECOND, 31 * SECOND)
+    assert (before.first_by, after.first_by, after.last_by) == (SECOND, 31 * SECOND, 34 * SECOND)
+
+
 def test_a_hole_inside_a_life_is_a_silence() -> None:
     """Ten seconds without a line in any log."""
     (life,) = activity(0, 3, 6, 30, 33).incarnations()

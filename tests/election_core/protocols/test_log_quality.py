@@ -12,6 +12,7 @@ from election_core.model.facts import Fact
 from election_core.model.rows import Finding
 from election_core.model.timing import SECOND
 from election_core.protocols.log_quality.log import ClockStep, FileClock
+from election_core.protocols.log_quality.rules import ClockSteppedBack, stepped
 from election_core.replay.source_fold import SourceLog
 from tests.election_core import story
 
@@ -116,3 +117,11 @@ def test_a_clock_that_was_put_back_blames_nobody_else() -> None:
     assert clocks.elapsed(moment(10, "a"), moment(20, "a")) == (10 * SECOND, 10 * SECOND)
     assert clocks.elapsed(moment(200, "a"), moment(210, "a")) == (10 * SECOND, 10 * SECOND)
     assert clocks.elapsed(moment(200, "a"), moment(10, "a"))[1] <= 0, "what lies before the step came first"
+
+
+def test_a_step_is_as_large_as_the_lines_show() -> None:
+    path = Path(__file__).parents[2] / "scenarios" / "log_quality" / "clock_put_back.txt"
+    facts = story.facts_of(story.parse(path.read_text()))
+    shown = {(fact.since, fact.back_ms * 1000) for fact in facts if isinstance(fact, ClockSteppedBack)}
+    assert shown
+    assert {(step.after, step.size) for step in stepped(facts)} == shown
