@@ -41,13 +41,12 @@ def fuzzed(target: Target, seconds: int, reached: Path) -> tuple[bool, int, str]
 
 
 def keep(target: Target, reached: Path) -> None:
-    """Keep of what is kept and of what was reached the smallest inputs that reach as much, and of these some."""
-    with tempfile.TemporaryDirectory() as merged:
-        libfuzzer(target, [*BOUNDS, "-merge=1", merged, str(target.folder), str(reached)], FOUND / "merge.log")
-        chosen = sorted(Path(merged).iterdir(), key=lambda file: (file.stat().st_size, file.name))
-        step = max(len(chosen) / MOST_KEPT, 1)
-        for file in {chosen[int(at * step)] for at in range(min(MOST_KEPT, len(chosen)))}:
-            shutil.copy(file, target.folder / file.name[:12])
+    """Keep some of the inputs that reached more code, small ones and larger ones, until there are enough."""
+    found = sorted(reached.iterdir(), key=lambda file: (file.stat().st_size, file.name))
+    room = max(MOST_KEPT - len(list(target.folder.iterdir())), 0)
+    step = max(len(found) / room, 1) if room else 1
+    for file in {found[int(at * step)] for at in range(min(room, len(found)))}:
+        shutil.copy(file, target.folder / file.name[:12])
 
 
 def tell(line: str) -> None:
