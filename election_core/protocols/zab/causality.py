@@ -20,7 +20,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _after_establishment(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A server sees a proposal of an epoch, or a vote that names it, only after its leader was established.
+    """A server sees a proposal of an epoch only after its leader was established.
 
     An epoch in which two were established, since data was lost, ties nothing.
     """

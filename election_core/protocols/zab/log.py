@@ -393,7 +393,6 @@ class ZabLog:
             self._now.election.votes[event.peer] = (event.count, vote.leader)
             self._now.election.claims.pop(event.peer, None)
         elif event.result in ("FOLLOWING", "LEADING"):
-            self._note_reached(event, event.term)
             self._now.election.claims[event.peer] = str(vote.leader)
             self._now.election.votes.pop(event.peer, None)
         else:
@@ -437,11 +436,7 @@ class ZabLog:
 
     def _on_proposal(self, event: FoldEvent) -> None:
         """The leader sent an entry of this epoch, now or to catch up with: somebody had been established in it."""
-        self._note_reached(event, event.peer_ledger_end_term)
-
-    def _note_reached(self, event: FoldEvent, epoch: int | None) -> None:
-        """Somebody had been established in an epoch: servers name it in the votes of their states only after that
-        (``QuorumPeer#updateElectionVote``)."""
+        epoch = event.peer_ledger_end_term
         if epoch is not None and epoch > self._seen_epoch:
             self._seen_epoch = epoch
             self.reached.append((epoch, event))
