@@ -1,8 +1,7 @@
 """A SQL endpoint over the published tables and views: Spark's Thrift server, for JDBC, ODBC and HiveServer2 clients.
 
-It serves the run that was published when it started, whole. A newer one is served after a restart, which it asks for:
-views are replaced one by one, and no query may meet half a night. Whoever may connect may do what Spark may do on this
-machine, so it listens on this machine alone, unless the clients must prove who they are.
+Every query reads one published run, whole: the newest when it began. Whoever may connect may read what is published,
+and nothing else (:mod:`jobs.serving`). It listens on this machine alone, unless the clients must prove who they are.
 """
 
 import ipaddress
@@ -12,14 +11,15 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from pyspark.conf import SparkConf
 
 from jobs import JobError
-from jobs.spark_views import register
+from jobs.serving.gate import SCHEMA, Gate
+from jobs.spark_views import SERVED, list_in, register_run
 from jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -28,6 +28,20 @@ if TYPE_CHECKING:
 AUTHENTICATION = "spark.hadoop.hive.server2.authentication"
 """Hive's own setting: NONE (anybody), or LDAP, KERBEROS, PAM, CUSTOM with their settings beside it."""
 
+SETTINGS = {
+    "spark.sql.hive.thriftServer.singleSession": "false",  # what a client sets is its alone
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.variable.substitute": "false",  # ${env:HOME} and the like
+    "spark.sql.scripting.enabled": "false",
+    "spark.sql.optimizer.disableHints": "true",  # REPARTITION(1000000)
+    # A result comes to the driver one part after the other, and no part may fill it.
+    "spark.sql.thriftServer.incrementalCollect": "true",
+    "spark.driver.maxResultSize": "256m",
+    "spark.executor.killOnFatalError.depth": "0",  # a task that wants too much memory fails alone
+    "spark.scheduler.mode": "FAIR",  # each client has a pool
+}
+"""How it answers many clients that do not know each other."""
 
 CLASS_PATH = "spark.driver.extraClassPath"
 ASK_FOR_JARS = (
@@ -56,12 +70,10 @@ class Endpoint:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Spark's settings for it; all connections share one session, which knows the views."""
-        return {
-            "spark.sql.hive.thriftServer.singleSession": "true",
+        """Spark's settings for it."""
+        return SETTINGS | {
             "spark.hadoop.hive.server2.thrift.bind.host": self.host,
             "spark.hadoop.hive.server2.thrift.port": str(self.port),
-            "spark.sql.catalogImplementation": "in-memory",
         }
 
     @property
@@ -96,24 +108,47 @@ def is_loopback(host: str) -> bool:
 
 
 class Server:
-    """The Thrift server of one Spark session."""
+    """The Thrift server of one Spark session, before one warehouse. ``run_id``: the run that it answers from."""
 
     def __init__(self, spark: "SparkSession", warehouse: str) -> None:
-        self.run: dict[str, Any] = register(spark, warehouse)
-        jvm: Any = spark._jvm  # the server has no Python interface
-        server = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
-        self._server = server.startWithContext(spark._jsparkSession.sqlContext())
+        self._spark, self._warehouse = spark, warehouse
+        self._gate = Gate(spark)
+        self.run_id = ""
+        self._versions: dict[str, int] = {}
+        self.publish()
+        self._gate.name_tables()
+        list_in(spark, SCHEMA)
+        self._gate.guard()
+        self._server = self._gate.listen()
+
+    def publish(self) -> bool:
+        """Answer from the newest published run from now on, and with the newest reviews; whether it is another run.
+
+        Queries that have begun go on with the run that they began with.
+        """
+        tables = Warehouse(self._warehouse)
+        run = tables.last_run()
+        versions = tables.published_versions(run)
+        newer = bool(run["run_id"] != self.run_id)
+        if newer or versions != self._versions:
+            register_run(self._spark, tables, run)
+            self._gate.publish(run["run_id"], {name: self._spark.table(name) for name in SERVED})
+            self.run_id, self._versions = run["run_id"], versions
+        return newer
+
+    def follow(self, pause: float) -> Iterator[str]:
+        """Look every ``pause`` seconds for a newer run; what there is to say of it."""
+        trouble = ""
+        while True:
+            time.sleep(pause)
+            try:
+                if self.publish():
+                    yield f"Serving run {self.run_id}."
+                trouble = ""
+            except Exception as error:  # noqa: BLE001 - whatever it is, the run that is served can still be read
+                if trouble != (trouble := str(error).partition("\n")[0]):
+                    yield f"Still serving run {self.run_id}, since no newer one can be read: {trouble}"
 
     def stop(self) -> None:
         """Close all connections."""
         self._server.stop()
-
-
-def newer_runs(warehouse: Warehouse, run_id: str, pause: float = 60) -> Iterator[str]:
-    """The ids of the runs that are published after ``run_id``, each when it is: look every ``pause`` seconds."""
-    while True:
-        time.sleep(pause)
-        newest = warehouse.last_run()["run_id"]
-        if newest != run_id:
-            run_id = newest
-            yield run_id

@@ -7,6 +7,7 @@
 Every table is read at the version that the last published run names, so that one session never sees half a night.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,25 +19,56 @@ from schemas import TABLES, Table
 from schemas.model import Column, Parameter, View, sql_text
 from schemas.views import VIEWS
 
+SERVED = (*TABLES, *(view.name for view in VIEWS.values() if not view.parameters))
+"""Tables and views, by their names."""
+
 
 def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
     """Make tables, views and functions known to a Spark session, as temporary ones; the published run that they show.
 
     Call it again to see a newer run. Raises :class:`~jobs.JobError` when nothing is published in ``warehouse``.
     """
+    tables = Warehouse(warehouse)
+    run = tables.last_run()
+    register_run(spark, tables, run)
+    return run
+
+
+def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any]) -> None:
+    """Make tables, views and functions of a published run known to a Spark session."""
     from jobs.engines.spark_session import OLD_VERSIONS
 
     for name, value in OLD_VERSIONS.items():
         spark.conf.set(name, value)
-    tables = Warehouse(warehouse)
-    run = tables.last_run()
     versions = tables.published_versions(run)
     for name, table in TABLES.items():
         rows = read(spark, tables, name, versions[name]) if name in versions else empty(spark, table)
         rows.createOrReplaceTempView(name)
     for view in VIEWS.values():
         spark.sql(in_spark(with_rows(view, sql_text)))
-    return run
+
+
+def list_in(spark: SparkSession, schema: str) -> None:
+    """List tables and views in a new schema of the catalogue, with types and comments, and make the functions there.
+
+    Whoever asks what there is sees them. Queries read what :mod:`jobs.serving` puts under these names, and the bodies
+    of functions are queries; the views themselves have one row of nulls.
+    """
+    spark.sql(f"CREATE DATABASE {schema}")
+    for name in SERVED:
+        spark.sql(in_catalogue(TABLES[name] if name in TABLES else VIEWS[name], schema))
+    reader = spark.newSession()  # this one has names of its own, which no function of the catalogue may know
+    reader.catalog.setCurrentDatabase(schema)
+    for view in VIEWS.values():
+        if view.parameters:
+            reader.sql(_spark_function(view, f"CREATE FUNCTION {view.name}"))
+
+
+def in_catalogue(shown: View | Table, schema: str) -> str:
+    """The statement that lists a table or view in a schema of the catalogue."""
+    nulls = ", ".join(f"CAST(NULL AS {column.type.sql}) AS `{column.name}`" for column in shown.columns)
+    comment = sql_text(shown.comment)
+    return f"CREATE VIEW {schema}.{shown.name} ({_spark_comments(shown)}) COMMENT {comment} AS SELECT {nulls}"
 
 
 def empty(spark: SparkSession, table: Table) -> DataFrame:
@@ -47,14 +79,19 @@ def empty(spark: SparkSession, table: Table) -> DataFrame:
 def in_spark(view: View) -> str:
     """The statement that creates a view or function in a Spark session."""
     if view.parameters:
-        parameters = ", ".join(map(_spark_parameter, view.parameters))
-        columns = ", ".join(map(_spark_column, view.columns))
-        return (
-            f"CREATE OR REPLACE TEMPORARY FUNCTION {view.name}({parameters}) RETURNS TABLE({columns}) "
-            f"COMMENT {sql_text(view.comment)} RETURN {view.sql}"
-        )
-    columns = ", ".join(f"`{column.name}` COMMENT {sql_text(column.remark)}" for column in view.columns)
-    return f"CREATE OR REPLACE TEMPORARY VIEW {view.name} ({columns}) COMMENT {sql_text(view.comment)} AS {view.sql}"
+        return _spark_function(view, f"CREATE OR REPLACE TEMPORARY FUNCTION {view.name}")
+    comment = sql_text(view.comment)
+    return f"CREATE OR REPLACE TEMPORARY VIEW {view.name} ({_spark_comments(view)}) COMMENT {comment} AS {view.sql}"
+
+
+def _spark_function(view: View, create: str) -> str:
+    parameters = ", ".join(map(_spark_parameter, view.parameters))
+    columns = ", ".join(map(_spark_column, view.columns))
+    return f"{create}({parameters}) RETURNS TABLE({columns}) COMMENT {sql_text(view.comment)} RETURN {view.sql}"
+
+
+def _spark_comments(view: View | Table) -> str:
+    return ", ".join(f"`{column.name}` COMMENT {sql_text(column.remark)}" for column in view.columns)
 
 
 def _spark_parameter(parameter: Parameter) -> str:

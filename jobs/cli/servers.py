@@ -15,31 +15,42 @@ from jobs.cli.stages import started
 @warehouse_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=10000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+@click.option(
+    "--poll",
+    default=15.0,
+    show_default=True,
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.1),
+    help="How often to look for a newer run.",
+)
 @spark_options
 @click.pass_obj
-def serve(debug: bool, warehouse: str, host: str, port: int, config: str | None, master: str | None) -> None:
+def serve(
+    debug: bool, warehouse: str, host: str, port: int, poll: float, config: str | None, master: str | None
+) -> None:
     """Serve the published tables and views to BI tools and notebooks: JDBC, ODBC, HiveServer2.
 
-    It serves the run that is published when it starts, until it is interrupted. Whoever may connect may do what
-    Spark may do on this machine, so another address than this machine's own needs authentication.
+    It answers from the newest published run, and follows publication: each query reads one run, whole. Clients read
+    what is published and can do nothing else: statements that write, set, or read anything else are refused. Another
+    address than this machine's own needs authentication.
 
     \b
     Example
       election-replay serve --warehouse /data/warehouse
-      beeline -u jdbc:hive2://127.0.0.1:10000/default -e "SELECT * FROM current"
+      beeline -u jdbc:hive2://127.0.0.1:10000/election_replay -e "SELECT * FROM current"
     """
     with needing("spark"):
-        from jobs.serve import Endpoint, Server, class_path, newer_runs
+        from jobs.serve import Endpoint, Server, class_path
     from jobs.warehouse.warehouse import Warehouse
 
-    endpoint, tables = Endpoint(host, port), Warehouse(warehouse)
-    tables.last_run()
+    endpoint = Endpoint(host, port)
+    Warehouse(warehouse).last_run()
     settings = settings_in_force(config, master).config
     server = Server(started(settings, master, debug, endpoint.settings | class_path()).session, warehouse)
-    say(f"Serving run {server.run['run_id']} at {endpoint.url} until interrupted; restart it to serve a newer run.")
+    say(f"Serving run {server.run_id} at {endpoint.url}, and each newer run when it is published, until interrupted.")
     try:
-        for run_id in newer_runs(tables, server.run["run_id"]):
-            say(f"Run {run_id} is published: restart to serve it.")
+        for line in server.follow(poll):
+            say(line)
     except KeyboardInterrupt:
         server.stop()
         say("Stopped.")

@@ -1,14 +1,10 @@
 """``serve`` listens where only this machine can reach it, unless its clients must say who they are."""
 
-from pathlib import Path
-
 import pytest
 
 from jobs import JobError
 from jobs.cli.app import main
-from jobs.serve import Endpoint, newer_runs
-from jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import at, publish, put
+from jobs.serve import Endpoint
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
@@ -50,14 +46,3 @@ def test_a_refusal_is_one_line_that_comes_before_spark(capsys: pytest.CaptureFix
     assert error.count("\n") == 1
     assert main(["serve", "--warehouse", "nix"]) == 1
     assert "nothing is published" in capsys.readouterr().err
-
-
-def test_a_newer_run_is_told_once(tmp_path: Path) -> None:
-    tables = Warehouse(str(tmp_path / "w"))
-    tables.create()
-    publish(tables)
-    runs = newer_runs(tables, "r0", pause=0)
-    assert next(runs) == "r1"
-    later = tables.runs()[0] | {"run_id": "r2", "started_at": at(60), "published_at": at(60)}
-    put(tables, "runs", later | {"versions": list(later["versions"].items()), "counts": []})
-    assert next(runs) == "r2"

@@ -5,8 +5,6 @@ import re
 import shlex
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +23,7 @@ from jobs.showing.superset_bundle import DATASETS, Dataset
 from jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
+from tests.jobs.served import Served, serving
 from tests.jobs.tables import publish
 
 if TYPE_CHECKING:
@@ -167,38 +166,17 @@ def test_datasets_of_superset_are_answered_alike(
     assert sorted(said) == sorted(told)
 
 
-@dataclass(frozen=True)
-class Served:
-    """A running ``election-replay serve``."""
-
-    process: subprocess.Popen[str]
-    port: int
-    said: str
-
-
 @pytest.fixture(scope="module")
 def served(warehouse: str) -> Iterator[Served]:
     """The endpoint, in a process of its own, on a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())"
-    arguments = ["serve", "--warehouse", warehouse, "--port", str(port), "--master", "local[2]"]
-    process = subprocess.Popen(
-        [sys.executable, "-u", "-c", command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    assert process.stdout
-    said = next((line for line in process.stdout if line.startswith(("Serving", "error"))), "it ended without a word")
-    yield Served(process, port, said)
-    process.kill()
-    process.wait()
+    with serving(warehouse) as endpoint:
+        yield endpoint
 
 
 @EVERY
 def test_a_client_of_the_endpoint_gets_the_same(asked: Question, published: Published, served: Served) -> None:
-    from pyhive import hive
-
     assert "Serving run" in served.said
-    with hive.connect(host="127.0.0.1", port=served.port, auth="NONE", username="reviewer") as connection:
+    with served.client() as connection:
         cursor = connection.cursor()
         cursor.execute(asked.query)
         names, found = [column[0] for column in cursor.description], cursor.fetchall()

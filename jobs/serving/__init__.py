@@ -1,0 +1,1 @@
+"""The SQL endpoint: what clients may say there, and which run they then read."""
