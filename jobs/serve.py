@@ -80,7 +80,7 @@ class Endpoint:
     def url(self) -> str:
         """The address for JDBC clients."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"jdbc:hive2://{host}:{self.port}/default"
+        return f"jdbc:hive2://{host}:{self.port}/election_replay"
 
 
 def class_path() -> dict[str, str]:

@@ -9,13 +9,14 @@ def words(text: str) -> frozenset[str]:
 STATEMENTS = words(
     """
     Aggregate CTERelationDef CTERelationRef Distinct Except Filter GlobalLimit Intersect Join LateralJoin LocalLimit
-    LocalRelation Offset OneRowRelation Pivot Project RepartitionByExpression Sample Sort SubqueryAlias Union Unpivot
-    Generate UnresolvedHaving UnresolvedHint UnresolvedInlineTable UnresolvedOrderBy UnresolvedRelation
-    UnresolvedSubqueryColumnAliases UnresolvedTableValuedFunction UnresolvedTVFAliases UnresolvedWith
-    Window WithWindowDefinition
+    LocalRelation Offset OneRowRelation Pivot Project RepartitionByExpression Sample Sort SubqueryAlias Union
+    Unpivot Generate UnresolvedHaving UnresolvedHint UnresolvedInlineTable UnresolvedOrderBy UnresolvedRelation
+    UnresolvedSubqueryColumnAliases UnresolvedTableValuedFunction UnresolvedTVFAliases UnresolvedWith Window
+    WithWindowDefinition
 
     CurrentNamespace DescribeColumn DescribeQueryCommand DescribeRelation ExplainCommand SetCatalogAndNamespace
-    SetCommand ShowColumns ShowFunctions ShowNamespaces ShowTables ShowViews UnresolvedNamespace UnresolvedTableOrView
+    SetCommand ShowColumns ShowFunctions ShowNamespaces ShowTables ShowViews UnresolvedNamespace
+    UnresolvedTableOrView
     """
 )
 """What a statement may consist of, as Spark's parser makes it: queries, and questions about what is served."""
@@ -26,8 +27,9 @@ OPERATORS = words(
     LateralJoin LocalLimit LocalRelation LogicalRelation Offset OneRowRelation Project Range RepartitionByExpression
     Sample Sort SQLFunctionNode SubqueryAlias Union Window WithCTE
 
-    CommandResult DescribeColumnCommand DescribeQueryCommand DescribeTableCommand ExplainCommand ResolvedNamespace
-    SetCatalogAndNamespace SetCommand ShowColumnsCommand ShowFunctionsCommand ShowNamespaces ShowTablesCommand
+    CommandResult DescribeColumn DescribeColumnCommand DescribeQueryCommand DescribeRelation DescribeTableCommand
+    ExplainCommand ResolvedNamespace SetCatalogAndNamespace SetCommand ShowColumns ShowColumnsCommand ShowFunctions
+    ShowFunctionsCommand ShowNamespaces ShowNamespacesCommand ShowTables ShowTablesCommand ShowViews
     ShowViewsCommand
     """
 )
@@ -35,17 +37,16 @@ OPERATORS = words(
 
 EXPRESSIONS = words(
     """
-    Add Alias And Concat BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Contains CurrentDate CurrentRow
-    CurrentTimestamp CurrentUser Divide EndsWith EqualNullSafe EqualTo Exists Extract GreaterThan GreaterThanOrEqual
-    In InSubquery IntegralDivide IsNotNull IsNull LambdaFunction LateralSubquery LessThan LessThanOrEqual Like LikeAll
-    LikeAny ListQuery Literal Multiply MultiAlias NamedArgumentExpression Not NotLikeAll NotLikeAny Or RLike RangeFrame
-    Remainder RowFrame ScalarSubquery SortOrder SpecifiedWindowFrame StartsWith Subtract TimestampAdd TimestampDiff
-    UnaryMinus UnaryPositive UnboundedFollowing UnboundedPreceding UnresolvedAlias UnresolvedAttribute
-    UnresolvedExtractValue UnresolvedNamedLambdaVariable UnresolvedOrdinal UnresolvedRegex UnresolvedStar
-    UnresolvedStarExceptOrReplace
-    UnresolvedSubqueryColumnAliases UnresolvedWindowExpression UnspecifiedFrame WindowExpression WindowSpecDefinition
-    WindowSpecReference GroupingSets Cube Rollup GroupingAnalytics BaseGroupingSets
-    FunctionTableSubqueryArgumentExpression
+    Add Alias And AttributeReference BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Concat Contains
+    CurrentDate CurrentRow CurrentTimestamp CurrentUser Divide EndsWith EqualNullSafe EqualTo Exists Extract
+    GreaterThan GreaterThanOrEqual In InSubquery IntegralDivide IsNotNull IsNull LambdaFunction LateralSubquery
+    LessThan LessThanOrEqual Like LikeAll LikeAny ListQuery Literal Multiply MultiAlias NamedArgumentExpression Not
+    NotLikeAll NotLikeAny Or RLike RangeFrame Remainder RowFrame ScalarSubquery SortOrder SpecifiedWindowFrame
+    StartsWith Subtract TimestampAdd TimestampDiff UnaryMinus UnaryPositive UnboundedFollowing UnboundedPreceding
+    UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue UnresolvedNamedLambdaVariable UnresolvedOrdinal
+    UnresolvedRegex UnresolvedStar UnresolvedStarExceptOrReplace UnresolvedSubqueryColumnAliases
+    UnresolvedWindowExpression UnspecifiedFrame WindowExpression WindowSpecDefinition WindowSpecReference
+    GroupingSets Cube Rollup GroupingAnalytics BaseGroupingSets FunctionTableSubqueryArgumentExpression
     """
 )
 """What else than a call of a function may stand in a statement."""
@@ -95,7 +96,7 @@ FUNCTIONS = words(
 """Functions of nothing but their arguments: no files, classes, addresses or settings."""
 
 TABLE_FUNCTIONS = words("explode explode_outer inline inline_outer posexplode posexplode_outer range stack")
-"""Functions that give rows, besides those of :mod:`schemas.views`."""
+"""Functions that give rows, besides those of ``schemas.views``."""
 
 SETTINGS = frozenset({"spark.sql.session.timeZone"})
 """What clients may set, each in their own session."""

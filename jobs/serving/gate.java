@@ -1,6 +1,6 @@
-/* What clients of the SQL endpoint may say, and which tables they then read. The compiler that Spark itself uses for its
-   generated code (Janino) compiles this when the endpoint starts: it stands between Spark's parser, analyzer and Thrift
-   server, whose classes are the JVM's, and is asked by the threads of all clients. What is allowed: allowed.py.
+/* What clients of the SQL endpoint may say, and which tables they then read. The compiler that Spark itself uses for
+   its generated code (Janino) compiles this when the endpoint starts: it stands between Spark's parser, analyzer and
+   Thrift server, whose classes are the JVM's, and is asked by the threads of all clients. What is allowed: allowed.py.
 
    Janino knows neither lambdas nor the types of generics: hence the casts. */
 package replay.serving;
@@ -44,7 +44,6 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedTableOrView;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
-import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
@@ -427,7 +426,7 @@ final class Statement {
         this.gate = gate;
     }
 
-    /** Go through everything that a parsed statement consists of: nodes, expressions, and what they hold. */
+    /** Go through all that a parsed statement holds, whatever its nodes call their children: windows' maps, say. */
     void judge(Object part) {
         if (part instanceof LogicalPlan) {
             node((LogicalPlan) part);
@@ -500,7 +499,7 @@ final class Statement {
     /** Drivers set and list settings of Hive when they connect: they are answered, with the one that there is. */
     private void setting(SetCommand node) {
         String key = node.kv().isEmpty() ? "" : (String) ((Tuple2) node.kv().get())._1();
-        if (key.isEmpty() || key.startsWith("hive.")) {
+        if (key.isEmpty() || "-v".equals(key) || key.startsWith("hive.")) {
             instead = "SELECT 'spark.sql.session.timeZone' AS key, current_timezone() AS value";
         } else if (!gate.allows("settings", key)) {
             throw new Refused("refused: " + key + " is not set here");
@@ -585,8 +584,8 @@ final class Door extends SparkSQLCLIService {
             return judged.instead == null ? statement : judged.instead;
         } catch (Refused refused) {
             throw new HiveSQLException(refused.getMessage(), "42000");
-        } catch (ParseException wrong) {
-            throw new HiveSQLException(wrong.getMessage().trim().split("\n")[0], "42000");
+        } catch (Exception wrong) {
+            throw new HiveSQLException(String.valueOf(wrong.getMessage()).trim().split("\n")[0], "42000");
         }
     }
 

@@ -25,7 +25,7 @@ def test_others_are_refused_when_nobody_has_to_say_who_they_are(
 
 def test_others_are_welcome_when_they_say_who_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     configure(monkeypatch, "LDAP")
-    assert Endpoint("10.0.0.7", 10000).url == "jdbc:hive2://10.0.0.7:10000/default"
+    assert Endpoint("10.0.0.7", 10000).url == "jdbc:hive2://10.0.0.7:10000/election_replay"
 
 
 def configure(monkeypatch: pytest.MonkeyPatch, authentication: str | None) -> None:
