@@ -37,16 +37,19 @@ OPERATORS = words(
 
 EXPRESSIONS = words(
     """
-    Add Alias And AttributeReference BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Concat Contains
-    CurrentDate CurrentRow CurrentTimestamp CurrentUser Divide EndsWith EqualNullSafe EqualTo Exists Extract
-    GreaterThan GreaterThanOrEqual In InSubquery IntegralDivide IsNotNull IsNull LambdaFunction LateralSubquery
-    LessThan LessThanOrEqual Like LikeAll LikeAny ListQuery Literal Multiply MultiAlias NamedArgumentExpression Not
-    NotLikeAll NotLikeAny Or RLike RangeFrame Remainder RowFrame ScalarSubquery SortOrder SpecifiedWindowFrame
-    StartsWith Subtract TimestampAdd TimestampDiff UnaryMinus UnaryPositive UnboundedFollowing UnboundedPreceding
-    UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue UnresolvedNamedLambdaVariable UnresolvedOrdinal
-    UnresolvedRegex UnresolvedStar UnresolvedStarExceptOrReplace UnresolvedSubqueryColumnAliases
-    UnresolvedWindowExpression UnspecifiedFrame WindowExpression WindowSpecDefinition WindowSpecReference
-    GroupingSets Cube Rollup GroupingAnalytics BaseGroupingSets FunctionTableSubqueryArgumentExpression
+    Add Alias And AnyValue AttributeReference BaseGroupingSets BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen
+    Cast Concat Contains CreateNamedStruct Cube CurrentDate CurrentRow CurrentTime CurrentTimestamp CurrentUser
+    Divide EndsWith EqualNullSafe EqualTo Exists Extract First FunctionTableSubqueryArgumentExpression GreaterThan
+    GreaterThanOrEqual GroupingAnalytics GroupingSets ILike ILikeAll ILikeAny In InSubquery IntegralDivide IsNotNull
+    IsNull LambdaFunction Last LateralSubquery LessThan LessThanOrEqual Like LikeAll LikeAny ListQuery Literal
+    LocalTimestamp MakeInterval MultiAlias Multiply NamePlaceholder NamedArgumentExpression Not NotLikeAll
+    NotLikeAny Or Overlay RLike RangeFrame Remainder Rollup RowFrame ScalarSubquery ShiftLeft ShiftRight
+    ShiftRightUnsigned SortOrder SpecifiedWindowFrame StartsWith StringLocate StringTrim StringTrimBoth
+    StringTrimLeft StringTrimRight Substring Subtract TimestampAdd TimestampDiff UnaryMinus UnaryPositive
+    UnboundedFollowing UnboundedPreceding UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue
+    UnresolvedNamedLambdaVariable UnresolvedOrdinal UnresolvedRegex UnresolvedStar UnresolvedStarExceptOrReplace
+    UnresolvedSubqueryColumnAliases UnresolvedWindowExpression UnspecifiedFrame WindowExpression
+    WindowSpecDefinition WindowSpecReference
     """
 )
 """What else than a call of a function may stand in a statement."""
