@@ -120,10 +120,10 @@ release-check: java ## wheel and sdist: built, installed into a clean environmen
 	  "$$bin/election-replay" --version && test -f "$$("$$bin/election-replay" airflow dag-path)" && "$$bin/election-replay" --help > /dev/null && \
 	  PATH="$$bin" "$$bin/election-replay" look landing && \
 	  "$$bin/pip" install --quiet --disable-pip-version-check -c "$(CURDIR)/constraints.txt" "$$(echo "$(CURDIR)"/dist/*.whl)[spark,gates,dashboard]" && \
-	  "$$bin/python" -c "import jobs.showing.dashboard, jobs.showing.report" && \
+	  "$$bin/python" -c "import election_replay.jobs.showing.dashboard, election_replay.jobs.showing.report" && \
 	  "$$bin/election-replay" run --landing landing --warehouse warehouse && \
 	  "$$bin/election-replay" validate --warehouse warehouse && \
-	  home=$$("$$bin/python" -c "import jobs, pathlib; print(pathlib.Path(jobs.__file__).parents[1])") && \
+	  home=$$("$$bin/python" -c "import election_replay, pathlib; print(pathlib.Path(election_replay.__file__).parent)") && \
 	  "$$bin/election-replay" config check --config "$$home/conf/pipeline.yaml" && \
 	  "$$bin/spark-submit" --properties-file "$$home/conf/spark/local.conf" "$$home/jobs/replay.py" --warehouse warehouse
 

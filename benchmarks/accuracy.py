@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from election_core.model.rows import Finding
-from election_core.simulate.catalogue import PROTOCOLS
-from election_core.simulate.judged import Score
-from jobs.cli.simulate import SCENARIOS, simulate
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.simulate.catalogue import PROTOCOLS
+from election_replay.election_core.simulate.judged import Score
+from election_replay.jobs.cli.simulate import SCENARIOS, simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.browser import Browser
 from tests.jobs.showing.test_dashboard import served
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term

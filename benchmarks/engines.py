@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from jobs.reading.published import Published
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 DEMO = Path(__file__).parents[1] / "examples" / "landing"
 OWN = {"runs", "validations", "landed_files", "replay_states"}
@@ -31,7 +31,7 @@ def cold(*arguments: str, path: str | None = None) -> dict[str, float]:
     """The seconds of a command in a process of its own, and the CPU seconds of it and its children."""
     environment = {**os.environ, **({} if path is None else {"PATH": path, "JAVA_HOME": path})}
     before, began = os.times(), time.monotonic()
-    command = [sys.executable, "-m", "jobs.cli.app", *arguments]
+    command = [sys.executable, "-m", "election_replay.jobs.cli.app", *arguments]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
     wall, after = time.monotonic() - began, os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system

@@ -7,15 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_core.model.facts import Fact
-from election_core.model.rows import Row
-from election_core.replay.arrow_passes import fold
-from election_core.replay.group_judge import rows_of_group
-from jobs.landing.listing import log_files
-from jobs.landing.one_file import land_task
-from jobs.landing.plan import tasks_of
-from jobs.settings.config import Config
-from schemas import TABLES
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Row
+from election_replay.election_core.replay.arrow_passes import fold
+from election_replay.election_core.replay.group_judge import rows_of_group
+from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.one_file import land_task
+from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.settings.config import Config
+from election_replay.schemas import TABLES
 
 EVENTS = TABLES["events"]
 ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_order", "fingerprint", "line_no")

@@ -22,12 +22,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from election_core.dialects import dialect_for
-from jobs.engines.spark_engine import SparkEngine
-from jobs.engines.spark_session import spark_session
-from jobs.land import land, new_files
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.dialects import dialect_for
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.engines.spark_session import spark_session
+from election_replay.jobs.land import land, new_files
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "landing"
 STREAM = "broker.log"

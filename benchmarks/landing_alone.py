@@ -22,11 +22,11 @@ from pathlib import Path
 
 from benchmarks.landing import make_zone
 from benchmarks.sizes import real_runs
-from jobs.landing.listing import log_files
-from jobs.landing.one_file import land_tasks
-from jobs.landing.plan import tasks_of
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.one_file import land_tasks
+from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 DENSE_MEGABYTES = 50
 

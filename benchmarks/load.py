@@ -11,14 +11,14 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from election_core.dialects import Record, dialect_for, tick
-from election_core.model.events import Event
-from election_core.simulate.catalogue import SCENARIOS
-from election_core.simulate.judged import logs_of
-from election_core.simulate.scenario import BEGAN_US, played
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.events import MEANING
+from election_replay.election_core.dialects import Record, dialect_for, tick
+from election_replay.election_core.model.events import Event
+from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.election_core.simulate.judged import logs_of
+from election_replay.election_core.simulate.scenario import BEGAN_US, played
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.events import MEANING
 
 SCENARIO, SEED = "dledger-kill-leader", 1
 STREAM = "broker_default.log"

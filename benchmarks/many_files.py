@@ -19,11 +19,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benchmarks.landing import STREAM, real_lines, seconds, written
-from jobs.engines.spark_engine import SparkEngine
-from jobs.engines.spark_session import spark_session
-from jobs.land import Landing, land, new_files
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.engines.spark_session import spark_session
+from election_replay.jobs.land import Landing, land, new_files
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 CLUSTERS = 40
 NODES = 10

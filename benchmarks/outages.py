@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.in_process import judged
-from election_core.model.rows import Finding
-from jobs.showing.markdown import prose
+from election_replay.election_core.model.rows import Finding
+from election_replay.jobs.showing.markdown import prose
 
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
 HEADING = "## Outages that real writers saw"

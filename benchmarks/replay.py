@@ -27,17 +27,17 @@ from benchmarks.landing import seconds
 from benchmarks.load import Load, nights
 from benchmarks.load import land_night as land
 from benchmarks.many_files import megabytes
-from jobs.engines.engine import Dealing, Rows
-from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted
-from jobs.engines.spark_session import spark_session
-from jobs.engines.spark_tables import read
-from jobs.replay import replay
-from jobs.replaying.checkpoints import in_fold_columns
-from jobs.replaying.judging import FACTS, GROUP, PROGRAM_ORDER, fold, judge
-from jobs.replaying.news import SOURCE
-from jobs.warehouse.data_files import in_shape, record_batch
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.engines.engine import Dealing, Rows
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine, dealt_and_sorted
+from election_replay.jobs.engines.spark_session import spark_session
+from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.replay import replay
+from election_replay.jobs.replaying.checkpoints import in_fold_columns
+from election_replay.jobs.replaying.judging import FACTS, GROUP, PROGRAM_ORDER, fold, judge
+from election_replay.jobs.replaying.news import SOURCE
+from election_replay.jobs.warehouse.data_files import in_shape, record_batch
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 ROUNDS = 3
 

@@ -25,17 +25,17 @@ import pyarrow.parquet as pq
 
 from benchmarks.in_process import ordered
 from benchmarks.landing import make_zone
-from election_core.model.facts import Fact
-from election_core.model.rows import TABLE_OF
-from election_core.replay import arrow_passes as core
-from jobs.landing.listing import log_files
-from jobs.landing.one_file import land_tasks
-from jobs.landing.plan import tasks_of
-from jobs.replaying.judging import fact_values, row_values
-from jobs.settings.config import Config
-from jobs.warehouse.data_files import record_batch
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import TABLE_OF
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.one_file import land_tasks
+from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.replaying.judging import fact_values, row_values
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.data_files import record_batch
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.archives import unpack
 
 CORPORA = Path(__file__).parents[1] / "tests" / "corpora"

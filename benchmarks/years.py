@@ -31,19 +31,19 @@ import duckdb
 import pyarrow as pa
 
 from benchmarks.load import STREAM, TERMS_A_STORY, told_of
-from election_core.model.events import Event
-from election_core.simulate.scenario import BEGAN_US
-from jobs.engines.engine import Engine
-from jobs.engines.local_engine import LocalEngine
-from jobs.replay import Replay, replay
-from jobs.upkeep import upkeep
-from jobs.warehouse.data_files import write_data_files
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.events import MEANING
+from election_replay.election_core.model.events import Event
+from election_replay.election_core.simulate.scenario import BEGAN_US
+from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.replay import Replay, replay
+from election_replay.jobs.upkeep import upkeep
+from election_replay.jobs.warehouse.data_files import write_data_files
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.events import MEANING
 
 TABLES_WRITTEN = ("events", "log_lines", "landed_files")
-PRELOAD = ("jobs.replaying.judging",)
+PRELOAD = ("election_replay.jobs.replaying.judging",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +335,8 @@ def engine_named(name: str) -> Engine:
     """An engine that is ready."""
     if name == "local":
         return LocalEngine(preload=PRELOAD)
-    from jobs.engines.spark_engine import SparkEngine
-    from jobs.engines.spark_session import spark_session
+    from election_replay.jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_session import spark_session
 
     return SparkEngine(spark_session("bench-years", master="local[2]", quiet=True))
 

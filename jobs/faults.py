@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from jobs import JobError
+from election_replay.jobs import JobError
 
 AGAIN = "and run the same command again: nothing is lost, and nothing comes twice"
 SIGNS = (

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import write_deltalake
 
-from jobs import JobError
-from jobs.publishing.held_back import quoted
-from jobs.publishing.runs import publish_again
-from jobs.upkeep import NEWEST_ONLY
-from jobs.warehouse.patience import patiently
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs import JobError
+from election_replay.jobs.publishing.held_back import quoted
+from election_replay.jobs.publishing.runs import publish_again
+from election_replay.jobs.upkeep import NEWEST_ONLY
+from election_replay.jobs.warehouse.patience import patiently
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 
 def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict[str, int]:
@@ -73,6 +73,6 @@ def forget_held(warehouse: Warehouse, cluster: str) -> None:
 
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["forget", *sys.argv[1:]]))

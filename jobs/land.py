@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from jobs.engines.engine import Engine
-from jobs.landing.landing_zone import Skip
-from jobs.landing.ledger import rows_like, rows_of_nodes
-from jobs.landing.listing import LogFile, log_files, told_to_nobody
-from jobs.landing.one_file import Landed, land_tasks
-from jobs.landing.plan import (
+from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.landing.landing_zone import Skip
+from election_replay.jobs.landing.ledger import rows_like, rows_of_nodes
+from election_replay.jobs.landing.listing import LogFile, log_files, told_to_nobody
+from election_replay.jobs.landing.one_file import Landed, land_tasks
+from election_replay.jobs.landing.plan import (
     READ_COLUMNS,
     SEEN_COLUMNS,
     STATE_COLUMNS,
@@ -29,11 +29,11 @@ from jobs.landing.plan import (
     unseen,
     weight,
 )
-from jobs.landing.privacy_mark import refuse_other_privacy
-from jobs.landing.pseudonyms import pseudonyms_of
-from jobs.settings.config import Config
-from jobs.warehouse.stores import absolute
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.landing.privacy_mark import refuse_other_privacy
+from election_replay.jobs.landing.pseudonyms import pseudonyms_of
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.stores import absolute
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,6 @@ def summed(done: Iterable[Landed], files: Collection[LogFile], batch: int) -> La
 
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["land", *sys.argv[1:]]))

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jobs import JobError
-from jobs.engines.engine import Engine
-from jobs.land import Landing, land
-from jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
-from jobs.landing.landing_zone import Skip, Skipped, open_landing
-from jobs.landing.mailed import Assumed, Mail, read_mail
-from jobs.replay import Replay, replay
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.land import Landing, land
+from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
+from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
+from election_replay.jobs.landing.mailed import Assumed, Mail, read_mail
+from election_replay.jobs.replay import Replay, replay
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

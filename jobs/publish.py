@@ -8,11 +8,11 @@ state of all others. The next replay judges it again.
 import sys
 from dataclasses import dataclass
 
-from jobs.gates.checks import Check, check, record, stopped
-from jobs.publishing.held_back import hold_back
-from jobs.publishing.runs import Judged, write_run
-from jobs.warehouse.table_sets import JUDGED
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.gates.checks import Check, check, record, stopped
+from election_replay.jobs.publishing.held_back import hold_back
+from election_replay.jobs.publishing.runs import Judged, write_run
+from election_replay.jobs.warehouse.table_sets import JUDGED
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,6 @@ def publish(warehouse: Warehouse, judged: Judged) -> Outcome:
 
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["publish", *sys.argv[1:]]))

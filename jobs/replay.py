@@ -9,19 +9,19 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from election_core.replay import arrow_passes as core
-from jobs import JobError
-from jobs.engines.engine import Engine
-from jobs.gates.checks import Check, check, record, stopped
-from jobs.publish import publish
-from jobs.publishing.held_back import hold_back
-from jobs.publishing.runs import Judged, waits, write_run
-from jobs.replaying.due import Due, inventory_version, look, nothing_new, work_on
-from jobs.replaying.judging import judge_all
-from jobs.replaying.news import nights
-from jobs.replaying.selection import EVERYTHING, Selection
-from jobs.warehouse.table_sets import LANDED
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.gates.checks import Check, check, record, stopped
+from election_replay.jobs.publish import publish
+from election_replay.jobs.publishing.held_back import hold_back
+from election_replay.jobs.publishing.runs import Judged, waits, write_run
+from election_replay.jobs.replaying.due import Due, inventory_version, look, nothing_new, work_on
+from election_replay.jobs.replaying.judging import judge_all
+from election_replay.jobs.replaying.news import nights
+from election_replay.jobs.replaying.selection import EVERYTHING, Selection
+from election_replay.jobs.warehouse.table_sets import LANDED
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,6 @@ def judged_by(due: Due, clusters: Collection[str], inventory: core.Inventory, se
 
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["replay", *sys.argv[1:]]))

@@ -17,19 +17,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding
-from election_core.replay import arrow_passes as core
-from election_core.replay.fact_rows import values_of
-from jobs import JobError
-from jobs.landing.pseudonyms import Pseudonyms
-from jobs.reading.explain import the_finding
-from jobs.reading.published import Published
-from jobs.settings.config import ADDRESS, CLIENT_ID
-from jobs.warehouse.data_files import record_batch
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.reviews import STATES
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.fact_rows import values_of
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.pseudonyms import Pseudonyms
+from election_replay.jobs.reading.explain import the_finding
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.settings.config import ADDRESS, CLIENT_ID
+from election_replay.jobs.warehouse.data_files import record_batch
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.reviews import STATES
 
 FACTS = TABLES["facts"]
 TRIES = 400
@@ -175,6 +175,6 @@ def found_again(findings: Iterable[Row], finding: Row) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["review", *sys.argv[1:]]))

@@ -3,6 +3,6 @@
 import sys
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["run", *sys.argv[1:]]))

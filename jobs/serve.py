@@ -17,10 +17,10 @@ from urllib.request import url2pathname
 
 from pyspark.conf import SparkConf
 
-from jobs import JobError
-from jobs.serving.gate import SCHEMA, Gate
-from jobs.spark_views import SERVED, list_in, register_run
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.serving.gate import SCHEMA, Gate
+from election_replay.jobs.spark_views import SERVED, list_in, register_run
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +45,7 @@ SETTINGS = {
 
 CLASS_PATH = "spark.driver.extraClassPath"
 ASK_FOR_JARS = (
-    "from jobs.engines.spark_session import spark_session; "
+    "from election_replay.jobs.engines.spark_session import spark_session; "
     "print('\\n' + spark_session('jars', master='local[1]', quiet=True).conf.get('spark.jars'))"
 )
 

@@ -1,6 +1,6 @@
 """The published tables and the views over them, in any Spark session; in duckdb see :mod:`jobs.reading`.
 
-    from jobs.spark_views import register
+    from election_replay.jobs.spark_views import register
     register(spark, "/data/warehouse")
     spark.sql("SELECT * FROM current").show()
 
@@ -12,12 +12,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.engines.spark_tables import read
-from jobs.reading.given_rows import with_rows
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES, Table
-from schemas.model import Column, Parameter, View, sql_text
-from schemas.views import VIEWS
+from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.reading.given_rows import with_rows
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES, Table
+from election_replay.schemas.model import Column, Parameter, View, sql_text
+from election_replay.schemas.views import VIEWS
 
 SERVED = (*TABLES, *(view.name for view in VIEWS.values() if not view.parameters))
 """Tables and views, by their names."""
@@ -36,7 +36,7 @@ def register(spark: SparkSession, warehouse: str) -> dict[str, Any]:
 
 def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any]) -> None:
     """Make tables, views and functions of a published run known to a Spark session."""
-    from jobs.engines.spark_session import OLD_VERSIONS
+    from election_replay.jobs.engines.spark_session import OLD_VERSIONS
 
     for name, value in OLD_VERSIONS.items():
         spark.conf.set(name, value)

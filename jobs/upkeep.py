@@ -15,11 +15,11 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from jobs import JobError
-from jobs.publishing.runs import kept_runs, publish_again
-from jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
-from jobs.warehouse.tidying import Tidied, retain, tidy
-from jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.publishing.runs import kept_runs, publish_again
+from election_replay.jobs.warehouse.forgetting import LINES, REJECTED, forget_lines, forgettable
+from election_replay.jobs.warehouse.tidying import Tidied, retain, tidy
+from election_replay.jobs.warehouse.warehouse import KEEP_DAYS, Warehouse
 
 GRACE_HOURS = 24
 """How long a file stays that nobody needs: a job may be writing or reading it."""
@@ -77,6 +77,6 @@ def last_landing(warehouse: Warehouse, before: datetime) -> int:
 
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["upkeep", *sys.argv[1:]]))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from jobs.gates.checks import Check, check, chosen_tables, record
-from jobs.publishing.runs import newest_run
-from jobs.warehouse.table_sets import JUDGED, LANDED
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.gates.checks import Check, check, chosen_tables, record
+from election_replay.jobs.publishing.runs import newest_run
+from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 JUDGED_BY = ("rules_version", "facts_version", "inventory_version")
 """The columns of a run that say by what it judged."""
@@ -77,12 +77,12 @@ def since_published(warehouse: Warehouse) -> tuple[int, set[str] | None]:
 
 def written_docs(warehouse: Warehouse, checks: Collection[Check]) -> Path | None:
     """The first page of the data docs, once they are written; Great Expectations is only imported for them."""
-    from jobs.gates.data_docs import data_docs
+    from election_replay.jobs.gates.data_docs import data_docs
 
     return data_docs(warehouse, tuple(checks))
 
 
 if __name__ == "__main__":
-    from jobs.cli.app import main
+    from election_replay.jobs.cli.app import main
 
     sys.exit(main(["validate", *sys.argv[1:]]))

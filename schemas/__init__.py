@@ -1,6 +1,6 @@
 """The tables: one file a table, the only place where a column is defined."""
 
-from schemas import (
+from election_replay.schemas import (
     elections,
     events,
     evidence_lines,
@@ -20,7 +20,7 @@ from schemas import (
     terms,
     validations,
 )
-from schemas.model import Column, Expectation, Table
+from election_replay.schemas.model import Column, Expectation, Table
 
 TABLES: dict[str, Table] = {
     module.TABLE.name: module.TABLE

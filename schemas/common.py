@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from schemas.model import BIGINT, STRING, TIMESTAMP, Column
+from election_replay.schemas.model import BIGINT, STRING, TIMESTAMP, Column
 
 CLUSTER = Column(
     name="cluster",

@@ -1,23 +1,24 @@
-"""``docs/tables.md`` from the schemas: ``python -m schemas.docs`` rewrites it."""
+"""``docs/tables.md`` from the schemas: ``python -m election_replay.schemas.docs`` rewrites it."""
 
 from pathlib import Path
 from textwrap import fill
 
-from schemas import TABLES
-from schemas.model import Column, Table, View
-from schemas.views import VIEWS
+from election_replay.schemas import TABLES
+from election_replay.schemas.model import Column, Table, View
+from election_replay.schemas.views import VIEWS
 
-PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "tables.md"
 
 HEAD = """# Tables
 
-Generated from `schemas/` by `python -m schemas.docs`; do not edit.
+Generated from `schemas/` by `python -m election_replay.schemas.docs`; do not edit.
 
 Delta tables at `<warehouse>/<layer>/<table>`. Times are UTC timestamps with microseconds. Read the tables at the
 versions that the last row of `gold/runs` names, as `election-replay sql` does: what is newer is not published yet.
 
-`election-replay sql`, and any Spark session after `jobs.spark_views.register(spark, warehouse)`, know the tables by
-their bare names, and the views and table functions at the end of this page; [queries.md](queries.md) asks them.
+`election-replay sql`, and any Spark session after `election_replay.jobs.spark_views.register(spark, warehouse)`, know
+the tables by their bare names, and the views and table functions at the end of this page; [queries.md](queries.md) asks
+them.
 """
 
 VIEWS_HEAD = """# Views

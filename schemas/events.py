@@ -1,7 +1,17 @@
 """``silver.events``: one canonical row for each line that says something; see ``election_core.model.events``."""
 
-from schemas.common import BATCH, CLUSTER, EVENT_ID, FINGERPRINT, LINE_NO, SOURCE_NODE, STREAM, key
-from schemas.model import BIGINT, BOOLEAN, EPOCH_ENTRIES, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
+from election_replay.schemas.common import BATCH, CLUSTER, EVENT_ID, FINGERPRINT, LINE_NO, SOURCE_NODE, STREAM, key
+from election_replay.schemas.model import (
+    BIGINT,
+    BOOLEAN,
+    EPOCH_ENTRIES,
+    STRING,
+    STRINGS,
+    TIMESTAMP,
+    Column,
+    Expectation,
+    Table,
+)
 
 SOURCE = (
     key(EVENT_ID),

@@ -2,8 +2,18 @@
 
 from dataclasses import replace
 
-from schemas.common import CLUSTER, EVENT_ID, LINE_NO, PATH, PROTOCOL, REPLICA_GROUP, SOURCE_NODE, key, optional
-from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Expectation, Table
+from election_replay.schemas.common import (
+    CLUSTER,
+    EVENT_ID,
+    LINE_NO,
+    PATH,
+    PROTOCOL,
+    REPLICA_GROUP,
+    SOURCE_NODE,
+    key,
+    optional,
+)
+from election_replay.schemas.model import BIGINT, STRING, TIMESTAMP, Column, Expectation, Table
 
 TABLE = Table(
     name="evidence_lines",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from schemas.model import Column, Expectation, Table, sql_text
+from election_replay.schemas.model import Column, Expectation, Table, sql_text
 
 PLACE = ("source_node", "path", "source_file", "line_no")
 """Columns that lead a person to a row; a failing row shows them."""

@@ -3,9 +3,9 @@
 Each kind fills the columns of its own fields (``election_core.replay.fact_rows``); the others are null.
 """
 
-from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, SOURCE_NODE
-from schemas.model import BIGINT, BOOLEAN, STRING, STRINGS, TIMESTAMP, Column, Table
-from schemas.proofs import in_order, proofs_exist
+from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, SOURCE_NODE
+from election_replay.schemas.model import BIGINT, BOOLEAN, STRING, STRINGS, TIMESTAMP, Column, Table
+from election_replay.schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="facts",

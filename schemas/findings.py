@@ -1,8 +1,8 @@
 """``gold.findings``: what a reviewer must know, with the evidence."""
 
-from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, end_time, start_time
-from schemas.model import BIGINT, BIGINTS, STEPS, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
-from schemas.proofs import in_order, listed_proofs_exist
+from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, end_time, start_time
+from election_replay.schemas.model import BIGINT, BIGINTS, STEPS, STRING, STRINGS, TIMESTAMP, Column, Expectation, Table
+from election_replay.schemas.proofs import in_order, listed_proofs_exist
 
 SIGHTINGS = (
     Column(

@@ -1,7 +1,7 @@
 """``bronze.landed_files``: what was read of every log file, landing by landing."""
 
-from schemas.common import BATCH, CLUSTER, FINGERPRINT, PATH, SOURCE_NODE, STREAM, key
-from schemas.model import BIGINT, BOOLEAN, STRING, TIMESTAMP, Column, Expectation, Table
+from election_replay.schemas.common import BATCH, CLUSTER, FINGERPRINT, PATH, SOURCE_NODE, STREAM, key
+from election_replay.schemas.model import BIGINT, BOOLEAN, STRING, TIMESTAMP, Column, Expectation, Table
 
 _FILE = "cluster, source_node, stream, fingerprint"
 _NEW = "batch > coalesce(getvariable('since'), 0)"

@@ -1,6 +1,6 @@
 """``gold.lock_holds``: who held the lock of which queue, at which broker, from when to when."""
 
-from schemas.common import (
+from election_replay.schemas.common import (
     CLUSTER,
     END_EVENT_ID,
     PROTOCOL,
@@ -11,8 +11,8 @@ from schemas.common import (
     key,
     start_time,
 )
-from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
-from schemas.proofs import in_order, proofs_exist
+from election_replay.schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
+from election_replay.schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="lock_holds",

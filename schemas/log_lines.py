@@ -1,7 +1,17 @@
 """``bronze.log_lines``: the lines of interest, as written."""
 
-from schemas.common import BATCH, CLUSTER, EVENT_ID, FINGERPRINT, LINE_NO, PATH, SOURCE_NODE, STREAM, key
-from schemas.model import STRING, Column, Expectation, Table
+from election_replay.schemas.common import (
+    BATCH,
+    CLUSTER,
+    EVENT_ID,
+    FINGERPRINT,
+    LINE_NO,
+    PATH,
+    SOURCE_NODE,
+    STREAM,
+    key,
+)
+from election_replay.schemas.model import STRING, Column, Expectation, Table
 
 TABLE = Table(
     name="log_lines",

@@ -1,8 +1,8 @@
 """``gold.metadata_versions``: the DataVersion of every metadata file that was looked at."""
 
-from schemas.common import CLUSTER, EVENT_ID, PROTOCOL, REPLICA_GROUP, SOURCE_NODE, key
-from schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
-from schemas.proofs import proofs_exist
+from election_replay.schemas.common import CLUSTER, EVENT_ID, PROTOCOL, REPLICA_GROUP, SOURCE_NODE, key
+from election_replay.schemas.model import BIGINT, STRING, TIMESTAMP, Column, Table
+from election_replay.schemas.proofs import proofs_exist
 
 TABLE = Table(
     name="metadata_versions",

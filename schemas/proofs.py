@@ -1,6 +1,6 @@
 """Expectations that several tables share: times in order, proofs that exist."""
 
-from schemas.model import Expectation
+from election_replay.schemas.model import Expectation
 
 
 def in_order(table: str, *pairs: tuple[str, str]) -> Expectation:

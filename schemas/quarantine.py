@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from schemas.common import BATCH, CLUSTER, FINGERPRINT, LINE_NO, PATH, SOURCE_NODE, STREAM, key
-from schemas.model import BIGINT, STRING, Column, Table
+from election_replay.schemas.common import BATCH, CLUSTER, FINGERPRINT, LINE_NO, PATH, SOURCE_NODE, STREAM, key
+from election_replay.schemas.model import BIGINT, STRING, Column, Table
 
 TABLE = Table(
     name="quarantine",

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from schemas.common import BATCH
-from schemas.events import MEANING, SOURCE
-from schemas.model import STRING, TIMESTAMP, Column, Table
+from election_replay.schemas.common import BATCH
+from election_replay.schemas.events import MEANING, SOURCE
+from election_replay.schemas.model import STRING, TIMESTAMP, Column, Table
 
 _NOT_READ = frozenset({"broker_name", "committed_from", "committed_to", "level", "protocol", "source_file"})
 """Columns of events that no fold reads."""

@@ -1,7 +1,7 @@
 """``side/reviews``: what people say of findings. No replay writes it, and nothing that is judged reads it."""
 
-from schemas.common import CLUSTER, REPLICA_GROUP
-from schemas.model import STRING, TIMESTAMP, Column, Table
+from election_replay.schemas.common import CLUSTER, REPLICA_GROUP
+from election_replay.schemas.model import STRING, TIMESTAMP, Column, Table
 
 STATES = ("seen", "false_alarm", "ticket", "open")
 """What a finding may be marked as; ``open`` takes a mark back."""

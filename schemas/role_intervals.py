@@ -1,6 +1,6 @@
 """``gold.role_intervals``: each node in each role, from when to when."""
 
-from schemas.common import (
+from election_replay.schemas.common import (
     CLUSTER,
     END_EVENT_ID,
     PROTOCOL,
@@ -12,8 +12,8 @@ from schemas.common import (
     optional,
     start_time,
 )
-from schemas.model import BIGINT, STRING, Column, Expectation, Table
-from schemas.proofs import in_order, proofs_exist
+from election_replay.schemas.model import BIGINT, STRING, Column, Expectation, Table
+from election_replay.schemas.proofs import in_order, proofs_exist
 
 _NODE = "cluster, replica_group, protocol, node, source_node"
 _DOUBTED = (

@@ -1,7 +1,7 @@
 """``gold.rule_coverage``: how much a clean verdict is worth."""
 
-from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, key
-from schemas.model import BIGINT, STRING, Column, Table
+from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, key
+from election_replay.schemas.model import BIGINT, STRING, Column, Table
 
 TABLE = Table(
     name="rule_coverage",

@@ -1,6 +1,6 @@
 """``gold.runs``: what is published. The last row is the commit point of everything that readers see."""
 
-from schemas.model import BIGINT, COUNTS, DATES, STRING, STRINGS, TIMESTAMP, Column, Table
+from election_replay.schemas.model import BIGINT, COUNTS, DATES, STRING, STRINGS, TIMESTAMP, Column, Table
 
 TABLE = Table(
     name="runs",

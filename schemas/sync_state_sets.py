@@ -1,8 +1,8 @@
 """``gold.sync_state_sets``: which replicas were in sync with the master."""
 
-from schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, START_EVENT_ID, end_time, key, start_time
-from schemas.model import BIGINT, STRING, STRINGS, Column, Table
-from schemas.proofs import in_order, proofs_exist
+from election_replay.schemas.common import CLUSTER, PROTOCOL, REPLICA_GROUP, START_EVENT_ID, end_time, key, start_time
+from election_replay.schemas.model import BIGINT, STRING, STRINGS, Column, Table
+from election_replay.schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="sync_state_sets",

@@ -1,6 +1,6 @@
 """``gold.terms``: every term or epoch of a replica group and who led it."""
 
-from schemas.common import (
+from election_replay.schemas.common import (
     CLUSTER,
     END_EVENT_ID,
     PROTOCOL,
@@ -10,8 +10,8 @@ from schemas.common import (
     key,
     start_time,
 )
-from schemas.model import BIGINT, STRING, Column, Expectation, Table
-from schemas.proofs import in_order, proofs_exist
+from election_replay.schemas.model import BIGINT, STRING, Column, Expectation, Table
+from election_replay.schemas.proofs import in_order, proofs_exist
 
 TABLE = Table(
     name="terms",

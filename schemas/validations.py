@@ -1,6 +1,6 @@
 """``gold.validations``: what was checked before publishing, and which rows failed."""
 
-from schemas.model import BIGINT, BOOLEAN, STRING, STRINGS, TIMESTAMP, Column, Table
+from election_replay.schemas.model import BIGINT, BOOLEAN, STRING, STRINGS, TIMESTAMP, Column, Table
 
 TABLE = Table(
     name="validations",

@@ -11,8 +11,8 @@ core, which knows the clocks' bounds, decides.
 
 from dataclasses import replace
 
-from schemas import TABLES
-from schemas.model import BIGINT, STRING, STRINGS, TIMESTAMP, Column, Parameter, View
+from election_replay.schemas import TABLES
+from election_replay.schemas.model import BIGINT, STRING, STRINGS, TIMESTAMP, Column, Parameter, View
 
 DUCKDB_MACROS = (
     "CREATE MACRO explode(list) AS unnest(list)",

@@ -12,7 +12,7 @@ import pytest
 from tests.archives import unpack
 
 if TYPE_CHECKING:
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 if find_spec("hypothesis"):  # Airflow's environment has none
     from hypothesis import HealthCheck, settings
@@ -70,8 +70,8 @@ def spark() -> "Iterator[SparkEngine]":
 
     Its driver leaves all work to executors, however little there is.
     """
-    from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
-    from jobs.engines.spark_session import spark_session
+    from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
+    from election_replay.jobs.engines.spark_session import spark_session
 
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
     session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True, more={LITTLE_SETTING: "0"})

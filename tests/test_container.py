@@ -109,7 +109,7 @@ def test_a_container_without_settings_ends_with_a_line_that_says_so(tmp_path: Pa
     environment = {**os.environ, name: value, "PYTHONPATH": str(ROOT)}
     environment.pop("ELECTION_REPLAY_CONFIG", None)
     for words in (("run", "--landing", "logs"), ("land", "--landing", "logs"), ("replay",)):
-        command = [sys.executable, "-m", "jobs.cli", *words, "--warehouse", "warehouse"]
+        command = [sys.executable, "-m", "election_replay.jobs.cli", *words, "--warehouse", "warehouse"]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert done.stderr.startswith(f"error: no settings are named, and {name} is set (the container image): give")

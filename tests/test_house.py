@@ -108,6 +108,7 @@ LONG_FILES = {
     "election_core/protocols/dledger/log.py": LOG,
     "election_core/protocols/metadata/rules.py": RULES,
     "election_core/protocols/order_lock/rules.py": RULES,
+    "election_core/protocols/raft/log.py": LOG,
     "election_core/simulate/acting_master/machine.py": MACHINE,
     "election_core/simulate/controller/broker_machine.py": MACHINE,
     "election_core/simulate/controller/truth.py": "what really happened in each scenario of one protocol",
@@ -137,6 +138,9 @@ def modules() -> dict[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
+INSTALLED_BELOW = "election_replay."
+
+
 @cache
 def parsed(path: Path) -> ast.Module:
     """A file as a tree."""
@@ -152,11 +156,13 @@ def imported(name: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
     while waiting:
         statement = waiting.pop()
         if isinstance(statement, ast.Import):
-            yield from (alias.name for alias in statement.names if alias.name in known)
+            names = [alias.name.removeprefix(INSTALLED_BELOW) for alias in statement.names]
+            yield from (whole for whole in names if whole in known)
         elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            module = statement.module.removeprefix(INSTALLED_BELOW)
             for alias in statement.names:
-                inner = f"{statement.module}.{alias.name}"
-                if (found := inner if inner in known else statement.module) in known and found != name:
+                inner = f"{module}.{alias.name}"
+                if (found := inner if inner in known else module) in known and found != name:
                     yield found
         elif isinstance(statement, ast.Try) or (
             isinstance(statement, ast.If) and "__main__" not in ast.unparse(statement.test)

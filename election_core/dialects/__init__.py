@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from election_core.dialects.canonical import dialect as canonical
-from election_core.dialects.dialect import Dialect, Record, Unparsable
-from election_core.dialects.etcd import dialect as etcd
-from election_core.dialects.layouts import any_layout
-from election_core.dialects.readings import in_layout
-from election_core.dialects.rocketmq import dialect as rocketmq
-from election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_core.dialects.zookeeper import dialect as zookeeper
-from election_core.model.events import Event, saying
+from election_replay.election_core.dialects.canonical import dialect as canonical
+from election_replay.election_core.dialects.dialect import Dialect, Record, Unparsable
+from election_replay.election_core.dialects.etcd import dialect as etcd
+from election_replay.election_core.dialects.layouts import any_layout
+from election_replay.election_core.dialects.readings import in_layout
+from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
+from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
+from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
+from election_replay.election_core.model.events import Event, saying
 
 __all__ = [
     "DIALECTS",

@@ -22,7 +22,7 @@ from functools import cached_property, lru_cache
 from string import Formatter
 from typing import Any, NamedTuple
 
-from election_core.model.events import Event
+from election_replay.election_core.model.events import Event
 
 Fields = Mapping[str, Any]
 Condition = Callable[[str, str], bool]

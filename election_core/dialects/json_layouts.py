@@ -13,9 +13,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from election_core.dialects.dialect import moment
-from election_core.dialects.parts import Line
-from election_core.dialects.stamps import BadLayout
+from election_replay.election_core.dialects.dialect import moment
+from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.dialects.stamps import BadLayout
 
 PREFIX = "json "
 """How the pattern of such a layout begins."""

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from election_core.dialects.json_layouts import KNOWN, JsonLayout, json_layout
-from election_core.dialects.layouts import AnyLayout, Layout, layout
-from election_core.dialects.stamps import stamp
+from election_replay.election_core.dialects.json_layouts import KNOWN, JsonLayout, json_layout
+from election_replay.election_core.dialects.layouts import AnyLayout, Layout, layout
+from election_replay.election_core.dialects.stamps import stamp
 
 _DAYS = ("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy/MM/dd HH:mm:ss", "yyyy.MM.dd HH:mm:ss")
 _OTHER_DAYS = (

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
-from election_core.dialects.json_layouts import PREFIX, JsonLayout, json_layout
-from election_core.dialects.parts import LEVELS, Line
-from election_core.dialects.stamps import BadLayout, Stamp, stamp
+from election_replay.election_core.dialects.json_layouts import PREFIX, JsonLayout, json_layout
+from election_replay.election_core.dialects.parts import LEVELS, Line
+from election_replay.election_core.dialects.stamps import BadLayout, Stamp, stamp
 
 __all__ = ["AnyLayout", "BadLayout", "Layout", "Line", "any_layout", "layout"]
 

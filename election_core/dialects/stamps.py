@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from election_core.dialects.dialect import seconds
+from election_replay.election_core.dialects.dialect import seconds
 
 
 class BadLayout(ValueError):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any
 
-from election_core.dialects.dialect import Text
+from election_replay.election_core.dialects.dialect import Text
 
 
 class Writer:

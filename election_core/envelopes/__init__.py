@@ -11,8 +11,8 @@
 Nothing here knows a dialect: what a known line looks like is asked of whoever calls.
 """
 
-from election_core.envelopes.detection import Chain, Known, chain_in, chain_text, detected
-from election_core.envelopes.model import Broken, Opened
-from election_core.envelopes.reading import Inner, Reader, Refused
+from election_replay.election_core.envelopes.detection import Chain, Known, chain_in, chain_text, detected
+from election_replay.election_core.envelopes.model import Broken, Opened
+from election_replay.election_core.envelopes.reading import Inner, Reader, Refused
 
 __all__ = ["Broken", "Chain", "Inner", "Known", "Opened", "Reader", "Refused", "chain_in", "chain_text", "detected"]

@@ -7,10 +7,10 @@ none is known either way, the chain that most lines fit, unless it looks like or
 
 from collections.abc import Callable, Iterable, Sequence
 
-from election_core.envelopes import export
-from election_core.envelopes.model import Broken, Envelope, Opened
-from election_core.envelopes.objects import OBJECTS
-from election_core.envelopes.prefixes import HTML, PREFIXES, as_html
+from election_replay.election_core.envelopes import export
+from election_replay.election_core.envelopes.model import Broken, Envelope, Opened
+from election_replay.election_core.envelopes.objects import OBJECTS
+from election_replay.election_core.envelopes.prefixes import HTML, PREFIXES, as_html
 
 ENVELOPES: tuple[Envelope, ...] = (*OBJECTS, *PREFIXES)
 NAMED = {envelope.name: envelope for envelope in (*ENVELOPES, HTML)}

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from election_core.envelopes.model import Broken, Opened
-from election_core.envelopes.objects import opened
+from election_replay.election_core.envelopes.model import Broken, Opened
+from election_replay.election_core.envelopes.objects import opened
 
 NAME = "journal export"
 LONGEST_VALUE = 256 << 10

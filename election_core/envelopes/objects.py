@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from election_core.envelopes.model import Broken, Envelope, Opened, instant
+from election_replay.election_core.envelopes.model import Broken, Envelope, Opened, instant
 
 LONGEST = 256 << 10
 """A longer line, in characters, is not parsed."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from election_core.envelopes import export
-from election_core.envelopes.detection import DEEPEST, ENVELOPES, NAMED, Chain, Known, opened
-from election_core.envelopes.export import Export
-from election_core.envelopes.model import Broken, Opened
+from election_replay.election_core.envelopes import export
+from election_replay.election_core.envelopes.detection import DEEPEST, ENVELOPES, NAMED, Chain, Known, opened
+from election_replay.election_core.envelopes.export import Export
+from election_replay.election_core.envelopes.model import Broken, Opened
 
 LONGEST_JOINED = 64 << 10
 """Pieces that make a longer line, in characters, are not joined."""

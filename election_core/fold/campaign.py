@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.fold_event import FoldEvent
 
 
 @dataclass(slots=True)

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import RuleChecked
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import RuleChecked
+from election_replay.election_core.model.fold_event import FoldEvent
 
 CONFORMS = "conforms"
 VIOLATES = "violates"

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import ContactLost
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import ContactLost
+from election_replay.election_core.model.fold_event import FoldEvent
 
 
 @dataclass(slots=True)

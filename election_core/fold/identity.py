@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from election_core.fold.process_runs import Incarnation, incarnation_at
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.model.fold_event import FoldEvent
 
 CONTROLLER_GROUP = "controller"
 """The replica group that the controllers themselves form."""

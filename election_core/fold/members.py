@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
-from election_core.fold.identity import Identity, NamedId
-from election_core.fold.process_runs import Incarnation, incarnation_at
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.fold.identity import Identity, NamedId
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.model.fold_event import FoldEvent
 
 _NAME_SPEAKER = ("CTL_APPLIED", "CTL_CANDIDATE", "CTL_FOLLOWER", "CTL_LEADER_BEGIN", "DL_", "ETCD_", "RAFT_", "ZK_")
 """How the kinds begin whose ``node`` is the member that wrote the line."""

@@ -8,7 +8,7 @@ it, and the last one: a fold of these gives what a fold of all gives, whatever s
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.fold_event import FoldEvent
 
 
 def _nothing(_: FoldEvent) -> None:

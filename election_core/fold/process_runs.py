@@ -12,7 +12,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from election_core.model.timing import Timeout
+from election_replay.election_core.model.timing import Timeout
 
 SILENCE = Timeout.SILENCE.us
 LATE = Timeout.LATE.us

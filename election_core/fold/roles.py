@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from election_core.fold.process_runs import PROVABLE, Incarnation, incarnation_at
+from election_replay.election_core.fold.process_runs import PROVABLE, Incarnation, incarnation_at
 
 LEADER = "leader"
 ACTING = "acting_leader"

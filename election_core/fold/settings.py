@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import Speaker
-from election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import SETTINGS, Values
+from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import SETTINGS, Values
 
 LONGEST = 86_400_000
 """A day, in milliseconds: nothing that is replayed waits longer, whatever a setting says."""

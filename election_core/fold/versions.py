@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.fold_event import FoldEvent
 
 Release = tuple[int, int]
 """Major and minor number."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from election_core.judge.clock import Moment
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group
-from election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interrupted, leaderless
-from election_core.judge.limits import log_gap_coverage, log_gaps
-from election_core.judge.never_led import never_led
-from election_core.judge.quorum_contact import Majorities
-from election_core.judge.storm import in_vain, storm
-from election_core.model.catalogue import RuleId
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import Timeout
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interrupted, leaderless
+from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
+from election_replay.election_core.judge.never_led import never_led
+from election_replay.election_core.judge.quorum_contact import Majorities
+from election_replay.election_core.judge.storm import in_vain, storm
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import Timeout
 
 
 def availability(

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from election_core.judge.clock_segments import (
+from election_replay.election_core.judge.clock_segments import (
     SLACK_US,
     UNBOUNDED,
     Edge,

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
-from election_core.judge.least_trustworthy import least_trustworthy
-from election_core.model.timing import Timeout
+from election_replay.election_core.judge.least_trustworthy import least_trustworthy
+from election_replay.election_core.model.timing import Timeout
 
 UNBOUNDED = 1 << 60
 """Larger than any difference of two moments, in microseconds."""

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.judge.coverage import RuleTally
-from election_core.judge.group import Group
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import TermWentBack
-from election_core.model.quorum import is_majority
-from election_core.model.rows import Finding
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.judge.coverage import RuleTally
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import TermWentBack
+from election_replay.election_core.model.quorum import is_majority
+from election_replay.election_core.model.rows import Finding
 
 
 @dataclass(frozen=True, slots=True)

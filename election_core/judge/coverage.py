@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.judge.group import Group
-from election_core.model.catalogue import POSSIBLE, RuleId
-from election_core.model.facts import RuleChecked, TermWentBack
-from election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
+from election_replay.election_core.model.facts import RuleChecked, TermWentBack
+from election_replay.election_core.model.rows import Finding, RuleCoverage
 
 
 def coverage(

@@ -10,15 +10,15 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, cast
 
-from election_core.fold.roles import DOWN, LEADER
-from election_core.judge import silent_logs
-from election_core.judge.clock import Clocks, Moment
-from election_core.judge.timing import timing_of
-from election_core.judge.wording import NO_BOUND, name_of
-from election_core.model.catalogue import PROVEN, RuleId, finding_id
-from election_core.model.facts import Alive, F, Fact, Role, Silence
-from election_core.model.rows import Finding
-from election_core.model.timing import DEFAULTS, Timeout, Timing
+from election_replay.election_core.fold.roles import DOWN, LEADER
+from election_replay.election_core.judge import silent_logs
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.timing import timing_of
+from election_replay.election_core.judge.wording import NO_BOUND, name_of
+from election_replay.election_core.model.catalogue import PROVEN, RuleId, finding_id
+from election_replay.election_core.model.facts import Alive, F, Fact, Role, Silence
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import DEFAULTS, Timeout, Timing
 
 SILENT_END = Timeout.SILENT_END.us
 """A log that ends at least this long before the logs of its group end tells nothing about its last role: the

@@ -16,17 +16,17 @@ from itertools import accumulate
 from math import inf
 from operator import itemgetter
 
-from election_core.fold.process_runs import SILENCE
-from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, REMOVED, STOPPED, TRANSFER
-from election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_core.judge.quorum_contact import Left, Majorities, Majority
-from election_core.judge.wording import between, seconds
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_core.model.facts import Alive, Role, Serving
-from election_core.model.rows import Finding
-from election_core.model.terms import is_larger
-from election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.fold.process_runs import SILENCE
+from election_replay.election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, PREFERRED, REMOVED, STOPPED, TRANSFER
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_replay.election_core.judge.quorum_contact import Left, Majorities, Majority
+from election_replay.election_core.judge.wording import between, seconds
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, Role, Serving
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.model.timing import SECOND, Timeout
 
 NOTICEABLE = Timeout.NOTICEABLE.us
 BRIEF = Timeout.BRIEF.us

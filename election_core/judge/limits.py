@@ -7,14 +7,14 @@ n1     ....reads(12:00:01)...............  read before it was sent, by more than
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from election_core.judge.clock import Clocks, Moment, Offset, WrongClock
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group
-from election_core.judge.wording import between, name_of, seconds
-from election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
-from election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import SECOND
+from election_replay.election_core.judge.clock import Clocks, Moment, Offset, WrongClock
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.judge.wording import between, name_of, seconds
+from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, ClockSteppedBack, Fact, Silence, TimeoutConfigured
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import SECOND
 
 
 def log_gaps(group: Group) -> Iterator[Finding]:

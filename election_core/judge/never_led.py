@@ -11,14 +11,14 @@ address, a certificate that nobody trusts, a majority that was never started.
 
 from collections.abc import Iterator, Mapping
 
-from election_core.fold.roles import CANDIDATE
-from election_core.judge.clock import Moment
-from election_core.judge.group import Group, since, until
-from election_core.judge.wording import between
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_core.model.facts import Alive, LastHeard, Role
-from election_core.model.rows import Finding
-from election_core.model.timing import Timeout
+from election_replay.election_core.fold.roles import CANDIDATE
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, LastHeard, Role
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import Timeout
 
 FIRST_ELECTION = Timeout.FIRST_ELECTION.us
 """A group that has no leader so long after its members began to look for one will not find it by itself."""

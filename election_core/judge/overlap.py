@@ -12,11 +12,11 @@ means for the data is each protocol's to say.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from election_core.judge.clock import Clocks
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, Tenure
-from election_core.model.catalogue import RuleId
-from election_core.model.rows import RuleCoverage
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, Tenure
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.rows import RuleCoverage
 
 
 @dataclass(frozen=True, slots=True)

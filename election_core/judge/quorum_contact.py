@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from operator import attrgetter
 
-from election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
-from election_core.judge.clock import Moment
-from election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_core.model.facts import Candidacy, Committed, ContactLost, LastHeard, QuorumLost, Role
-from election_core.model.quorum import majority
-from election_core.model.timing import Timeout
+from election_replay.election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_replay.election_core.model.facts import Candidacy, Committed, ContactLost, LastHeard, QuorumLost, Role
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.timing import Timeout
 
 ENDED = frozenset({DIED, STOPPED, ENDED_ITSELF, SILENT})
 """How the role of a process ends that ended with it."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
-from election_core.judge.clock import Moment
-from election_core.judge.group import SILENT, Group, until
-from election_core.model.catalogue import POSSIBLE
-from election_core.model.facts import Role
-from election_core.model.rows import RoleInterval, Term
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import SILENT, Group, until
+from election_replay.election_core.model.catalogue import POSSIBLE
+from election_replay.election_core.model.facts import Role
+from election_replay.election_core.model.rows import RoleInterval, Term
 
 
 def role_intervals(group: Group) -> Iterator[RoleInterval]:

@@ -11,12 +11,12 @@ surely after the other, is no second leader.
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from election_core.judge.clock import UNBOUNDED
-from election_core.judge.group import Group, Tenure
-from election_core.judge.overlap import at_once
-from election_core.judge.wording import between
-from election_core.model.catalogue import PROVEN, RuleId
-from election_core.model.rows import Finding
+from election_replay.election_core.judge.clock import UNBOUNDED
+from election_replay.election_core.judge.group import Group, Tenure
+from election_replay.election_core.judge.overlap import at_once
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import PROVEN, RuleId
+from election_replay.election_core.model.rows import Finding
 
 
 def same_term(group: Group, word: str) -> Iterator[Finding]:

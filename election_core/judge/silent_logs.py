@@ -16,13 +16,22 @@ which logs are quiet:
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from election_core.fold.process_runs import SILENCE
-from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
-from election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_core.judge.timing import timing_of
-from election_core.model.facts import Alive, ContactLost, Fact, LastHeard, QuietLog, QuorumLost, Role, Silence
-from election_core.model.quorum import majority
-from election_core.model.timing import Timeout
+from election_replay.election_core.fold.process_runs import SILENCE
+from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_replay.election_core.judge.timing import timing_of
+from election_replay.election_core.model.facts import (
+    Alive,
+    ContactLost,
+    Fact,
+    LastHeard,
+    QuietLog,
+    QuorumLost,
+    Role,
+    Silence,
+)
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.timing import Timeout
 
 FROZEN = Timeout.FROZEN.us
 _LEADS_ON: Mapping[str, Mapping[Timeout, int]] = {

@@ -11,14 +11,14 @@ can win, which is no storm.
 
 from collections.abc import Iterable, Iterator, Set
 
-from election_core.fold.roles import FOLLOWER
-from election_core.judge.clock import Moment
-from election_core.judge.group import Group, since
-from election_core.judge.wording import seconds
-from election_core.model.catalogue import PROVEN, WARNING, RuleId
-from election_core.model.facts import Candidacy
-from election_core.model.rows import Finding
-from election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.fold.roles import FOLLOWER
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.judge.wording import seconds
+from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Candidacy
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import SECOND, Timeout
 
 STORM_ELECTIONS = 3
 STORM_WINDOW = Timeout.STORM_WINDOW.us

@@ -7,12 +7,12 @@ terms         [term 2: no leader]       [term 3: n1, and why its election began]
 
 from collections.abc import Iterator, Sequence, Set
 
-from election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
-from election_core.judge.group import Group, Tenure
-from election_core.judge.role_rows import terms_by_hearsay
-from election_core.model.catalogue import PROVEN
-from election_core.model.facts import Candidacy
-from election_core.model.rows import Election, Term
+from election_replay.election_core.fold.roles import CANDIDATE, PREFERRED, TRANSFER
+from election_replay.election_core.judge.group import Group, Tenure
+from election_replay.election_core.judge.role_rows import terms_by_hearsay
+from election_replay.election_core.model.catalogue import PROVEN
+from election_replay.election_core.model.facts import Candidacy
+from election_replay.election_core.model.rows import Election, Term
 
 
 def terms(group: Group) -> Iterator[Term]:

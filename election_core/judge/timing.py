@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
-from election_core.model.timing import Timeout, Timing
+from election_replay.election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
+from election_replay.election_core.model.timing import Timeout, Timing
 
 
 def timing_of(facts: Iterable[Fact]) -> Timing:

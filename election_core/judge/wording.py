@@ -1,7 +1,7 @@
 """Members and durations in the words of a sentence."""
 
-from election_core.judge.clock import UNBOUNDED
-from election_core.model.timing import SECOND
+from election_replay.election_core.judge.clock import UNBOUNDED
+from election_replay.election_core.model.timing import SECOND
 
 NO_BOUND = 1 << 55
 """A duration in microseconds, a thousand years, that only a clock of which nothing is known makes possible."""

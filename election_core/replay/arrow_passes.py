@@ -16,17 +16,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_core.fold.identity import NOT_LISTED, UNIDENTIFIED, Listed
-from election_core.fold.process_runs import Segment
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.model.rows import Row
-from election_core.model.timing import US_PER_MS, TimingRule
-from election_core.replay import group_judge
-from election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
-from election_core.replay.fact_rows import facts_in
-from election_core.replay.group_judge import failed
-from election_core.replay.source_fold import INTERESTING, SourceLog
+from election_replay.election_core.fold.identity import NOT_LISTED, UNIDENTIFIED, Listed
+from election_replay.election_core.fold.process_runs import Segment
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.rows import Row
+from election_replay.election_core.model.timing import US_PER_MS, TimingRule
+from election_replay.election_core.replay import group_judge
+from election_replay.election_core.replay.checkpoint import FAILED, LIVED, CheckpointWriter, NewRows
+from election_replay.election_core.replay.fact_rows import facts_in
+from election_replay.election_core.replay.group_judge import failed
+from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
 _FOLD_EVENT_ONLY = tuple(
     name for name in FoldEvent.__dataclass_fields__ if name not in {"event_id", "stream", "kind", "at", "by"}

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import Segment
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import US_PER_MS
-from election_core.replay.registry import PERIODIC
+from election_replay.election_core.fold.periodic import Periodic
+from election_replay.election_core.fold.process_runs import Segment
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import US_PER_MS
+from election_replay.election_core.replay.registry import PERIODIC
 
 LIVED = "LIVED"
 """A row that stands for lines of one process: the first at ``event_time`` (``event_id``), as wide as its stamp, the

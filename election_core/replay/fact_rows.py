@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from election_core.model.facts import Fact
-from election_core.replay.registry import FACT_KINDS
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.replay.registry import FACT_KINDS
 
 FACTS_VERSION = "4"
 """Facts of another version are not read: they are made anew from the events. It grows with every change of a kind's

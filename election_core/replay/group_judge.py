@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from election_core.judge.clock import Clocks
-from election_core.judge.group import group_of
-from election_core.judge.limits import wrong_clocks
-from election_core.model.catalogue import PROVEN, WARNING, RuleId
-from election_core.model.facts import Fact, ReplayFailed
-from election_core.model.rows import Row, settled
-from election_core.protocols.log_quality import duplicate_logs, mixed_logs
-from election_core.protocols.log_quality import rules as log_quality
-from election_core.replay.registry import PROTOCOLS, Judge
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.group import group_of
+from election_replay.election_core.judge.limits import wrong_clocks
+from election_replay.election_core.model.catalogue import PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Fact, ReplayFailed
+from election_replay.election_core.model.rows import Row, settled
+from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
+from election_replay.election_core.protocols.log_quality import rules as log_quality
+from election_replay.election_core.replay.registry import PROTOCOLS, Judge
 
 FAULT = "fault"
 """The protocol of facts about faults of this software."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding, RoleInterval, Row
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from election_core.fold.fact_writer import Speaker
-from election_core.fold.process_runs import Incarnation
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
 
 
 class ProtocolLog(Protocol):

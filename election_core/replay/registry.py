@@ -7,55 +7,55 @@ a group, what ties clocks of its members together, and which of its lines only s
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from election_core.fold.identity import BROKER, SNAPSHOTS, process_of
-from election_core.fold.periodic import Periodic
-from election_core.judge.clock import Clocks, Message
-from election_core.model.facts import SHARED, Fact
-from election_core.model.rows import Row
-from election_core.protocols.acting_master import facts as acting_master_facts
-from election_core.protocols.acting_master import log as acting_master_log
-from election_core.protocols.acting_master import rules as acting_master
-from election_core.protocols.broker_identity import facts as broker_identity_facts
-from election_core.protocols.broker_identity import log as broker_identity_log
-from election_core.protocols.broker_identity import rules as broker_identity
-from election_core.protocols.bully import log as bully_log
-from election_core.protocols.bully import rules as bully
-from election_core.protocols.controller import causality as controller_causality
-from election_core.protocols.controller import controller_log as controllers_log
-from election_core.protocols.controller import facts as controller_facts
-from election_core.protocols.controller import log as controller_log
-from election_core.protocols.controller import rules as controller
-from election_core.protocols.dledger import causality as dledger_causality
-from election_core.protocols.dledger import facts as dledger_facts
-from election_core.protocols.dledger import log as dledger_log
-from election_core.protocols.dledger import rules as dledger
-from election_core.protocols.highest_id import causality as highest_id_causality
-from election_core.protocols.highest_id import facts as highest_id_facts
-from election_core.protocols.log_quality import facts as log_quality_facts
-from election_core.protocols.log_quality import log as log_quality_log
-from election_core.protocols.log_quality import rules as log_quality
-from election_core.protocols.metadata import facts as metadata_facts
-from election_core.protocols.metadata import log as metadata_log
-from election_core.protocols.metadata import rules as metadata
-from election_core.protocols.order_lock import facts as order_lock_facts
-from election_core.protocols.order_lock import log as order_lock_log
-from election_core.protocols.order_lock import rules as order_lock
-from election_core.protocols.raft import causality as raft_causality
-from election_core.protocols.raft import facts as raft_facts
-from election_core.protocols.raft import jraft_log
-from election_core.protocols.raft import log as raft_log
-from election_core.protocols.raft import rules as raft
-from election_core.protocols.raft_family import facts as raft_family_facts
-from election_core.protocols.token_ring import log as token_ring_log
-from election_core.protocols.token_ring import rules as token_ring
-from election_core.protocols.writes import facts as writes_facts
-from election_core.protocols.writes import log as writes_log
-from election_core.protocols.writes import rules as writes
-from election_core.protocols.zab import causality as zab_causality
-from election_core.protocols.zab import facts as zab_facts
-from election_core.protocols.zab import log as zab_log
-from election_core.protocols.zab import rules as zab
-from election_core.replay.protocol_log import Fold
+from election_replay.election_core.fold.identity import BROKER, SNAPSHOTS, process_of
+from election_replay.election_core.fold.periodic import Periodic
+from election_replay.election_core.judge.clock import Clocks, Message
+from election_replay.election_core.model.facts import SHARED, Fact
+from election_replay.election_core.model.rows import Row
+from election_replay.election_core.protocols.acting_master import facts as acting_master_facts
+from election_replay.election_core.protocols.acting_master import log as acting_master_log
+from election_replay.election_core.protocols.acting_master import rules as acting_master
+from election_replay.election_core.protocols.broker_identity import facts as broker_identity_facts
+from election_replay.election_core.protocols.broker_identity import log as broker_identity_log
+from election_replay.election_core.protocols.broker_identity import rules as broker_identity
+from election_replay.election_core.protocols.bully import log as bully_log
+from election_replay.election_core.protocols.bully import rules as bully
+from election_replay.election_core.protocols.controller import causality as controller_causality
+from election_replay.election_core.protocols.controller import controller_log as controllers_log
+from election_replay.election_core.protocols.controller import facts as controller_facts
+from election_replay.election_core.protocols.controller import log as controller_log
+from election_replay.election_core.protocols.controller import rules as controller
+from election_replay.election_core.protocols.dledger import causality as dledger_causality
+from election_replay.election_core.protocols.dledger import facts as dledger_facts
+from election_replay.election_core.protocols.dledger import log as dledger_log
+from election_replay.election_core.protocols.dledger import rules as dledger
+from election_replay.election_core.protocols.highest_id import causality as highest_id_causality
+from election_replay.election_core.protocols.highest_id import facts as highest_id_facts
+from election_replay.election_core.protocols.log_quality import facts as log_quality_facts
+from election_replay.election_core.protocols.log_quality import log as log_quality_log
+from election_replay.election_core.protocols.log_quality import rules as log_quality
+from election_replay.election_core.protocols.metadata import facts as metadata_facts
+from election_replay.election_core.protocols.metadata import log as metadata_log
+from election_replay.election_core.protocols.metadata import rules as metadata
+from election_replay.election_core.protocols.order_lock import facts as order_lock_facts
+from election_replay.election_core.protocols.order_lock import log as order_lock_log
+from election_replay.election_core.protocols.order_lock import rules as order_lock
+from election_replay.election_core.protocols.raft import causality as raft_causality
+from election_replay.election_core.protocols.raft import facts as raft_facts
+from election_replay.election_core.protocols.raft import jraft_log
+from election_replay.election_core.protocols.raft import log as raft_log
+from election_replay.election_core.protocols.raft import rules as raft
+from election_replay.election_core.protocols.raft_family import facts as raft_family_facts
+from election_replay.election_core.protocols.token_ring import log as token_ring_log
+from election_replay.election_core.protocols.token_ring import rules as token_ring
+from election_replay.election_core.protocols.writes import facts as writes_facts
+from election_replay.election_core.protocols.writes import log as writes_log
+from election_replay.election_core.protocols.writes import rules as writes
+from election_replay.election_core.protocols.zab import causality as zab_causality
+from election_replay.election_core.protocols.zab import facts as zab_facts
+from election_replay.election_core.protocols.zab import log as zab_log
+from election_replay.election_core.protocols.zab import rules as zab
+from election_replay.election_core.replay.protocol_log import Fold
 
 
 def each_stream(stream: str) -> str | None:

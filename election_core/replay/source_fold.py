@@ -13,17 +13,31 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from election_core.fold.fact_writer import Speaker
-from election_core.fold.identity import IDENTITY_KINDS, NOT_LISTED, SNAPSHOTS, Identity, Listed, process_of
-from election_core.fold.members import speaker_of
-from election_core.fold.process_runs import START_KINDS, START_SETTINGS, STOP_KINDS, Activity, Segment, Start
-from election_core.fold.settings import PrintedSettings
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import TimingRule
-from election_core.protocols.log_quality import log as log_quality
-from election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
-from election_core.replay.registry import FOLDS, LINE_KINDS
+from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.fold.identity import (
+    IDENTITY_KINDS,
+    NOT_LISTED,
+    SNAPSHOTS,
+    Identity,
+    Listed,
+    process_of,
+)
+from election_replay.election_core.fold.members import speaker_of
+from election_replay.election_core.fold.process_runs import (
+    START_KINDS,
+    START_SETTINGS,
+    STOP_KINDS,
+    Activity,
+    Segment,
+    Start,
+)
+from election_replay.election_core.fold.settings import PrintedSettings
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import TimingRule
+from election_replay.election_core.protocols.log_quality import log as log_quality
+from election_replay.election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
+from election_replay.election_core.replay.registry import FOLDS, LINE_KINDS
 
 _LIFE_KINDS = START_KINDS | STOP_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)

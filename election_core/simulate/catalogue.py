@@ -3,37 +3,37 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from election_core.simulate.acting_master import scenarios as acting_master
-from election_core.simulate.acting_master import telling as acting_master_telling
-from election_core.simulate.acting_master import truth as acting_master_truth
-from election_core.simulate.broker_identity import scenarios as broker_identity
-from election_core.simulate.bully import scenarios as bully
-from election_core.simulate.bully import telling as bully_telling
-from election_core.simulate.bully import truth as bully_truth
-from election_core.simulate.controller import scenarios as controller
-from election_core.simulate.controller import telling as controller_telling
-from election_core.simulate.controller import truth as controller_truth
-from election_core.simulate.dledger import scenarios as dledger
-from election_core.simulate.dledger import telling as dledger_telling
-from election_core.simulate.dledger import truth as dledger_truth
-from election_core.simulate.metadata import scenarios as metadata
-from election_core.simulate.metadata import telling as metadata_telling
-from election_core.simulate.metadata import truth as metadata_truth
-from election_core.simulate.order_lock import scenarios as order_lock
-from election_core.simulate.order_lock import telling as order_lock_telling
-from election_core.simulate.order_lock import truth as order_lock_truth
-from election_core.simulate.raft import scenarios as raft
-from election_core.simulate.raft import telling as raft_telling
-from election_core.simulate.raft import truth as raft_truth
-from election_core.simulate.scenario import Scenario
-from election_core.simulate.token_ring import scenarios as token_ring
-from election_core.simulate.token_ring import telling as token_ring_telling
-from election_core.simulate.token_ring import truth as token_ring_truth
-from election_core.simulate.truth import Truth
-from election_core.simulate.world import World
-from election_core.simulate.zab import scenarios as zab
-from election_core.simulate.zab import telling as zab_telling
-from election_core.simulate.zab import truth as zab_truth
+from election_replay.election_core.simulate.acting_master import scenarios as acting_master
+from election_replay.election_core.simulate.acting_master import telling as acting_master_telling
+from election_replay.election_core.simulate.acting_master import truth as acting_master_truth
+from election_replay.election_core.simulate.broker_identity import scenarios as broker_identity
+from election_replay.election_core.simulate.bully import scenarios as bully
+from election_replay.election_core.simulate.bully import telling as bully_telling
+from election_replay.election_core.simulate.bully import truth as bully_truth
+from election_replay.election_core.simulate.controller import scenarios as controller
+from election_replay.election_core.simulate.controller import telling as controller_telling
+from election_replay.election_core.simulate.controller import truth as controller_truth
+from election_replay.election_core.simulate.dledger import scenarios as dledger
+from election_replay.election_core.simulate.dledger import telling as dledger_telling
+from election_replay.election_core.simulate.dledger import truth as dledger_truth
+from election_replay.election_core.simulate.metadata import scenarios as metadata
+from election_replay.election_core.simulate.metadata import telling as metadata_telling
+from election_replay.election_core.simulate.metadata import truth as metadata_truth
+from election_replay.election_core.simulate.order_lock import scenarios as order_lock
+from election_replay.election_core.simulate.order_lock import telling as order_lock_telling
+from election_replay.election_core.simulate.order_lock import truth as order_lock_truth
+from election_replay.election_core.simulate.raft import scenarios as raft
+from election_replay.election_core.simulate.raft import telling as raft_telling
+from election_replay.election_core.simulate.raft import truth as raft_truth
+from election_replay.election_core.simulate.scenario import Scenario
+from election_replay.election_core.simulate.token_ring import scenarios as token_ring
+from election_replay.election_core.simulate.token_ring import telling as token_ring_telling
+from election_replay.election_core.simulate.token_ring import truth as token_ring_truth
+from election_replay.election_core.simulate.truth import Truth
+from election_replay.election_core.simulate.world import World
+from election_replay.election_core.simulate.zab import scenarios as zab
+from election_replay.election_core.simulate.zab import telling as zab_telling
+from election_replay.election_core.simulate.zab import truth as zab_truth
 
 
 @dataclass(frozen=True, slots=True)

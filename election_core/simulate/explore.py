@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import permutations
 from typing import Any, Generic, TypeVar
 
-from election_core.simulate.machine import Act, Answer, Fired, Heard, Input, Machine, Send, Store, Wait
+from election_replay.election_core.simulate.machine import Act, Answer, Fired, Heard, Input, Machine, Send, Store, Wait
 
 M = TypeVar("M")
 S = TypeVar("S", bound=Hashable)

@@ -5,17 +5,17 @@ from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Any
 
-from election_core.dialects import Record, dialect_for
-from election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_core.model.catalogue import INFO
-from election_core.model.events import Event
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.model.rows import Finding, Row
-from election_core.replay.group_judge import rows_of_group
-from election_core.replay.source_fold import INTERESTING, SourceLog
-from election_core.simulate.truth import Truth
-from election_core.simulate.world import World
+from election_replay.election_core.dialects import Record, dialect_for
+from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
+from election_replay.election_core.model.catalogue import INFO
+from election_replay.election_core.model.events import Event
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.replay.group_judge import rows_of_group
+from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
+from election_replay.election_core.simulate.truth import Truth
+from election_replay.election_core.simulate.world import World
 
 BOUND_MS = 500
 

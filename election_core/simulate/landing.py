@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from election_core.simulate.judged import logs_of
-from election_core.simulate.scenario import Scenario
-from election_core.simulate.truth import Truth, ends_at, overlap_us, pairs_of_reigns
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.judged import logs_of
+from election_replay.election_core.simulate.scenario import Scenario
+from election_replay.election_core.simulate.truth import Truth, ends_at, overlap_us, pairs_of_reigns
+from election_replay.election_core.simulate.world import World
 
 ROLL_BYTES = 64_000
 """Logs roll at this size, as an operator may have set it: worlds are short."""

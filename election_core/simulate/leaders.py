@@ -3,9 +3,18 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from election_core.model.rows import Finding
-from election_core.simulate.truth import Claim, Truth, clocks_agree, ends_at, kept, overlap_us, pairs_of_reigns, value
-from election_core.simulate.world import SECOND, Line, Reign, World
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.simulate.truth import (
+    Claim,
+    Truth,
+    clocks_agree,
+    ends_at,
+    kept,
+    overlap_us,
+    pairs_of_reigns,
+    value,
+)
+from election_replay.election_core.simulate.world import SECOND, Line, Reign, World
 
 _AT_ONCE_US = SECOND // 10
 """A line is said in the step in which the thing happens."""

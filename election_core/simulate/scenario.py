@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from election_core.simulate.world import DOWN, MILLISECOND, UP, Play, Reign, World
+from election_replay.election_core.simulate.world import DOWN, MILLISECOND, UP, Play, Reign, World
 
 BEGAN_US = 1_772_330_400 * 1_000_000
 """Every world begins on 2026-03-01 at 02:00:00 UTC."""

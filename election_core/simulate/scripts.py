@@ -1,7 +1,7 @@
 """Stories that any protocol with leaders can play, and the conditions under which it may have to play them."""
 
-from election_core.simulate.scenario import Script, Stage
-from election_core.simulate.world import SECOND, World
+from election_replay.election_core.simulate.scenario import Script, Stage
+from election_replay.election_core.simulate.world import SECOND, World
 
 
 def healthy(stage: Stage) -> Script:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from election_core.simulate.machine import Say
-from election_core.simulate.world import SECOND, World
+from election_replay.election_core.simulate.machine import Say
+from election_replay.election_core.simulate.world import SECOND, World
 
 Values = dict[str, Any]
 """What a line says, by column."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 
-from election_core.model.rows import Finding
-from election_core.simulate.clocks import WallClock
-from election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Reign, World
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.simulate.clocks import WallClock
+from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, STOPPING_US, UP, Line, Reign, World
 
 Claim = Callable[[Finding], bool]
 

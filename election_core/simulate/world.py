@@ -10,8 +10,8 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any, Protocol
 
-from election_core.simulate.clocks import WallClock
-from election_core.simulate.machine import (
+from election_replay.election_core.simulate.clocks import WallClock
+from election_replay.election_core.simulate.machine import (
     Act,
     Answer,
     Asked,
@@ -26,7 +26,7 @@ from election_core.simulate.machine import (
     Unanswered,
     Wait,
 )
-from election_core.simulate.network import Network
+from election_replay.election_core.simulate.network import Network
 
 SECOND = 1_000_000
 MILLISECOND = 1_000

@@ -8,18 +8,18 @@ from itertools import islice
 
 import click
 
-from jobs import JobError
-from jobs.cli.airflow import airflow
-from jobs.cli.ending import INTERRUPTED
-from jobs.cli.learn import config, inspect, rules, simulate
-from jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
-from jobs.cli.look import look
-from jobs.cli.pipeline import forget, land, publish, replay, run, upkeep, validate
-from jobs.cli.read import diff, explain, incident, metrics, report, sql
-from jobs.cli.review import review
-from jobs.cli.servers import dashboard, serve
-from jobs.faults import meaning, readable
-from jobs.reading.words import harmless
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.airflow import airflow
+from election_replay.jobs.cli.ending import INTERRUPTED
+from election_replay.jobs.cli.learn import config, inspect, rules, simulate
+from election_replay.jobs.cli.log import ERR, FORMATS, for_machines, log_as, tell
+from election_replay.jobs.cli.look import look
+from election_replay.jobs.cli.pipeline import forget, land, publish, replay, run, upkeep, validate
+from election_replay.jobs.cli.read import diff, explain, incident, metrics, report, sql
+from election_replay.jobs.cli.review import review
+from election_replay.jobs.cli.servers import dashboard, serve
+from election_replay.jobs.faults import meaning, readable
+from election_replay.jobs.reading.words import harmless
 
 GROUPS = {
     "Pipeline": (run, land, replay, validate, publish, upkeep, forget),

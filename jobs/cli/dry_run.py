@@ -5,23 +5,23 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import duckdb
 
-from election_core.replay.arrow_passes import Inventory
-from jobs import JobError
-from jobs.landing.blocks import head
-from jobs.landing.enveloped import chain_of
-from jobs.landing.evidence import HEAD_BYTES
-from jobs.landing.landing_zone import Skipped, open_landing
-from jobs.landing.listing import LogFile
-from jobs.landing.masking import masked
-from jobs.landing.pseudonyms import pseudonyms_of
-from jobs.landing.recognising import dialect_of, looked_at, texts_of
-from jobs.landing.understanding import Understanding
-from jobs.replaying.due import batch_published, held_by
-from jobs.replaying.selection import EVERYTHING, NOTHING_SELECTED, Selection
-from jobs.settings.config import Config
-from jobs.warehouse.table_sets import clusters_of
-from jobs.warehouse.warehouse import Warehouse
-from schemas.landed_files import NOT_UNDERSTOOD
+from election_replay.election_core.replay.arrow_passes import Inventory
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.blocks import head
+from election_replay.jobs.landing.enveloped import chain_of
+from election_replay.jobs.landing.evidence import HEAD_BYTES
+from election_replay.jobs.landing.landing_zone import Skipped, open_landing
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.masking import masked
+from election_replay.jobs.landing.pseudonyms import pseudonyms_of
+from election_replay.jobs.landing.recognising import dialect_of, looked_at, texts_of
+from election_replay.jobs.landing.understanding import Understanding
+from election_replay.jobs.replaying.due import batch_published, held_by
+from election_replay.jobs.replaying.selection import EVERYTHING, NOTHING_SELECTED, Selection
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.table_sets import clusters_of
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 
 def landing_plan(files: Sequence[LogFile], passed_over: Iterable[Skipped] = ()) -> Iterator[str]:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobs.cli.extras import data_docs_wanted
-from jobs.cli.log import for_machines, tell
-from jobs.cli.output import first, plan, say
+from election_replay.jobs.cli.extras import data_docs_wanted
+from election_replay.jobs.cli.log import for_machines, tell
+from election_replay.jobs.cli.output import first, plan, say
 
 if TYPE_CHECKING:
-    from jobs.gates.checks import Check
-    from jobs.land import Landing
-    from jobs.landing.landing_zone import Skipped
-    from jobs.publish import Outcome
-    from jobs.reading.published import Published
-    from jobs.replay import Replay
+    from election_replay.jobs.gates.checks import Check
+    from election_replay.jobs.land import Landing
+    from election_replay.jobs.landing.landing_zone import Skipped
+    from election_replay.jobs.publish import Outcome
+    from election_replay.jobs.reading.published import Published
+    from election_replay.jobs.replay import Replay
 
 
 GATE_FAILED = 3
@@ -65,7 +65,7 @@ def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
         tell(f"Not published: the newest events of {', '.join(done.held)}", logging.WARNING, held=done.held)
     stops = any(check.stops for check in done.checks)
     if stops and data_docs_wanted():
-        from jobs.gates.data_docs import data_docs
+        from election_replay.jobs.gates.data_docs import data_docs
 
         if page := data_docs(tables, done.checks):
             tell(f"Data docs: {page}")
@@ -74,7 +74,7 @@ def gates(tables: Any, done: "Replay | Outcome | None") -> bool:
 
 def complain(checks: "Iterable[Check]") -> None:
     """Say what fails at the gates."""
-    from jobs.gates.checks import complaint
+    from election_replay.jobs.gates.checks import complaint
 
     for check in checks:
         for cluster, failed in check.failed.items():
@@ -85,21 +85,21 @@ def complain(checks: "Iterable[Check]") -> None:
 
 def published(warehouse: str, run_id: str | None = None) -> "Published":
     """What is published in a warehouse folder, by the last run or a former one."""
-    from jobs.reading.published import Published
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.reading.published import Published
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     return Published(Warehouse(warehouse), run_id)
 
 
 def summary(warehouse: str, database: str | None = None) -> None:
     """What a person wants to know after a run, and what to type next; ``database`` is a file to write what it is."""
-    from jobs.cli.summary import summary as text
+    from election_replay.jobs.cli.summary import summary as text
 
     found = published(warehouse)
     if database:
         from pathlib import Path
 
-        from jobs.reading.database_file import write_database
+        from election_replay.jobs.reading.database_file import write_database
 
         size = write_database(found, Path(database))
         tell(f"Wrote {database}: {size:,} bytes", database=database, bytes=size)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from jobs import JobError
-from jobs.cli.log import tell
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.log import tell
 
 
 @contextmanager

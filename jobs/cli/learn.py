@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from jobs import JobError
-from jobs.cli.ending import published
-from jobs.cli.log import OUT
-from jobs.cli.options import config_option, settings_in_force
-from jobs.cli.output import WIDE, say
-from jobs.reading.words import harmless
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.ending import published
+from election_replay.jobs.cli.log import OUT
+from election_replay.jobs.cli.options import config_option, settings_in_force
+from election_replay.jobs.cli.output import WIDE, say
+from election_replay.jobs.reading.words import harmless
 
 if TYPE_CHECKING:
-    from jobs.cli.simulate import Simulated
-    from jobs.landing.inspection import Inspection
+    from election_replay.jobs.cli.simulate import Simulated
+    from election_replay.jobs.landing.inspection import Inspection
 
 
 @click.command()
@@ -32,7 +32,7 @@ def rules(markdown: bool, warehouse: str | None) -> None:
       election-replay rules
       election-replay rules --markdown --warehouse W
     """
-    from jobs.showing.rules_page import examples_of, page, plain
+    from election_replay.jobs.showing.rules_page import examples_of, page, plain
 
     examples = examples_of(published(warehouse)) if warehouse else {}
     for line in (page if markdown else plain)(examples):
@@ -53,7 +53,7 @@ def config_check(file: str | None) -> None:
     Example
       election-replay config check --config conf/pipeline.yaml
     """
-    from jobs.settings.config import Config
+    from election_replay.jobs.settings.config import Config
 
     chosen, usual = settings_in_force(file), asdict(Config())
     for name, value in asdict(chosen.config).items():
@@ -74,7 +74,7 @@ def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> No
       election-replay inspect logs/C/nodes/N/logs/broker.log
       election-replay inspect --lines broker_default.log dledger.log.1.gz
     """
-    from jobs.landing.inspection import inspect as look
+    from election_replay.jobs.landing.inspection import inspect as look
 
     for file in files:
         print_inspection(look(file, zone), lines, top)
@@ -82,7 +82,7 @@ def inspect(files: Sequence[str], lines: bool, top: int, zone: int | None) -> No
 
 def print_inspection(found: "Inspection", lines: bool, top: int) -> None:
     """One file: its events by kind, what is ignored by shape, and what could not be read."""
-    from jobs.landing.inspection import meaning, render
+    from election_replay.jobs.landing.inspection import meaning, render
 
     say(f"{found.path}: {found.lines:,} lines, stream {found.stream}, {found.read_as}{came_in(found)}")
     kinds = Grid("events", "kind", "first line", "meaning", box=None, pad_edge=False, header_style="bold")
@@ -147,8 +147,8 @@ def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judg
       election-replay simulate --scenario dledger-old-copy --seed 7 --out worlds
       election-replay run --landing worlds --warehouse warehouse
     """
-    from jobs.cli.simulate import simulate as play
-    from jobs.cli.simulate import write
+    from election_replay.jobs.cli.simulate import simulate as play
+    from election_replay.jobs.cli.simulate import write
 
     if listing:
         print_scenarios()
@@ -169,7 +169,7 @@ def simulate(scenario: str | None, seed: int, out: str | None, watch: bool, judg
 
 def print_scenarios() -> None:
     """All scenarios, safe ones first."""
-    from election_core.simulate.catalogue import SCENARIOS
+    from election_replay.election_core.simulate.catalogue import SCENARIOS
 
     grid = Grid("scenario", "kind", "what happens", box=None, pad_edge=False, header_style="bold")
     for name, scenario in SCENARIOS.items():

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from jobs.reading.words import harmless
+from election_replay.jobs.reading.words import harmless
 
 FORMATS = ("text", "json")
 

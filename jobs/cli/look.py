@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from jobs import JobError
-from jobs.cli.ending import gates, leave
-from jobs.cli.log import tell
-from jobs.cli.options import config_option
-from jobs.cli.output import say
-from jobs.cli.stages import PRELOAD
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.ending import gates, leave
+from election_replay.jobs.cli.log import tell
+from election_replay.jobs.cli.options import config_option
+from election_replay.jobs.cli.output import say
+from election_replay.jobs.cli.stages import PRELOAD
 
 if TYPE_CHECKING:
-    from jobs.landing.landing_zone import Skipped
-    from jobs.look import Looked
-    from jobs.reading.published import Published
+    from election_replay.jobs.landing.landing_zone import Skipped
+    from election_replay.jobs.look import Looked
+    from election_replay.jobs.reading.published import Published
 
 SHOWN = 12
 """Files, quarantined places and the like that are listed; the rest is counted."""
@@ -48,11 +48,11 @@ def look(folder: str, keep: str | None, config: str | None) -> None:
       election-replay look ~/Downloads/broker-logs
       election-replay look logs.zip --keep incident-4711
     """
-    from jobs.engines.local_engine import LocalEngine
-    from jobs.look import look as look_job
-    from jobs.settings.config import Config
-    from jobs.settings.in_force import in_force
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.engines.local_engine import LocalEngine
+    from election_replay.jobs.look import look as look_job
+    from election_replay.jobs.settings.config import Config
+    from election_replay.jobs.settings.in_force import in_force
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     began = time.monotonic()
     settings = in_force(config, None).config if config else Config()
@@ -62,7 +62,7 @@ def look(folder: str, keep: str | None, config: str | None) -> None:
     ):
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
         done = look_job(engine, folder, tables, settings, Path(scratch))
-        from jobs.reading.published import Published
+        from election_replay.jobs.reading.published import Published
 
         published = Published(tables)
         parts = assumptions(done, published), not_understood(done.skipped), verdict(published), further(published, keep)
@@ -106,7 +106,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
 
 def zones_of(published: "Published") -> list[str]:
     """Of which systems logs were read, and in which zone."""
-    from election_core.dialects import dialect_for
+    from election_replay.election_core.dialects import dialect_for
 
     streams = [row["stream"] for row in published.rows("SELECT DISTINCT stream FROM log_lines")]
     found = {dialect for stream in streams if (dialect := dialect_for(stream)) is not None}
@@ -131,9 +131,9 @@ def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:
 
 def verdict(published: "Published") -> Iterator[str]:
     """Findings, then the story of the groups that have the gravest."""
-    from jobs.cli.summary import findings, numbers, unreadable
-    from jobs.reading.incident import incident
-    from jobs.showing.incident_text import story_lines
+    from election_replay.jobs.cli.summary import findings, numbers, unreadable
+    from election_replay.jobs.reading.incident import incident
+    from election_replay.jobs.showing.incident_text import story_lines
 
     yield "Found"
     yield from numbers(published)

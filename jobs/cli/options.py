@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jobs import JobError
-from jobs.cli.log import tell
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.log import tell
 
 if TYPE_CHECKING:
-    from jobs.settings.in_force import InForce
+    from election_replay.jobs.settings.in_force import InForce
 
 
 Command = Callable[..., Any]
@@ -100,10 +100,10 @@ def cluster_option(command: Command) -> Command:
 
 def settings_in_force(named: str | None, master: str | None = None) -> "InForce":
     """The settings of a command, with a line about where they come from."""
-    from jobs.settings.in_force import in_force
+    from election_replay.jobs.settings.in_force import in_force
 
     if submitted := "PYSPARK_GATEWAY_PORT" in os.environ:
-        from jobs.engines.spark_session import master_of
+        from election_replay.jobs.engines.spark_session import master_of
     found = in_force(named, master_of(master) if submitted else master)
     tell(found.line, settings=found.source)
     return found

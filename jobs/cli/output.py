@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table as Grid
 
-from jobs.cli.log import OUT, for_machines, tell
-from jobs.reading.words import cell, harmless, harmless_json, no_formula
+from election_replay.jobs.cli.log import OUT, for_machines, tell
+from election_replay.jobs.reading.words import cell, harmless, harmless_json, no_formula
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ def plan(lines: Iterable[str]) -> None:
 
 def first(lines: Iterable[str]) -> Iterator[str]:
     """The first lines, and how many more there are; all of them for machines."""
-    from jobs.cli.summary import SHOWN
+    from election_replay.jobs.cli.summary import SHOWN
 
     every = list(lines)
     shown = len(every) if for_machines() else SHOWN

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jobs.cli.ending import complain, gates, leave, not_read, summary
-from jobs.cli.extras import data_docs_wanted
-from jobs.cli.log import known, tell
-from jobs.cli.options import (
+from election_replay.jobs.cli.ending import complain, gates, leave, not_read, summary
+from election_replay.jobs.cli.extras import data_docs_wanted
+from election_replay.jobs.cli.log import known, tell
+from election_replay.jobs.cli.options import (
     cluster_option,
     database_option,
     day,
@@ -19,12 +19,12 @@ from jobs.cli.options import (
     spark_options,
     warehouse_option,
 )
-from jobs.cli.output import plan
-from jobs.cli.stages import engine_of, is_little, land_stage, of_clusters, replay_stage
-from jobs.reading.words import moment
+from election_replay.jobs.cli.output import plan
+from election_replay.jobs.cli.stages import engine_of, is_little, land_stage, of_clusters, replay_stage
+from election_replay.jobs.reading.words import moment
 
 if TYPE_CHECKING:
-    from jobs.landing.landing_zone import Skipped
+    from election_replay.jobs.landing.landing_zone import Skipped
 
 
 @click.command()
@@ -56,16 +56,16 @@ def run(
       election-replay run --landing /data/logs --warehouse /data/warehouse
       election-replay run --landing /data/logs --warehouse /data/warehouse --engine local
     """
-    from jobs.land import new_files
-    from jobs.replaying.due import nothing_landed, nothing_new
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.land import new_files
+    from election_replay.jobs.replaying.due import nothing_landed, nothing_new
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
     settings = chosen.config
     passed_over: list[Skipped] = []
     files = new_files(landing, tables, settings, passed_over.append)
     if dry_run:
-        from jobs.cli.dry_run import judging_plan, landing_plan, misunderstandings
+        from election_replay.jobs.cli.dry_run import judging_plan, landing_plan, misunderstandings
 
         puzzles = misunderstandings(files, landing, settings)
         plan(
@@ -115,15 +115,15 @@ def land(
       election-replay land --landing /data/logs --warehouse /data/warehouse
       election-replay land --landing /data/logs --warehouse /data/warehouse --cluster payments
     """
-    from jobs.land import new_files
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.land import new_files
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     settings, tables = settings_in_force(config, master).config, Warehouse(warehouse)
     passed_over: list[Skipped] = []
     files = of_clusters(new_files(landing, tables, settings, passed_over.append), cluster)
     landed = None
     if dry_run:
-        from jobs.cli.dry_run import landing_plan, misunderstandings
+        from election_replay.jobs.cli.dry_run import landing_plan, misunderstandings
 
         plan(chain(landing_plan(files, passed_over), misunderstandings(files, landing, settings)))
         return
@@ -170,16 +170,16 @@ def replay(
       election-replay replay --warehouse /data/warehouse
       election-replay replay --warehouse /data/warehouse --cluster payments --from 2026-03-01 --to 2026-03-03
     """
-    from jobs.replaying.due import nothing_new
-    from jobs.replaying.selection import EVERYTHING, Selection
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.replaying.due import nothing_new
+    from election_replay.jobs.replaying.selection import EVERYTHING, Selection
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     chosen, tables = settings_in_force(config, master), Warehouse(warehouse)
     settings = chosen.config
     selection = Selection(cluster or None, day(since), day(until), from_events)
     known_already = nothing_new(tables, settings.inventoried()) and selection == EVERYTHING
     if dry_run:
-        from jobs.cli.dry_run import judging_plan
+        from election_replay.jobs.cli.dry_run import judging_plan
 
         plan(judging_plan(tables, settings.inventoried(), selection))
         return
@@ -214,8 +214,8 @@ def validate(
       election-replay validate --warehouse /data/warehouse
       election-replay validate --warehouse /data/warehouse --layer gold --cluster payments
     """
-    from jobs.validate import validate as validate_job
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.validate import validate as validate_job
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     wanted = data_docs_wanted(docs)
     done = validate_job(Warehouse(warehouse), layer, cluster or None, moment(as_of), new=new, docs=wanted)
@@ -242,9 +242,9 @@ def publish(warehouse: str, database: str | None) -> None:
       election-replay publish --warehouse /data/warehouse
       election-replay publish --warehouse /data/warehouse --database /data/election_replay.duckdb
     """
-    from jobs.publish import publish as publish_job
-    from jobs.publishing.runs import waiting
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.publish import publish as publish_job
+    from election_replay.jobs.publishing.runs import waiting
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     tables = Warehouse(warehouse)
     judged = waiting(tables)
@@ -286,8 +286,8 @@ def upkeep(warehouse: str, keep_days: int, forget_bronze_after: int | None, dry_
       election-replay upkeep --warehouse /data/warehouse --keep-days 7
       election-replay upkeep --warehouse /data/warehouse --forget-bronze-after 90
     """
-    from jobs.upkeep import upkeep as upkeep_job
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.upkeep import upkeep as upkeep_job
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     would = "would be " if dry_run else ""
     for tidied in upkeep_job(Warehouse(warehouse), keep_days, forget_after=forget_bronze_after, dry_run=dry_run):
@@ -318,8 +318,8 @@ def forget(warehouse: str, cluster: str, dry_run: bool) -> None:
       election-replay forget --warehouse /data/warehouse --cluster payments --dry-run
       election-replay forget --warehouse /data/warehouse --cluster payments
     """
-    from jobs.forget import forget as forget_job
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.forget import forget as forget_job
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     would = "would be " if dry_run else ""
     for table, rows in forget_job(Warehouse(warehouse), cluster, dry_run=dry_run).items():

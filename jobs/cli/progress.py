@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from jobs.cli.log import OUT, for_machines, tell
-from jobs.engines.engine import Engine
+from election_replay.jobs.cli.log import OUT, for_machines, tell
+from election_replay.jobs.engines.engine import Engine
 
 POLL_SECONDS = 0.3
 

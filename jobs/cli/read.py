@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from jobs import JobError
-from jobs.cli.ending import published
-from jobs.cli.options import run_option, warehouse_option
-from jobs.cli.output import FORMS, TABLE_ROWS, as_json, print_safe_csv, rows_of, say, while_read, write
-from jobs.reading.words import end_moment, moment
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.ending import published
+from election_replay.jobs.cli.options import run_option, warehouse_option
+from election_replay.jobs.cli.output import FORMS, TABLE_ROWS, as_json, print_safe_csv, rows_of, say, while_read, write
+from election_replay.jobs.reading.words import end_moment, moment
 
 
 @click.command()
@@ -76,10 +76,10 @@ def incident(
       election-replay incident --warehouse W --cluster payments --group broker-a --from 2026-03-01T05:00
       election-replay incident --warehouse W --cluster payments --group broker-a --format trace > incident.json
     """
-    from jobs.reading.incident import incident as found
-    from jobs.reading.votes import votes_of
-    from jobs.showing.incident_text import text
-    from jobs.showing.trace import trace
+    from election_replay.jobs.reading.incident import incident as found
+    from election_replay.jobs.reading.votes import votes_of
+    from election_replay.jobs.showing.incident_text import text
+    from election_replay.jobs.showing.trace import trace
 
     tables = published(warehouse)
     shown = found(tables, cluster, group, moment(since), end_moment(until), raw=clock == "raw")
@@ -100,7 +100,7 @@ def metrics(warehouse: str, out: str | None) -> None:
     Example
       election-replay metrics --warehouse W --out /var/lib/node_exporter/election_replay.prom
     """
-    from jobs.reading.metrics import metrics as text
+    from election_replay.jobs.reading.metrics import metrics as text
 
     content = "\n".join(text(published(warehouse))) + "\n"
     if out is None:
@@ -128,8 +128,8 @@ def report(
     Example
       election-replay report --warehouse W --cluster payments --group broker-a -o incident.html
     """
-    from jobs.reading.incident import incident as found
-    from jobs.showing.report import page
+    from election_replay.jobs.reading.incident import incident as found
+    from election_replay.jobs.showing.report import page
 
     shown = found(published(warehouse), cluster, group, moment(since), end_moment(until), raw=clock == "raw")
     try:
@@ -153,8 +153,8 @@ def explain(warehouse: str, finding_id: str, form: str) -> None:
       election-replay sql --warehouse W "SELECT finding_id, summary FROM findings WHERE severity = 'critical'"
       election-replay explain --warehouse W 7ba16a76
     """
-    from jobs.reading.explain import explain as explained
-    from jobs.showing.explanation_text import explanation_text
+    from election_replay.jobs.reading.explain import explain as explained
+    from election_replay.jobs.showing.explanation_text import explanation_text
 
     shown = explained(published(warehouse), finding_id)
     if form == "json":
@@ -180,10 +180,10 @@ def diff(warehouse: str, before: str, after: str, form: str) -> None:
       election-replay diff --warehouse W
       election-replay diff --warehouse W 20260301T0200 last
     """
-    from jobs.reading.changes import as_json as plain
-    from jobs.reading.changes import changes
-    from jobs.showing.changes_text import changes_text
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.reading.changes import as_json as plain
+    from election_replay.jobs.reading.changes import changes
+    from election_replay.jobs.showing.changes_text import changes_text
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     found = changes(Warehouse(warehouse), before, after)
     if form == "json":

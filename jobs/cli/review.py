@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from jobs.cli.ending import published
-from jobs.cli.options import warehouse_option
-from jobs.cli.output import FORMS, rows_of, say, while_read
-from jobs.cli.stages import PRELOAD
+from election_replay.jobs.cli.ending import published
+from election_replay.jobs.cli.options import warehouse_option
+from election_replay.jobs.cli.output import FORMS, rows_of, say, while_read
+from election_replay.jobs.cli.stages import PRELOAD
 
 LIST = (
     "SELECT finding_id, state, ticket, note, reviewer, reviewed_at, cluster, replica_group, rule, found FROM reviewed"
@@ -44,8 +44,8 @@ def review_mark(
     Example
       election-replay review mark --warehouse W 7ba16a76 --as ticket --ticket OPS-4711
     """
-    from jobs.review import mark
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.review import mark
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     row = mark(Warehouse(warehouse), finding_id, state.replace("-", "_"), ticket, note, reviewer)
     say(f"{row['rule']} {row['finding_id']} of {row['cluster']} / {row['replica_group']} is marked: {row['state']}.")
@@ -81,12 +81,12 @@ def review_export(warehouse: str, finding_id: str, out: str, note: str | None) -
     Example
       election-replay review export --warehouse W 7ba16a76 --out case-7ba16a76
     """
-    from jobs.engines.local_engine import LocalEngine
-    from jobs.look import look
-    from jobs.reading.published import Published
-    from jobs.review import case_of, export, found_again
-    from jobs.settings.config import Config
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.engines.local_engine import LocalEngine
+    from election_replay.jobs.look import look
+    from election_replay.jobs.reading.published import Published
+    from election_replay.jobs.review import case_of, export, found_again
+    from election_replay.jobs.settings.config import Config
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     case = case_of(published(warehouse), finding_id)
     files = export(case, note, Path(out))

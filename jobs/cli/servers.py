@@ -4,11 +4,11 @@ from functools import partial
 
 import click
 
-from jobs import JobError
-from jobs.cli.extras import needing
-from jobs.cli.options import settings_in_force, spark_options, warehouse_option
-from jobs.cli.output import say
-from jobs.cli.stages import started
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.extras import needing
+from election_replay.jobs.cli.options import settings_in_force, spark_options, warehouse_option
+from election_replay.jobs.cli.output import say
+from election_replay.jobs.cli.stages import started
 
 
 @click.command()
@@ -40,8 +40,8 @@ def serve(
       beeline -u jdbc:hive2://127.0.0.1:10000/election_replay -e "SELECT * FROM current"
     """
     with needing("spark"):
-        from jobs.serve import Endpoint, Server, class_path
-    from jobs.warehouse.warehouse import Warehouse
+        from election_replay.jobs.serve import Endpoint, Server, class_path
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     endpoint = Endpoint(host, port)
     Warehouse(warehouse).last_run()
@@ -86,12 +86,12 @@ def dashboard(
       election-replay dashboard --warehouse /data/warehouse
       election-replay dashboard --warehouse /data/warehouse --base-path /elections --allow-host ops.example.com
     """
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
     with needing("dashboard"):
-        from jobs.review import mark
-        from jobs.showing.dashboard import dashboard as application
-        from jobs.showing.dashboard import serve as answer
+        from election_replay.jobs.review import mark
+        from election_replay.jobs.showing.dashboard import dashboard as application
+        from election_replay.jobs.showing.dashboard import serve as answer
     tables = Warehouse(warehouse)
     app = application(tables, base_path, allow_host, partial(mark, tables) if allow_review else None)
     shown = f"[{host}]" if ":" in host else host

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from election_core.simulate.catalogue import SCENARIOS, narrate, truths
-from election_core.simulate.judged import Score, findings_of, score
-from election_core.simulate.landing import files, truth_lines
-from election_core.simulate.scenario import Scenario, played
-from election_core.simulate.truth import Truth
-from election_core.simulate.world import World
-from jobs import JobError
+from election_replay.election_core.simulate.catalogue import SCENARIOS, narrate, truths
+from election_replay.election_core.simulate.judged import Score, findings_of, score
+from election_replay.election_core.simulate.landing import files, truth_lines
+from election_replay.election_core.simulate.scenario import Scenario, played
+from election_replay.election_core.simulate.truth import Truth
+from election_replay.election_core.simulate.world import World
+from election_replay.jobs import JobError
 
 
 @dataclass(frozen=True, slots=True)

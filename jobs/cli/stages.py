@@ -7,20 +7,20 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jobs import WrongCommand
-from jobs.cli.extras import needing
-from jobs.cli.log import known, tell
+from election_replay.jobs import WrongCommand
+from election_replay.jobs.cli.extras import needing
+from election_replay.jobs.cli.log import known, tell
 
 if TYPE_CHECKING:
-    from jobs.engines.engine import Engine
-    from jobs.engines.spark_engine import SparkEngine
-    from jobs.land import Landing
-    from jobs.landing.listing import LogFile
-    from jobs.replay import Replay
-    from jobs.replaying.selection import Selection
-    from jobs.settings.config import Config
-    from jobs.settings.in_force import InForce
-    from jobs.warehouse.warehouse import Warehouse
+    from election_replay.jobs.engines.engine import Engine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.land import Landing
+    from election_replay.jobs.landing.listing import LogFile
+    from election_replay.jobs.replay import Replay
+    from election_replay.jobs.replaying.selection import Selection
+    from election_replay.jobs.settings.config import Config
+    from election_replay.jobs.settings.in_force import InForce
+    from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 SHORT_BYTES, SHORT_EVENTS = 64 << 20, 500_000
@@ -42,11 +42,11 @@ def started(
     short_lived: bool = False,
 ) -> "SparkEngine":
     """Spark, with a line about it; ``more`` are settings of the command alone."""
-    from jobs.cli.progress import stage
+    from election_replay.jobs.cli.progress import stage
 
     with needing("spark", ", or take --engine local where there is one"):
-        from jobs.engines.spark_engine import SparkEngine
-        from jobs.engines.spark_session import spark_session
+        from election_replay.jobs.engines.spark_engine import SparkEngine
+        from election_replay.jobs.engines.spark_session import spark_session
 
     with stage("spark") as report:
         session = spark_session(
@@ -62,7 +62,7 @@ def started(
     return engine
 
 
-PRELOAD = ("jobs.landing.one_file", "jobs.replaying.judging")
+PRELOAD = ("election_replay.jobs.landing.one_file", "election_replay.jobs.replaying.judging")
 """What the processes of the local engine need."""
 
 
@@ -96,7 +96,7 @@ def engine_of(
         return
     if master is not None:
         raise WrongCommand("--master is for Spark: leave it out, or take --engine spark")
-    from jobs.engines.local_engine import LocalEngine
+    from election_replay.jobs.engines.local_engine import LocalEngine
 
     with closing(LocalEngine(preload=PRELOAD)) as engine:
         tell(f"{'local':<8} {engine.title}", engine=name)
@@ -110,8 +110,8 @@ def of_clusters(files: Sequence["LogFile"], clusters: Sequence[str]) -> list["Lo
 
 def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: Any, config: "Config") -> "Landing":
     """Land ``files``, with a line about it."""
-    from jobs.cli.progress import rate, stage
-    from jobs.land import land as land_job
+    from election_replay.jobs.cli.progress import rate, stage
+    from election_replay.jobs.land import land as land_job
 
     with stage("land", engine) as report:
         began = time.monotonic()
@@ -139,10 +139,10 @@ def replay_stage(
     publishing: bool = True,
 ) -> "Replay":
     """Replay, with a line about it."""
-    from jobs.cli.progress import rate, stage
-    from jobs.publishing.runs import newest_run
-    from jobs.replay import replay as replay_job
-    from jobs.replaying.selection import EVERYTHING
+    from election_replay.jobs.cli.progress import rate, stage
+    from election_replay.jobs.publishing.runs import newest_run
+    from election_replay.jobs.replay import replay as replay_job
+    from election_replay.jobs.replaying.selection import EVERYTHING
 
     with stage("replay", engine) as report:
         began = time.monotonic()

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import islice
 from shlex import quote
 
-from jobs.reading.misunderstood import misunderstood as not_understood
-from jobs.reading.next_steps import lines_of
-from jobs.reading.published import Published
-from jobs.reading.words import SEVERITIES, surely
-from schemas.landed_files import NOT_UNDERSTOOD
+from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
+from election_replay.jobs.reading.next_steps import lines_of
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import SEVERITIES, surely
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
 SHOWN = 10

@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engines.engine import After, AfterOwn, Among, Dealing, NamedBy, OneOf, Rows, Simple, UpTo
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing, NamedBy, OneOf, Rows, Simple, UpTo
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 MEMORY = "1GB"
 """What DuckDB holds of the rows that it sorts; the rest lies on disk meanwhile."""

@@ -12,9 +12,9 @@ from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
-from jobs.warehouse.data_files import DataFile, Row
-from jobs.warehouse.data_files import Rows as Batch
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.warehouse.data_files import DataFile, Row
+from election_replay.jobs.warehouse.data_files import Rows as Batch
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 Work = Callable[[Iterator[pa.RecordBatch]], Iterable[Row | Batch]]
 """A generator over record batches, in their order; what it tells are rows of tables. It can be pickled."""

@@ -19,12 +19,12 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs import JobError
-from jobs.engines.duckdb_rows import MEMORY, answer, database_in, in_order
-from jobs.engines.engine import Answer, Dealing, Item, Rows, Work
-from jobs.engines.python_worker import prepare_worker
-from jobs.warehouse.data_files import DataFile, write_data_files
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.duckdb_rows import MEMORY, answer, database_in, in_order
+from election_replay.jobs.engines.engine import Answer, Dealing, Item, Rows, Work
+from election_replay.jobs.engines.python_worker import prepare_worker
+from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 HAND_ROWS = 20_000
 """So many rows go to a process at once, or more where those of one key do: about half a second of work."""

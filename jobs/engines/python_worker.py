@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from jobs.warehouse.stores import act_for_spark
+from election_replay.jobs.warehouse.stores import act_for_spark
 
 
 def prepare_worker() -> None:

@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.engines.duckdb_rows import FEW, LITTLE, MEMORY, answer, are_few, database_in, in_order
-from jobs.engines.engine import (
+from election_replay.jobs.engines.duckdb_rows import FEW, LITTLE, MEMORY, answer, are_few, database_in, in_order
+from election_replay.jobs.engines.engine import (
     After,
     AfterOwn,
     Among,
@@ -29,10 +29,10 @@ from jobs.engines.engine import (
     UpTo,
     Work,
 )
-from jobs.engines.python_worker import prepare_worker
-from jobs.engines.spark_tables import read, read_files
-from jobs.warehouse.data_files import DataFile, write_data_files
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.engines.python_worker import prepare_worker
+from election_replay.jobs.engines.spark_tables import read, read_files
+from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 MANY = 1_000
 """More texts than these are joined with the rows that they choose."""

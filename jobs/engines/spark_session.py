@@ -17,7 +17,7 @@ from pyspark.core.context import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from jobs import JobError
+from election_replay.jobs import JobError
 
 JAVA_WANTED = 17
 PYTHON_PACKAGES = (".zip", ".egg")

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 
 def read(spark: SparkSession, warehouse: Warehouse, table: str, version: int | None = None) -> DataFrame:

@@ -19,13 +19,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from election_core.dialects import KINDS
-from election_core.model.catalogue import CATALOGUE
-from jobs import JobError
-from jobs.warehouse.table_sets import JUDGED, LANDED
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES, Expectation
-from schemas.expectations import one_of, suite
+from election_replay.election_core.dialects import KINDS
+from election_replay.election_core.model.catalogue import CATALOGUE
+from election_replay.jobs import JobError
+from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES, Expectation
+from election_replay.schemas.expectations import one_of, suite
 
 LINE_BY_LINE = ("log_lines", "quarantine", "events")
 """Of these, a row for a line of a log."""

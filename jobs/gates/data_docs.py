@@ -17,10 +17,10 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from jobs.gates.checks import Check
-from jobs.warehouse.stores import is_uri
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.gates.checks import Check
+from election_replay.jobs.warehouse.stores import is_uri
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 if TYPE_CHECKING:
     from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NOBODY = "(rows without a cluster)"
 
-STYLE = files("jobs.gates").joinpath("data_docs.css").read_text(encoding="utf-8")
+STYLE = files("election_replay.jobs.gates").joinpath("data_docs.css").read_text(encoding="utf-8")
 
 LEFT_OUT = re.compile(r"<script\b.*?</script>|<(?:link|img)\b[^>]*\b(?:href|src)=[\"'](?:https?:)?//[^>]*>", re.DOTALL)
 """Scripts, and what a page would fetch from another machine."""

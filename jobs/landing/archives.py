@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from jobs.landing.landing_zone import Skip, Skipped, printable
+from election_replay.jobs.landing.landing_zone import Skip, Skipped, printable
 
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 PACKED = (".zip", *TARS)

@@ -18,10 +18,10 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from election_core.dialects.streams import PACKED
-from election_core.envelopes.encodings import as_lines
-from jobs.landing.codecs import unpacking
-from jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
+from election_replay.election_core.dialects.streams import PACKED
+from election_replay.election_core.envelopes.encodings import as_lines
+from election_replay.jobs.landing.codecs import unpacking
+from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
 
 CHUNK_BYTES = 4 << 20
 """How much is read at a time."""

@@ -15,15 +15,15 @@ from itertools import islice, pairwise
 
 import polars as pl
 
-from election_core import dialects
-from election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
-from election_core.dialects.known_layouts import layouts_of
-from election_core.dialects.streams import stream_at
-from election_core.dialects.undated import dated
-from election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
-from election_core.envelopes.detection import SAMPLE as LOOKED_AT
-from jobs.landing.blocks import LINE_BYTES, Block, line_ends
-from jobs.landing.evidence import (
+from election_replay.election_core import dialects
+from election_replay.election_core.dialects import CANONICAL, Dialect, dialect_for, speaker_of
+from election_replay.election_core.dialects.known_layouts import layouts_of
+from election_replay.election_core.dialects.streams import stream_at
+from election_replay.election_core.dialects.undated import dated
+from election_replay.election_core.envelopes import Chain, Inner, Reader, Refused, chain_text, detected
+from election_replay.election_core.envelopes.detection import SAMPLE as LOOKED_AT
+from election_replay.jobs.landing.blocks import LINE_BYTES, Block, line_ends
+from election_replay.jobs.landing.evidence import (
     BANNER_BYTES,
     Counts,
     Evidence,
@@ -34,12 +34,12 @@ from jobs.landing.evidence import (
     digest,
     offset_of,
 )
-from jobs.landing.lines import Seen, lines_of
-from jobs.landing.masking import masked
-from jobs.landing.pseudonyms import Pseudonyms
-from jobs.landing.recognising import telling
-from jobs.landing.understanding import KEPT, Understanding, archive, encoding
-from jobs.settings.config import Config
+from election_replay.jobs.landing.lines import Seen, lines_of
+from election_replay.jobs.landing.masking import masked
+from election_replay.jobs.landing.pseudonyms import Pseudonyms
+from election_replay.jobs.landing.recognising import telling
+from election_replay.jobs.landing.understanding import KEPT, Understanding, archive, encoding
+from election_replay.jobs.settings.config import Config
 
 MOST_SOURCES = 1_000
 """A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""

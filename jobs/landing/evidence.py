@@ -21,18 +21,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
-from election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_core.dialects.torn import parse_record
-from election_core.model.events import Event
-from jobs.landing.blocks import LINE_BYTES, Block
-from jobs.landing.lines import Indices, Seen, lines_of, marked
-from jobs.landing.masking import masked, without_secrets
-from jobs.landing.pseudonyms import Hidden, Pseudonyms
-from jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
-from jobs.landing.understanding import Understanding
-from jobs.landing.zones import LocalTimes, Reading
-from schemas.events import MEANING
+from election_replay.election_core.dialects import FLOODS, Dialect, Record, Unparsable, tick
+from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
+from election_replay.election_core.dialects.torn import parse_record
+from election_replay.election_core.model.events import Event
+from election_replay.jobs.landing.blocks import LINE_BYTES, Block
+from election_replay.jobs.landing.lines import Indices, Seen, lines_of, marked
+from election_replay.jobs.landing.masking import masked, without_secrets
+from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
+from election_replay.jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
+from election_replay.jobs.landing.understanding import Understanding
+from election_replay.jobs.landing.zones import LocalTimes, Reading
+from election_replay.schemas.events import MEANING
 
 TEXT_CHARACTERS = 2_000
 """How much of a line is kept as text."""

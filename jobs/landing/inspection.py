@@ -13,20 +13,20 @@ from pathlib import Path
 
 import polars as pl
 
-from election_core.dialects import KINDS, Dialect, Record, Unparsable, speaker_of
-from election_core.dialects.streams import stream_at, stream_of
-from election_core.dialects.torn import parse_record
-from election_core.envelopes import Inner, Reader, Refused, chain_text
-from election_core.model.events import Event
-from jobs import JobError
-from jobs.landing.blocks import Block, Blocks
-from jobs.landing.enveloped import begun_by, chain_of, lines_in, named, opened_by
-from jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS
-from jobs.landing.landing_zone import LocalZone
-from jobs.landing.lines import decoded
-from jobs.landing.masking import masked, without_secrets
-from jobs.landing.recognising import dialect_of, looked_at
-from jobs.landing.understanding import Understanding
+from election_replay.election_core.dialects import KINDS, Dialect, Record, Unparsable, speaker_of
+from election_replay.election_core.dialects.streams import stream_at, stream_of
+from election_replay.election_core.dialects.torn import parse_record
+from election_replay.election_core.envelopes import Inner, Reader, Refused, chain_text
+from election_replay.election_core.model.events import Event
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.blocks import Block, Blocks
+from election_replay.jobs.landing.enveloped import begun_by, chain_of, lines_in, named, opened_by
+from election_replay.jobs.landing.evidence import CONTINUATION_LINES, HEAD_BYTES, TEXT_CHARACTERS
+from election_replay.jobs.landing.landing_zone import LocalZone
+from election_replay.jobs.landing.lines import decoded
+from election_replay.jobs.landing.masking import masked, without_secrets
+from election_replay.jobs.landing.recognising import dialect_of, looked_at
+from election_replay.jobs.landing.understanding import Understanding
 
 MANY_SHAPES = 20_000
 """A file with more shapes than this is no log; further ones are counted together."""

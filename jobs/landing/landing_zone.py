@@ -15,8 +15,8 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 from pyarrow import fs
 
-from jobs import JobError
-from jobs.warehouse.stores import absolute, file_system, is_uri
+from election_replay.jobs import JobError
+from election_replay.jobs.warehouse.stores import absolute, file_system, is_uri
 
 READ_FAILURES = (OSError, pa.ArrowException)
 """What a file system or an object store raises when it does not give what was asked for."""

@@ -11,9 +11,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.landing.listing import LogFile
-from jobs.landing.one_file import LANDED, PART
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.one_file import LANDED, PART
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 ROWS = 10_000
 """Rows that are Python objects at once."""

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from election_core.dialects import Dialect
-from jobs.landing.blocks import Block, line_ends
-from jobs.landing.literals import containing
-from jobs.landing.ticks import NO_BUCKET, buckets_of
+from election_replay.election_core.dialects import Dialect
+from election_replay.jobs.landing.blocks import Block, line_ends
+from election_replay.jobs.landing.literals import containing
+from election_replay.jobs.landing.ticks import NO_BUCKET, buckets_of
 
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 """Numbers of lines."""

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from election_core.dialects.streams import stream_of, uncopied, unpacked
-from jobs import JobError
-from jobs.landing.landing_zone import Entry, Skip, Skipped, is_text, open_landing, printable
+from election_replay.election_core.dialects.streams import stream_of, uncopied, unpacked
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.landing_zone import Entry, Skip, Skipped, is_text, open_landing, printable
 
 
 @dataclass(frozen=True, slots=True)

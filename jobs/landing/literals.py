@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import polars as pl
 
-from election_core.dialects import DIALECTS
-from election_core.dialects.readings import TELLING
+from election_replay.election_core.dialects import DIALECTS
+from election_replay.election_core.dialects.readings import TELLING
 
 
 def containing(texts: pl.Series, literals: tuple[str, ...]) -> pl.Series:

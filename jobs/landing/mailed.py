@@ -13,16 +13,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from election_core.dialects import STREAMS, dialect_for
-from election_core.dialects.streams import stream_of, unpacked
-from jobs import JobError
-from jobs.landing.archives import is_archive
-from jobs.landing.blocks import head
-from jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
-from jobs.landing.listing import LogFile, log_files
-from jobs.landing.plan import head_found
-from jobs.landing.recognising import looked_at
-from jobs.settings.config import Config
+from election_replay.election_core.dialects import STREAMS, dialect_for
+from election_replay.election_core.dialects.streams import stream_of, unpacked
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.archives import is_archive
+from election_replay.jobs.landing.blocks import head
+from election_replay.jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
+from election_replay.jobs.landing.listing import LogFile, log_files
+from election_replay.jobs.landing.plan import head_found
+from election_replay.jobs.landing.recognising import looked_at
+from election_replay.jobs.settings.config import Config
 
 PLACES = frozenset(
     {

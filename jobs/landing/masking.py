@@ -14,7 +14,7 @@ import re
 
 import polars as pl
 
-from jobs.landing.literals import any_of
+from election_replay.jobs.landing.literals import any_of
 
 MASK = "***"
 

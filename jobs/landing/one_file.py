@@ -20,19 +20,19 @@ from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
-from election_core.dialects import named
-from election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
-from election_core.envelopes import chain_in
-from jobs.landing.blocks import Blocks, Mark
-from jobs.landing.enveloped import Enveloped, Part, head_in_envelopes, says_nothing
-from jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
-from jobs.landing.landing_zone import LandingZone, open_landing
-from jobs.landing.lines import Seen
-from jobs.landing.listing import LogFile
-from jobs.landing.pseudonyms import Pseudonyms
-from jobs.settings.config import Config
-from jobs.warehouse.data_files import DataFile, write_data_files
-from schemas import TABLES
+from election_replay.election_core.dialects import named
+from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
+from election_replay.election_core.envelopes import chain_in
+from election_replay.jobs.landing.blocks import Blocks, Mark
+from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes, says_nothing
+from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
+from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
+from election_replay.jobs.landing.lines import Seen
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.pseudonyms import Pseudonyms
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
+from election_replay.schemas import TABLES
 
 LANDED = TABLES["landed_files"]
 LANDED_STATES = ("landed", "grown")

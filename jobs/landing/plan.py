@@ -10,20 +10,20 @@ from heapq import heapreplace
 from pathlib import PurePosixPath
 from typing import Any
 
-from election_core.dialects import CANONICAL, STREAMS, Dialect, named
-from election_core.dialects.rocketmq.metadata import snapshot_time
-from election_core.dialects.streams import stream_at
-from jobs.landing.blocks import head
-from jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
-from jobs.landing.evidence import HEAD_BYTES, Head, head_of
-from jobs.landing.landing_zone import open_landing
-from jobs.landing.listing import LogFile
-from jobs.landing.one_file import LANDED, LANDED_STATES, PART, Known, Task, joined
-from jobs.landing.privacy_mark import remember_privacy
-from jobs.landing.pseudonyms import pseudonyms_of
-from jobs.landing.recognising import dialect_of, looked_at
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named
+from election_replay.election_core.dialects.rocketmq.metadata import snapshot_time
+from election_replay.election_core.dialects.streams import stream_at
+from election_replay.jobs.landing.blocks import head
+from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
+from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
+from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.one_file import LANDED, LANDED_STATES, PART, Known, Task, joined
+from election_replay.jobs.landing.privacy_mark import remember_privacy
+from election_replay.jobs.landing.pseudonyms import pseudonyms_of
+from election_replay.jobs.landing.recognising import dialect_of, looked_at
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 EVIDENCE = ("log_lines", "quarantine", "events")
 """The tables that a landing writes before ``landed_files``."""

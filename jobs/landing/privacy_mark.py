@@ -8,10 +8,10 @@ number of landed files; only where an earlier release landed are their rows aske
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from jobs import JobError
-from jobs.landing.pseudonyms import Pseudonyms
-from jobs.warehouse.patience import patiently
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.pseudonyms import Pseudonyms
+from election_replay.jobs.warehouse.patience import patiently
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 PROPERTY = "election_replay.privacy"
 TABLE = "landed_files"

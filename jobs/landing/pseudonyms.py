@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 
-from election_core.dialects import Unparsable
-from election_core.model.events import Event
-from jobs import JobError
-from jobs.settings.config import ADDRESS, CLIENT_ID, Privacy
+from election_replay.election_core.dialects import Unparsable
+from election_replay.election_core.model.events import Event
+from election_replay.jobs import JobError
+from election_replay.jobs.settings.config import ADDRESS, CLIENT_ID, Privacy
 
 DIGITS = 12
 """Hex digits of a name: among a million values two share one with a chance of one in five hundred."""

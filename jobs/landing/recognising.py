@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from election_core.dialects import DIALECTS, NAMED, Dialect, dialect_for, is_other, named
-from election_core.dialects.readings import MOST_LINES, reading, spoken, spread
-from jobs.landing.evidence import HEAD_BYTES
-from jobs.landing.literals import TELLTALES, containing
+from election_replay.election_core.dialects import DIALECTS, NAMED, Dialect, dialect_for, is_other, named
+from election_replay.election_core.dialects.readings import MOST_LINES, reading, spoken, spread
+from election_replay.jobs.landing.evidence import HEAD_BYTES
+from election_replay.jobs.landing.literals import TELLTALES, containing
 
 LOOKED_AT_BYTES = 1 << 20
 """So much of a file with an unknown name is looked into: a server prints its settings, hundreds of lines, at its start,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from election_core.dialects import Dialect
-from election_core.dialects.dialect import seconds
+from election_replay.election_core.dialects import Dialect
+from election_replay.election_core.dialects.dialect import seconds
 
 Buckets = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import polars as pl
 
-from election_core.dialects import NAMED, Dialect, dialect_for
-from election_core.dialects.readings import readings
-from jobs.landing.literals import TELLING_OF, TELLTALES, containing
-from schemas.landed_files import NOT_UNDERSTOOD
+from election_replay.election_core.dialects import NAMED, Dialect, dialect_for
+from election_replay.election_core.dialects.readings import readings
+from election_replay.jobs.landing.literals import TELLING_OF, TELLTALES, containing
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 LOOKS_DATED = (
     r'^[^\S\n]{0,3}[^\n]{0,60}?(?:\b|[Tt])\d{1,2}:[0-5]\d:[0-5]\d(?:\b|[Zz])|^\W{0,2}\{ ?"|^\W{0,2}1\d{9}(?:\d{3})?\b'

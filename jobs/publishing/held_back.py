@@ -6,9 +6,9 @@ from functools import partial
 import pyarrow.compute as pc
 from deltalake import CommitProperties, write_deltalake
 
-from jobs.warehouse.patience import patiently
-from jobs.warehouse.table_sets import JUDGED
-from jobs.warehouse.warehouse import NOTE, Warehouse
+from election_replay.jobs.warehouse.patience import patiently
+from election_replay.jobs.warehouse.table_sets import JUDGED
+from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 
 
 def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:

@@ -7,12 +7,12 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import Any
 
-from election_core import RULES_VERSION
-from election_core.replay.fact_rows import FACTS_VERSION
-from jobs import JobError
-from jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
-from jobs.warehouse.warehouse import NOTE, Warehouse
-from schemas import TABLES
+from election_replay.election_core import RULES_VERSION
+from election_replay.election_core.replay.fact_rows import FACTS_VERSION
+from election_replay.jobs import JobError
+from election_replay.jobs.warehouse.table_sets import JUDGED, WRITTEN, clusters_of, stands
+from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
+from election_replay.schemas import TABLES
 
 RUNS = TABLES["runs"]
 

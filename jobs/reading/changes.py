@@ -5,12 +5,12 @@ from typing import Any
 
 import duckdb
 
-from election_core.model.rows import TABLE_OF
-from jobs.reading.published import readable, run_named
-from jobs.reading.words import Row
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.findings import ADVICE, OF_RUNS
+from election_replay.election_core.model.rows import TABLE_OF
+from election_replay.jobs.reading.published import readable, run_named
+from election_replay.jobs.reading.words import Row
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.findings import ADVICE, OF_RUNS
 
 FINDINGS = TABLES["findings"]
 APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from election_core.judge.wording import seconds
-from election_core.model.catalogue import RuleId
-from jobs.reading.published import Published
-from jobs.reading.words import Row, clock, name_of
+from election_replay.election_core.judge.wording import seconds
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import Row, clock, name_of
 
 WRONG = f"""
     SELECT nodes[1] AS node, start_time, end_time, clock_least_ms, clock_most_ms, summary FROM findings

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 import duckdb
 
-from jobs import JobError
-from jobs.reading.duckdb_views import create_in_duckdb, quoted
-from jobs.reading.published import Published
-from schemas import TABLES, Table
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.duckdb_views import create_in_duckdb, quoted
+from election_replay.jobs.reading.published import Published
+from election_replay.schemas import TABLES, Table
 
 WHOLE = tuple(
     table.name for table in TABLES.values() if table.layer in {"gold", "side"} and table.name != "replay_states"

@@ -2,8 +2,8 @@
 
 import duckdb
 
-from jobs.reading.given_rows import with_rows
-from schemas.views import DUCKDB_MACROS, VIEWS
+from election_replay.jobs.reading.given_rows import with_rows
+from election_replay.schemas.views import DUCKDB_MACROS, VIEWS
 
 
 def create_in_duckdb(database: duckdb.DuckDBPyConnection, *, lasting: bool = False) -> None:

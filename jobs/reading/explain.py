@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from election_core.judge.timing import timing_from
-from election_core.model.catalogue import RULES, Rule
-from election_core.model.facts import SettingPrinted, TimeoutConfigured
-from election_core.model.timing import in_force
-from jobs import JobError
-from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
-from jobs.reading.incident import evidence
-from jobs.reading.published import Published
-from jobs.reading.words import Row, certainty
+from election_replay.election_core.judge.timing import timing_from
+from election_replay.election_core.model.catalogue import RULES, Rule
+from election_replay.election_core.model.facts import SettingPrinted, TimeoutConfigured
+from election_replay.election_core.model.timing import in_force
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
+from election_replay.jobs.reading.incident import evidence
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import Row, certainty
 
 LIMITS = ("CLOCK_SKEW", "IDENTITY_CONTRADICTION", "LOG_GAP", "NOT_JUDGED", "UNKNOWN_VERSION")
 """Rules whose findings limit every other verdict on the same group."""

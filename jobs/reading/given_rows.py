@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from election_core.model.catalogue import RULES
-from election_core.model.next_steps import NEXT_STEPS
-from schemas.model import View
+from election_replay.election_core.model.catalogue import RULES
+from election_replay.election_core.model.next_steps import NEXT_STEPS
+from election_replay.schemas.model import View
 
 
 def rule_rows() -> Iterator[tuple[str, ...]]:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from election_core.model.catalogue import RULES
-from jobs import JobError
-from jobs.reading.clocks import clocks_of, findings_on
-from jobs.reading.marks import marks_of
-from jobs.reading.published import Published
-from jobs.reading.words import SEVERITIES, Row, moment, some
+from election_replay.election_core.model.catalogue import RULES
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.clocks import clocks_of, findings_on
+from election_replay.jobs.reading.marks import marks_of
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import SEVERITIES, Row, moment, some
 
 CERTAINTIES = ("proven", "definite", "possible")
 

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from jobs import JobError
-from jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
-from jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes
-from jobs.reading.published import Published
-from jobs.reading.words import SEVERITIES, Row, name_of, some
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
+from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import SEVERITIES, Row, name_of, some
 
 FOREVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
 

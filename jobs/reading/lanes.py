@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.reading.clocks import Clocks
-from jobs.reading.published import Published
-from jobs.reading.words import Row, name_of
+from election_replay.jobs.reading.clocks import Clocks
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import Row, name_of
 
 BARS_SHOWN = 1000
 """Bars that a browser draws at once."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from jobs.reading.published import Published
-from jobs.reading.words import Row, spoken
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import Row, spoken
 
 MARKS = """
     SELECT finding_id, state, ticket, note, reviewer, reviewed_at FROM reviewed

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from jobs.reading.misunderstood import misunderstood
-from jobs.reading.published import Published
+from election_replay.jobs.reading.misunderstood import misunderstood
+from election_replay.jobs.reading.published import Published
 
 Sample = tuple[Mapping[str, Any], float]
 

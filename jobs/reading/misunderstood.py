@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from jobs.reading.published import Published
-from schemas.landed_files import NOT_UNDERSTOOD
+from election_replay.jobs.reading.published import Published
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 MISUNDERSTOOD = f"""SELECT cluster, source_node, path, problem FROM landed_files AS now
 WHERE problem LIKE '{NOT_UNDERSTOOD}%' AND batch = (SELECT max(batch) FROM landed_files AS other

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
-from jobs.reading.words import Row
+from election_replay.election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
+from election_replay.jobs.reading.words import Row
 
 HEADINGS = ("Check first", "Check then", "Check last", "Do not")
 

@@ -12,12 +12,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from jobs import JobError
-from jobs.faults import Damaged, meaning
-from jobs.reading.duckdb_views import create_in_duckdb
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.views import VIEWS
+from election_replay.jobs import JobError
+from election_replay.jobs.faults import Damaged, meaning
+from election_replay.jobs.reading.duckdb_views import create_in_duckdb
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.views import VIEWS
 
 CALLS = {name: name for name in sorted(TABLES)} | {name: view.call for name, view in sorted(VIEWS.items())}
 MISSING = re.compile(r"(?:Table|Table Function|View) with name \"?([^\s\"!]+)\"? does not exist")

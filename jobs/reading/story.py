@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from election_core.judge.wording import seconds as duration
-from election_core.model.catalogue import RuleId
-from jobs.reading.incident import Incident
-from jobs.reading.words import (
+from election_replay.election_core.judge.wording import seconds as duration
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.words import (
     LOSSES,
     Row,
     clock,

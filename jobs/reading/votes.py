@@ -1,9 +1,9 @@
 """Votes, as far as rows of elections tell of them."""
 
-from jobs.reading.incident import Incident
-from jobs.reading.lanes import lane_of
-from jobs.reading.published import Published
-from jobs.reading.words import Row
+from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.lanes import lane_of
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import Row
 
 VOTES = """
     SELECT term, candidate, voter, end_time AS happened_at FROM (

@@ -8,13 +8,13 @@ from decimal import Decimal
 from textwrap import wrap
 from typing import Any
 
-from election_core.judge.wording import between
-from election_core.judge.wording import seconds as duration
-from election_core.model.catalogue import DEFINITE, PROVEN, RULES
-from election_core.model.timing import MS_PER_SECOND
-from jobs import JobError
-from schemas import TABLES
-from schemas.findings import ADVICE, SIGHTINGS
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.wording import seconds as duration
+from election_replay.election_core.model.catalogue import DEFINITE, PROVEN, RULES
+from election_replay.election_core.model.timing import MS_PER_SECOND
+from election_replay.jobs import JobError
+from election_replay.schemas import TABLES
+from election_replay.schemas.findings import ADVICE, SIGHTINGS
 
 COLUMNS = 100
 """Columns that a terminal has at least; our own sentences keep to them, log lines are left whole where said so."""

@@ -7,12 +7,12 @@ than it holds, the events themselves are read.
 
 from dataclasses import replace
 
-from election_core import RULES_VERSION
-from election_core.replay import arrow_passes as core
-from jobs.engines.engine import AfterOwn, Among, Condition, OneOf, Rows
-from jobs.replaying.news import SOURCE
-from jobs.replaying.work import Work
-from schemas import TABLES
+from election_replay.election_core import RULES_VERSION
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.jobs.engines.engine import AfterOwn, Among, Condition, OneOf, Rows
+from election_replay.jobs.replaying.news import SOURCE
+from election_replay.jobs.replaying.work import Work
+from election_replay.schemas import TABLES
 
 CHECKPOINTS = TABLES["replay_states"]
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from election_core import RULES_VERSION
-from election_core.replay import arrow_passes as core
-from election_core.replay.fact_rows import FACTS_VERSION
-from jobs import JobError
-from jobs.engines.engine import Engine, Rows, UpTo
-from jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
-from jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces, with_last_files
-from jobs.replaying.selection import EVERYTHING, Selection, selected
-from jobs.replaying.work import Work
-from jobs.warehouse.table_sets import stands
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core import RULES_VERSION
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.fact_rows import FACTS_VERSION
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.engine import Engine, Rows, UpTo
+from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, checkpoints_of
+from election_replay.jobs.replaying.news import Known, New, extent, known_sources, new_sources, pieces, with_last_files
+from election_replay.jobs.replaying.selection import EVERYTHING, Selection, selected
+from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.warehouse.table_sets import stands
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 def nothing_new(warehouse: Warehouse, inventory: core.Inventory = core.NO_INVENTORY) -> bool:

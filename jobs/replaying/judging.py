@@ -15,25 +15,25 @@ from operator import attrgetter
 
 import pyarrow as pa
 
-from election_core import RULES_VERSION
-from election_core.model.facts import Fact
-from election_core.model.next_steps import ANY, SYSTEMS, steps_for
-from election_core.model.next_steps.causes import causes
-from election_core.model.rows import TABLE_OF, Finding
-from election_core.replay import arrow_passes as core
-from election_core.replay.fact_rows import values_of
-from election_core.replay.proofs import proofs
-from jobs.engines.engine import Among, Dealing, Rows
-from jobs.replaying.checkpoints import CHECKPOINTS, to_fold
-from jobs.replaying.news import SOURCE
-from jobs.replaying.quoting import quoted, unquoted
-from jobs.replaying.sightings import Sighting, facts_alone, with_sightings
-from jobs.replaying.work import Work
-from jobs.warehouse.data_files import DataFile, Row, by_place
-from jobs.warehouse.data_files import Rows as Batch
-from jobs.warehouse.replacing import Gone, anew, kept
-from jobs.warehouse.table_sets import QUOTED, VERDICTS
-from schemas import TABLES
+from election_replay.election_core import RULES_VERSION
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
+from election_replay.election_core.model.next_steps.causes import causes
+from election_replay.election_core.model.rows import TABLE_OF, Finding
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.fact_rows import values_of
+from election_replay.election_core.replay.proofs import proofs
+from election_replay.jobs.engines.engine import Among, Dealing, Rows
+from election_replay.jobs.replaying.checkpoints import CHECKPOINTS, to_fold
+from election_replay.jobs.replaying.news import SOURCE
+from election_replay.jobs.replaying.quoting import quoted, unquoted
+from election_replay.jobs.replaying.sightings import Sighting, facts_alone, with_sightings
+from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.warehouse.data_files import DataFile, Row, by_place
+from election_replay.jobs.warehouse.data_files import Rows as Batch
+from election_replay.jobs.warehouse.replacing import Gone, anew, kept
+from election_replay.jobs.warehouse.table_sets import QUOTED, VERDICTS
+from election_replay.schemas import TABLES
 
 FACTS = TABLES["facts"]
 GROUP = ("cluster", "replica_group")

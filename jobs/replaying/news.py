@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from election_core.fold.process_runs import LATE, START_KINDS
-from jobs.engines.engine import After, Among, Engine, Rows
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.fold.process_runs import LATE, START_KINDS
+from election_replay.jobs.engines.engine import After, Among, Engine, Rows
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 SOURCE = ("cluster", "source_node")
 FILE = ("stream", "file_time", "fingerprint")

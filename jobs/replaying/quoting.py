@@ -16,13 +16,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from election_core.replay.proofs import Proof
-from jobs.engines.engine import After, Among, Dealing, NamedBy, OneOf, Rows, UpTo
-from jobs.replaying.work import Work
-from jobs.warehouse.data_files import DataFile, Row
-from jobs.warehouse.table_sets import QUOTED
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.election_core.replay.proofs import Proof
+from election_replay.jobs.engines.engine import After, Among, Dealing, NamedBy, OneOf, Rows, UpTo
+from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.warehouse.data_files import DataFile, Row
+from election_replay.jobs.warehouse.table_sets import QUOTED
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 LINES = TABLES[QUOTED]
 EVENT = ("cluster", "event_id")

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import date
 
-from jobs import JobError
-from jobs.engines.engine import Engine, OneOf, Rows
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.engine import Engine, OneOf, Rows
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.engines.engine import Among, OneOf, Rows
-from jobs.replaying.work import Work
-from schemas import TABLES
+from election_replay.jobs.engines.engine import Among, OneOf, Rows
+from election_replay.jobs.replaying.work import Work
+from election_replay.schemas import TABLES
 
 FACTS = TABLES["facts"]
 GROUP = ("cluster", "replica_group")

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from election_core.replay.arrow_passes import Inventory
-from jobs.engines.engine import Among, Engine, OneOf, Rows
-from jobs.replaying.news import SOURCE, Extent
-from jobs.warehouse.replacing import Gone
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.replay.arrow_passes import Inventory
+from election_replay.jobs.engines.engine import Among, Engine, OneOf, Rows
+from election_replay.jobs.replaying.news import SOURCE, Extent
+from election_replay.jobs.warehouse.replacing import Gone
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from jobs import JobError
-from jobs.serving import allowed
-from schemas.views import VIEWS
+from election_replay.jobs import JobError
+from election_replay.jobs.serving import allowed
+from election_replay.schemas.views import VIEWS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

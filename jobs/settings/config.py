@@ -15,13 +15,13 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails, core_schema
 from yaml import YAMLError
 
-from election_core.dialects import DIALECTS, named
-from election_core.fold.identity import Listed
-from election_core.model.timing import SETTABLE, TimingRule
-from election_core.replay.arrow_passes import Inventory
-from jobs import JobError, WrongCommand
-from jobs.settings.time_zones import is_zone
-from jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
+from election_replay.election_core.dialects import DIALECTS, named
+from election_replay.election_core.fold.identity import Listed
+from election_replay.election_core.model.timing import SETTABLE, TimingRule
+from election_replay.election_core.replay.arrow_passes import Inventory
+from election_replay.jobs import JobError, WrongCommand
+from election_replay.jobs.settings.time_zones import is_zone
+from election_replay.jobs.settings.yaml_lines import LARGEST, Lines, yaml_with_lines
 
 ADDRESS, CLIENT_ID = "address", "client_id"
 """What can be hashed."""

@@ -12,8 +12,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from jobs import WrongCommand
-from jobs.settings.config import Config, load
+from election_replay.jobs import WrongCommand
+from election_replay.jobs.settings.config import Config, load
 
 DEFAULT_FILE = Path("conf/pipeline.yaml")
 """Where the settings are looked for when no file is named."""

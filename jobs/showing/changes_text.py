@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from jobs.reading.changes import APPEARED, CHANGED, VANISHED, Changes
-from jobs.reading.words import Row, listed, paragraph, spoken, when
+from election_replay.jobs.reading.changes import APPEARED, CHANGED, VANISHED, Changes
+from election_replay.jobs.reading.words import Row, listed, paragraph, spoken, when
 
 SIGNS = {APPEARED: "+", VANISHED: "-", CHANGED: "~"}
 

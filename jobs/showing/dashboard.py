@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 import flask
 from werkzeug.exceptions import HTTPException
 
-from jobs import JobError
-from jobs.faults import readable
-from jobs.reading.published import Published
-from jobs.reading.words import harmless
-from jobs.showing.dashboard_frame import Here, NotThere, Page, frame, refusal
-from jobs.showing.dashboard_pages import page
-from jobs.showing.dashboard_review import MOST_BYTES, Mark, Reviewing
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.faults import readable
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import harmless
+from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, frame, refusal
+from election_replay.jobs.showing.dashboard_pages import page
+from election_replay.jobs.showing.dashboard_review import MOST_BYTES, Mark, Reviewing
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 LOG = logging.getLogger("election_replay")
 
@@ -32,7 +32,7 @@ READERS = 4
 
 
 def _read(name: str) -> str:
-    return files("jobs.showing").joinpath(name).read_text(encoding="utf-8")
+    return files("election_replay.jobs.showing").joinpath(name).read_text(encoding="utf-8")
 
 
 STYLE = _read("report.css") + _read("dashboard.css")

@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from jobs import JobError
-from jobs.reading.explain import Explanation, explain
-from jobs.reading.incident import Incident, incident
-from jobs.reading.marks import marks_of
-from jobs.reading.next_steps import lines_of
-from jobs.reading.published import Published
-from jobs.reading.words import (
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.explain import Explanation, explain
+from election_replay.jobs.reading.incident import Incident, incident
+from election_replay.jobs.reading.marks import marks_of
+from election_replay.jobs.reading.next_steps import lines_of
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import (
     Row,
     certainty,
     lasting,
@@ -19,13 +19,13 @@ from jobs.reading.words import (
     measures,
     when,
 )
-from jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page
-from jobs.showing.dashboard_group import edge, links_of
-from jobs.showing.dashboard_review import review_part
-from jobs.showing.explanation_text import limits
-from jobs.showing.markup import tag
-from jobs.showing.picture import legend, picture
-from jobs.showing.report import badge, definitions, evidence_list
+from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page
+from election_replay.jobs.showing.dashboard_group import edge, links_of
+from election_replay.jobs.showing.dashboard_review import review_part
+from election_replay.jobs.showing.explanation_text import limits
+from election_replay.jobs.showing.markup import tag
+from election_replay.jobs.showing.picture import legend, picture
+from election_replay.jobs.showing.report import badge, definitions, evidence_list
 
 AROUND = 4
 """Lines before and after a line of evidence."""

@@ -3,16 +3,16 @@
 from datetime import timedelta
 from xml.etree.ElementTree import Element
 
-from jobs import JobError
-from jobs.reading.inbox import ROWS
-from jobs.reading.published import Published
-from jobs.reading.words import (
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.inbox import ROWS
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import (
     SEVERITIES,
     Row,
     seconds,
 )
-from jobs.showing.dashboard_frame import Here, Page, labelled, pages, place_of, scrolling, stamp
-from jobs.showing.markup import Child, tag
+from election_replay.jobs.showing.dashboard_frame import Here, Page, labelled, pages, place_of, scrolling, stamp
+from election_replay.jobs.showing.markup import Child, tag
 
 BUCKETS = 32
 """Columns of a sparkline."""

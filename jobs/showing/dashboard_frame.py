@@ -8,15 +8,15 @@ from typing import Any
 from urllib.parse import urlencode
 from xml.etree.ElementTree import Element
 
-from jobs import JobError
-from jobs.reading.inbox import ROWS
-from jobs.reading.words import (
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.inbox import ROWS
+from election_replay.jobs.reading.words import (
     Row,
     cell,
     clock,
     spoken,
 )
-from jobs.showing.markup import Child, document, tag
+from election_replay.jobs.showing.markup import Child, document, tag
 
 SHOWN = 50
 """Findings, and sentences of a story, that one page lists; a zoom shows those of a shorter time."""

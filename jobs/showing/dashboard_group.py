@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from xml.etree.ElementTree import Element
 
-from jobs import JobError
-from jobs.reading.incident import KNOWN, Incident, incident
-from jobs.reading.published import Published
-from jobs.reading.story import damage, outcome, story, unseen
-from jobs.reading.votes import votes_of
-from jobs.reading.words import (
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.incident import KNOWN, Incident, incident
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.story import damage, outcome, story, unseen
+from election_replay.jobs.reading.votes import votes_of
+from election_replay.jobs.reading.words import (
     Row,
     leader_word,
     moment,
@@ -19,10 +19,10 @@ from jobs.reading.words import (
     term_word,
     when,
 )
-from jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page, labelled, near, stamp
-from jobs.showing.markup import Child, tag
-from jobs.showing.picture import Links, legend, merged, picture
-from jobs.showing.report import badge, definitions, kind, span
+from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page, labelled, near, stamp
+from election_replay.jobs.showing.markup import Child, tag
+from election_replay.jobs.showing.picture import Links, legend, merged, picture
+from election_replay.jobs.showing.report import badge, definitions, kind, span
 
 VOTES_SHOWN = 300
 

@@ -2,10 +2,10 @@
 
 from xml.etree.ElementTree import Element
 
-from jobs.reading.inbox import CERTAINTIES, ORDERS, SYSTEMS, Filters, Inbox, inbox
-from jobs.reading.marks import in_short
-from jobs.reading.published import Published
-from jobs.reading.words import (
+from election_replay.jobs.reading.inbox import CERTAINTIES, ORDERS, SYSTEMS, Filters, Inbox, inbox
+from election_replay.jobs.reading.marks import in_short
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import (
     SEVERITIES,
     Row,
     lasting,
@@ -13,9 +13,9 @@ from jobs.reading.words import (
     lost,
     when,
 )
-from jobs.showing.dashboard_frame import Here, Page, choice, iso, labelled, pages, place_of, stamp
-from jobs.showing.markup import Child, tag
-from jobs.showing.report import badge
+from election_replay.jobs.showing.dashboard_frame import Here, Page, choice, iso, labelled, pages, place_of, stamp
+from election_replay.jobs.showing.markup import Child, tag
+from election_replay.jobs.showing.report import badge
 
 RUN_BEFORE = "SELECT published_at FROM runs ORDER BY published_at DESC LIMIT 1 OFFSET 1"
 

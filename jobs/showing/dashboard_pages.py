@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-from election_core.model.catalogue import CATALOGUE
-from jobs.reading.inbox import ROWS
-from jobs.reading.next_steps import steps_of_rule
-from jobs.reading.published import Published
-from jobs.showing.dashboard_finding import finding_page
-from jobs.showing.dashboard_fleet import fleet_page
-from jobs.showing.dashboard_frame import Here, NotThere, Page, near, table
-from jobs.showing.dashboard_group import group_page
-from jobs.showing.dashboard_inbox import inbox_page
-from jobs.showing.markup import Child, tag
-from jobs.showing.report import definitions
+from election_replay.election_core.model.catalogue import CATALOGUE
+from election_replay.jobs.reading.inbox import ROWS
+from election_replay.jobs.reading.next_steps import steps_of_rule
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.showing.dashboard_finding import finding_page
+from election_replay.jobs.showing.dashboard_fleet import fleet_page
+from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, near, table
+from election_replay.jobs.showing.dashboard_group import group_page
+from election_replay.jobs.showing.dashboard_inbox import inbox_page
+from election_replay.jobs.showing.markup import Child, tag
+from election_replay.jobs.showing.report import definitions
 
 TABLES = {
     "Runs": "SELECT run_id, published_at, batch, clusters, code_version, rules_version FROM runs "

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from jobs import JobError
-from jobs.reading.marks import in_full
-from jobs.reading.words import Row, harmless
-from jobs.showing.dashboard_frame import Here, choice, labelled
-from jobs.showing.markup import Child, tag
-from schemas.reviews import STATES
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.marks import in_full
+from election_replay.jobs.reading.words import Row, harmless
+from election_replay.jobs.showing.dashboard_frame import Here, choice, labelled
+from election_replay.jobs.showing.markup import Child, tag
+from election_replay.schemas.reviews import STATES
 
 MOST_CHARACTERS = {"ticket": 200, "note": 2000, "reviewer": 100}
 """How long what is said may be."""

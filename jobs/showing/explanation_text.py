@@ -2,13 +2,22 @@
 
 from collections.abc import Iterator
 
-from election_core.model.timing import CONFIGURED, DEFAULT, PRINTED
-from jobs.reading.clocks import in_words
-from jobs.reading.explain import Explanation
-from jobs.reading.next_steps import lines_of
-from jobs.reading.story import folded
-from jobs.reading.words import certainty, measures, paragraph, spoken, spoken_ms, surely, undecidable, when
-from jobs.showing.incident_text import alike, place
+from election_replay.election_core.model.timing import CONFIGURED, DEFAULT, PRINTED
+from election_replay.jobs.reading.clocks import in_words
+from election_replay.jobs.reading.explain import Explanation
+from election_replay.jobs.reading.next_steps import lines_of
+from election_replay.jobs.reading.story import folded
+from election_replay.jobs.reading.words import (
+    certainty,
+    measures,
+    paragraph,
+    spoken,
+    spoken_ms,
+    surely,
+    undecidable,
+    when,
+)
+from election_replay.jobs.showing.incident_text import alike, place
 
 
 def explanation_text(explanation: Explanation) -> Iterator[str]:

@@ -3,12 +3,22 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from election_core.model.catalogue import RULES
-from jobs.reading.incident import Incident
-from jobs.reading.lanes import Lane, lane_of
-from jobs.reading.next_steps import urgent_steps
-from jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
-from jobs.reading.words import COLUMNS, Row, certainty, clock, leader_word, paragraph, surely, term_word, when
+from election_replay.election_core.model.catalogue import RULES
+from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.lanes import Lane, lane_of
+from election_replay.jobs.reading.next_steps import urgent_steps
+from election_replay.jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
+from election_replay.jobs.reading.words import (
+    COLUMNS,
+    Row,
+    certainty,
+    clock,
+    leader_word,
+    paragraph,
+    surely,
+    term_word,
+    when,
+)
 
 LINES_SHOWN = {"critical": 6, "warning": 6, "info": 1}
 """Lines of evidence that are shown of one finding; ``explain`` shows all."""

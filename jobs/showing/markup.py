@@ -5,7 +5,7 @@ markup.
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, tostring
 
-from jobs.reading.words import harmless
+from election_replay.jobs.reading.words import harmless
 
 Child = Element | str | None
 

@@ -9,10 +9,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from xml.etree.ElementTree import Element
 
-from jobs.reading.incident import Incident
-from jobs.reading.lanes import Lane, lane_of
-from jobs.reading.words import SEVERITIES, Row, clock, role_word, seconds, spoken, surely, term_word, times, when
-from jobs.showing.markup import Child, tag
+from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.lanes import Lane, lane_of
+from election_replay.jobs.reading.words import (
+    SEVERITIES,
+    Row,
+    clock,
+    role_word,
+    seconds,
+    spoken,
+    surely,
+    term_word,
+    times,
+    when,
+)
+from election_replay.jobs.showing.markup import Child, tag
 
 HEAD, LANE, BAR, ROW = 30, 46, 22, 26
 """Pixels: the room for times, a lane with its name, a bar, a row of marks."""

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from xml.etree.ElementTree import Element
 
-from election_core.model.catalogue import RULES
-from jobs.reading.incident import Incident
-from jobs.reading.next_steps import urgent_steps
-from jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
-from jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
-from jobs.showing.markup import document, tag
-from jobs.showing.picture import Links, legend, merged, picture
+from election_replay.election_core.model.catalogue import RULES
+from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.next_steps import urgent_steps
+from election_replay.jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
+from election_replay.jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
+from election_replay.jobs.showing.markup import document, tag
+from election_replay.jobs.showing.picture import Links, legend, merged, picture
 
-STYLE = files("jobs.showing").joinpath("report.css").read_text(encoding="utf-8")
+STYLE = files("election_replay.jobs.showing").joinpath("report.css").read_text(encoding="utf-8")
 
 
 def page(incident: Incident) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from election_core.model.catalogue import CATALOGUE, Rule
-from jobs.showing.markdown import prose
+from election_replay.election_core.model.catalogue import CATALOGUE, Rule
+from election_replay.jobs.showing.markdown import prose
 
 if TYPE_CHECKING:
-    from jobs.reading.published import Published
+    from election_replay.jobs.reading.published import Published
 
 HEAD = (
     "Every finding that a replay can make, from `election-replay rules --markdown --warehouse W`. The examples are "

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Iterator
 
-from election_core.model.catalogue import CATALOGUE
-from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
-from jobs.showing.markdown import prose
+from election_replay.election_core.model.catalogue import CATALOGUE
+from election_replay.election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
+from election_replay.jobs.showing.markdown import prose
 
 HEAD = """# Runbook
 
-Generated from `election_core/model/next_steps/` by `python -m jobs.showing.runbook_page`; do not edit.
+Generated from `election_core/model/next_steps/` by `python -m election_replay.jobs.showing.runbook_page`; do not edit.
 
 What to do when a finding is told: three things to check, in this order, and one that makes it worse. `election-replay
 explain` shows the steps of one finding; the views `next_steps` and `rules` have them for SQL. Names in capitals are to

@@ -1,4 +1,6 @@
-"""The dashboard for Apache Superset: ``python -m jobs.showing.superset_bundle dashboards/superset`` writes it anew.
+"""The dashboard for Apache Superset.
+
+``python -m election_replay.jobs.showing.superset_bundle dashboards/superset`` writes it anew.
 
 Superset imports a zip of this folder. Its datasets are queries over the views, which a DuckDB file and Spark answer
 alike; its charts need nothing but what comes with Superset.

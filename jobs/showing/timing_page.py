@@ -1,16 +1,19 @@
-"""``docs/timing.md``, every time that a rule counts with: ``python -m jobs.showing.timing_page`` rewrites it."""
+"""``docs/timing.md``, every time that a rule counts with.
+
+``python -m election_replay.jobs.showing.timing_page`` rewrites it.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from election_core.model.timing import OWN_CHOICE, Timeout
-from jobs.reading.words import spoken_ms
+from election_replay.election_core.model.timing import OWN_CHOICE, Timeout
+from election_replay.jobs.reading.words import spoken_ms
 
-PAGE = Path(__file__).parents[2] / "docs" / "timing.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "timing.md"
 
 HEAD = """# Times
 
-Generated from `election_core/model/timing.py` by `python -m jobs.showing.timing_page`; do not edit.
+Generated from `election_core/model/timing.py` by `python -m election_replay.jobs.showing.timing_page`; do not edit.
 
 Every time that a rule counts with stands here once. The first table holds what a cluster can change: the logs say it
 when they print the settings of the last column; else `timing` in `conf/pipeline.yaml` may say it by the name, in

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from jobs.reading.incident import Incident
-from jobs.reading.lanes import Lane, lane_of
-from jobs.reading.words import SEVERITIES, Row, certainty, role_word
+from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.lanes import Lane, lane_of
+from election_replay.jobs.reading.words import SEVERITIES, Row, certainty, role_word
 
 PROCESS = 1
 MICROSECOND = 1_000_000

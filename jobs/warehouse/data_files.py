@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from jobs.warehouse.patience import PAUSE, no_machine, patiently
-from schemas import TABLES, Table
+from election_replay.jobs.warehouse.patience import PAUSE, no_machine, patiently
+from election_replay.schemas import TABLES, Table
 
 ROW_GROUP = 10_000
 """Rows that are written at once."""

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import write_deltalake
 
-from jobs.warehouse.patience import patiently
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.warehouse.patience import patiently
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 LINES, REJECTED = "log_lines", "quarantine"
 BATCH_ROWS = 10_000

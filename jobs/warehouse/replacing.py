@@ -16,9 +16,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from jobs.warehouse.data_files import FILE_ROWS, FIRST, LAST, PLACES, DataFile, in_shape, place, write_data_files
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.warehouse.data_files import (
+    FILE_ROWS,
+    FIRST,
+    LAST,
+    PLACES,
+    DataFile,
+    in_shape,
+    place,
+    write_data_files,
+)
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 SMALL_ROWS = FILE_ROWS // 4
 """A file with fewer rows is small."""

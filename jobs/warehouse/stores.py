@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pyarrow import fs
 
-from jobs import JobError
+from election_replay.jobs import JobError
 
 
 def absolute(path: str) -> str:
@@ -51,7 +51,7 @@ def file_system(path: str) -> tuple[fs.FileSystem, str]:
         "RUST_LOG", "error"
     )  # its client tells of each DataNode that does not answer, a line each time
     try:
-        from jobs.warehouse.hdfs import HdfsHandler
+        from election_replay.jobs.warehouse.hdfs import HdfsHandler
     except ModuleNotFoundError as error:
         raise JobError(f"{error.name} is not installed: pip install 'election-replay[hdfs]'") from None
     act_for_spark()

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from election_core.model.rows import TABLE_OF
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.model.rows import TABLE_OF
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 LANDED = ("landed_files", "log_lines", "quarantine", "events")
 """What a landing writes: checked before it is replayed."""

@@ -10,11 +10,11 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from pyarrow import fs
 
-from jobs.warehouse.data_files import DataFile
-from jobs.warehouse.patience import patiently
-from jobs.warehouse.replacing import Piece, joining, kept
-from jobs.warehouse.warehouse import Warehouse, retention
-from schemas import TABLES
+from election_replay.jobs.warehouse.data_files import DataFile
+from election_replay.jobs.warehouse.patience import patiently
+from election_replay.jobs.warehouse.replacing import Piece, joining, kept
+from election_replay.jobs.warehouse.warehouse import Warehouse, retention
+from election_replay.schemas import TABLES
 
 LOG_ENTRY = re.compile(r"(\d{20})\.(?:json|crc|(checkpoint\.parquet))")
 """An entry of Delta's log: its version, and whether it is a checkpoint, with which a reader may begin."""

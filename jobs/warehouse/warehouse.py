@@ -19,13 +19,13 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
-from jobs import JobError
-from jobs.faults import Damaged, meaning
-from jobs.warehouse.data_files import DataFile, written
-from jobs.warehouse.patience import patiently
-from jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
-from schemas import TABLES, Table
-from schemas.model import sql_text
+from election_replay.jobs import JobError
+from election_replay.jobs.faults import Damaged, meaning
+from election_replay.jobs.warehouse.data_files import DataFile, written
+from election_replay.jobs.warehouse.patience import patiently
+from election_replay.jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
+from election_replay.schemas import TABLES, Table
+from election_replay.schemas.model import sql_text
 
 KEEP_DAYS = 30
 """How long a run stays readable where nobody says otherwise."""

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.showing.markdown import prose
+from election_replay.jobs.showing.markdown import prose
 from proof.comparison.questions import LEAST_S, Question, answers
 
 HERE = Path(__file__).parent

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import atheris
 
-READ_BY = ["election_core.dialects", "election_core.envelopes", "jobs.landing", "jobs.warehouse.data_files"]
+READ_BY = [
+    "election_replay.election_core.dialects",
+    "election_replay.election_core.envelopes",
+    "election_replay.jobs.landing",
+    "election_replay.jobs.warehouse.data_files",
+]
 """What reads a file that is landed."""
 
 with redirect_stderr(StringIO()), atheris.instrument_imports(include=READ_BY):

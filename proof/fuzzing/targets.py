@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.landing.listing import log_files
-from jobs.landing.one_file import land_task
-from jobs.landing.plan import tasks_of
-from jobs.settings.config import Config
-from jobs.warehouse.data_files import record_batch
-from schemas import TABLES
+from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.one_file import land_task
+from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.data_files import record_batch
+from election_replay.schemas import TABLES
 
 HERE = Path(__file__).parent
 KEPT = HERE / "kept"

@@ -23,12 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from jobs.showing.markdown import prose
+from election_replay.jobs.showing.markdown import prose
 
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("guarantees.toml")
 PAGE = ROOT / "docs" / "guarantees.md"
-COPIED = ("pyproject.toml", "election_core", "schemas", "jobs", "conf", "tests", "benchmarks", "proof", "texts", "docs")
+COPIED = (
+    *("pyproject.toml", "election_replay", "election_core", "schemas", "jobs", "conf"),
+    *("tests", "benchmarks", "proof", "texts", "docs"),
+)
 """What a copy of the checkout needs for its tests."""
 TESTS_FAILED = 1
 """What pytest ends with when tests ran and some failed."""
@@ -137,7 +140,7 @@ def is_caught(mutation: Mutation) -> bool:
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
-                shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(source, copy / name)
         mutation.apply(copy)

@@ -31,7 +31,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
-from jobs.showing.markdown import prose
+from election_replay.jobs.showing.markdown import prose
 from proof.guarantees.__main__ import COPIED, TESTS_FAILED, pytest_run, tell
 from proof.mutations.changes import Change, changes, parses
 
@@ -215,7 +215,7 @@ def outside(tests: Iterable[str], change: Change) -> str:
         for name in COPIED:
             source, copy = ROOT / name, Path(folder) / name
             if source.is_dir():
-                shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, copy, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(source, copy)
         file = Path(folder) / change.file

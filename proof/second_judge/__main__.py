@@ -20,10 +20,10 @@ import duckdb
 import pyarrow as pa
 
 from benchmarks.in_process import events_of, verdicts
-from election_core.model.rows import Finding
-from election_core.simulate.catalogue import SCENARIOS
-from election_core.simulate.landing import files
-from election_core.simulate.scenario import played
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.election_core.simulate.landing import files
+from election_replay.election_core.simulate.scenario import played
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "second-judge.md"

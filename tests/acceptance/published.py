@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from deltalake import DeltaTable
 
-from schemas.findings import OF_RUNS
+from election_replay.schemas.findings import OF_RUNS
 
 if TYPE_CHECKING:
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 Row = dict[str, Any]
 
@@ -57,7 +57,12 @@ def ordered(rows: Iterable[Row]) -> list[str]:
 def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:
     """Runs the command as a user would, in a process of its own; returns what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())", *map(str, arguments)],
+        [
+            sys.executable,
+            "-c",
+            "import sys; import election_replay.jobs.cli.app; sys.exit(election_replay.jobs.cli.app.main())",
+            *map(str, arguments),
+        ],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, **(env or {})},
         capture_output=True,
         text=True,
@@ -75,10 +80,10 @@ def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, s
 
 def replay_in(spark: "SparkEngine", landing: Path, warehouse: Path) -> Warehouse:
     """The same inside a session that is there already."""
-    from jobs.land import land, new_files
-    from jobs.replay import replay as publish
-    from jobs.settings.config import Config
-    from jobs.warehouse.warehouse import Warehouse as Tables
+    from election_replay.jobs.land import land, new_files
+    from election_replay.jobs.replay import replay as publish
+    from election_replay.jobs.settings.config import Config
+    from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
 
     config, tables = Config(), Tables(str(warehouse))
     land(spark, new_files(str(landing), tables, config), str(landing), tables, config)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas import TABLES
+from election_replay.schemas import TABLES
 from tests.acceptance.published import OF_THE_RUN, Warehouse, ordered, replay
 from tests.conftest import Landing
 

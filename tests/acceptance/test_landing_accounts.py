@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schemas import TABLES
-from schemas.findings import OF_RUNS
+from election_replay.schemas import TABLES
+from election_replay.schemas.findings import OF_RUNS
 from tests.acceptance.published import Row, Warehouse, election_replay, replay, replay_in
 from tests.conftest import Landing
 
 if TYPE_CHECKING:
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 pytestmark = pytest.mark.slow
 

@@ -126,7 +126,7 @@ def test_without_settings_a_step_ends_with_a_line_that_says_so(monkeypatch: pyte
     given = ["replay", "--warehouse", "W"]
     environment = os.environ | task.env_vars | {"PYTHONPATH": os.environ["ELECTION_REPLAY_HOME"]}
     done = subprocess.run(
-        [python, "-m", "jobs.cli", *given], env=environment, capture_output=True, text=True, check=False
+        [python, "-m", "election_replay.jobs.cli", *given], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert done.stderr.startswith("error: no settings are named, and ELECTION_REPLAY_CONFIG_REQUIRED is set (Airflow)")

@@ -80,7 +80,7 @@ class Pipeline:
 
     def by_hand(self, command: str, *words: str) -> str:
         """What a command of ours says, without Airflow."""
-        whole = [PYTHON, "-m", "jobs.cli.app", command, "--warehouse", self.warehouse, *words]
+        whole = [PYTHON, "-m", "election_replay.jobs.cli.app", command, "--warehouse", self.warehouse, *words]
         return subprocess.run(
             whole, env=self.environment, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
         ).stdout

@@ -15,10 +15,10 @@ import pyspark
 import pytest
 from hdfs_native import Client
 
-from jobs import JobError
-from jobs.engines.spark_engine import LITTLE_SETTING
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.acceptance.published import OF_THE_RUN, Row, ordered
 from tests.clusters.hadoop import Hadoop
 from tests.conftest import Landing

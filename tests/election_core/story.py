@@ -17,15 +17,23 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from election_core.dialects import Record, Unparsable, dialect_for
-from election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_core.fold.identity import NOT_LISTED, Listed
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, SyncStateSet, Term
-from election_core.protocols.log_quality.rules import PROTOCOL as SOURCES
-from election_core.replay.group_judge import rows_of_group
-from election_core.replay.source_fold import INTERESTING, SourceLog
+from election_replay.election_core.dialects import Record, Unparsable, dialect_for
+from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
+from election_replay.election_core.fold.identity import NOT_LISTED, Listed
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.rows import (
+    Election,
+    Finding,
+    RoleInterval,
+    Row,
+    RuleCoverage,
+    SyncStateSet,
+    Term,
+)
+from election_replay.election_core.protocols.log_quality.rules import PROTOCOL as SOURCES
+from election_replay.election_core.replay.group_judge import rows_of_group
+from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
 RULE = "----"
 DAY = "2026-03-01"

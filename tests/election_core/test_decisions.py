@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.catalogue import RULES
+from election_replay.election_core.model.catalogue import RULES
 from tests.election_core import story
 from tests.election_core.decisions import Decision
 from tests.election_core.decisions.acting_master import ACTING_MASTER

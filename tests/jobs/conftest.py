@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.engines.local_engine import LocalEngine
 from tests.jobs.zone import Zone
 
 

@@ -8,9 +8,9 @@ import sys
 import threading
 from pathlib import Path
 
-from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
-from jobs.engines.spark_session import spark_session
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
+from election_replay.jobs.engines.spark_session import spark_session
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import night
 
 SETTINGS = {

@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-from jobs.engines.engine import Engine
-from jobs.land import Landing, land, new_files
-from jobs.reading.published import Published
-from jobs.replay import replay
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
-from schemas.findings import OF_RUNS
+from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.land import Landing, land, new_files
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.replay import replay
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas.findings import OF_RUNS
 
 GOLD = (
     "terms",

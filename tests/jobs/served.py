@@ -29,7 +29,7 @@ def serving(warehouse: str, *options: str) -> Iterator[Served]:
     """The endpoint before a warehouse, in a process of its own, on a free port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())"
+    command = "import sys; import election_replay.jobs.cli.app; sys.exit(election_replay.jobs.cli.app.main())"
     arguments = ["serve", "--warehouse", warehouse, "--port", str(port), "--master", "local[2]", *options]
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

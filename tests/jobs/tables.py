@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from election_core.model.next_steps import ANY, SYSTEMS, steps_for
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 GROUP = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.faults import meaning, readable
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.faults import meaning, readable
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, NOON, publish, put
 
 Break = Callable[[list[Path]], None]
@@ -137,7 +137,8 @@ def test_a_full_disk_and_a_read_only_one_are_told(tmp_path: Path, options: str, 
 def test_a_warehouse_that_cannot_be_written_is_told_in_one_line(whole: Path, tmp_path: Path, command: str) -> None:
     mounted = 'mount --bind $1 $2 && mount -o remount,ro,bind $2 && $3 -c "$4"'
     program = (
-        f"from jobs.warehouse.warehouse import Warehouse as W; from jobs.upkeep import upkeep; w = W('{tmp_path}'); "
+        "from election_replay.jobs.warehouse.warehouse import Warehouse as W; "
+        f"from election_replay.jobs.upkeep import upkeep; w = W('{tmp_path}'); "
     )
     program += {"upkeep": "upkeep(w)", "publish": "w.append([], 'runs')", "land": "w.create()"}[command]
     done = subprocess.run(
@@ -154,7 +155,7 @@ def test_a_warehouse_that_cannot_be_written_is_told_in_one_line(whole: Path, tmp
 
 
 WAITING = (
-    "import jobs.cli.app as c, jobs.cli.pipeline as p, time; "
+    "import election_replay.jobs.cli.app as c, election_replay.jobs.cli.pipeline as p, time; "
     "p.settings_in_force = lambda *_: print('begun', flush=True) or time.sleep(60); {}"
 )
 

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.engines.local_engine import LocalEngine
-from jobs.forget import forget
-from jobs.gates.checks import check
-from jobs.reading.explain import explain
-from jobs.reading.published import Published
-from jobs.replay import replay
-from jobs.replaying.selection import Selection
-from jobs.upkeep import upkeep
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.forget import forget
+from election_replay.jobs.gates.checks import check
+from election_replay.jobs.reading.explain import explain
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.replay import replay
+from election_replay.jobs.replaying.selection import Selection
+from election_replay.jobs.upkeep import upkeep
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.nights import GOLD, content
 from tests.jobs.replaying.test_sightings import deliver, night
 

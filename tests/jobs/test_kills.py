@@ -18,10 +18,10 @@ from queue import Empty, Queue
 
 import pytest
 
-from jobs import JobError
-from jobs.engines.spark_engine import SparkEngine
-from jobs.reading.published import Published
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, content, night, rows_in
 from tests.jobs.zone import Zone, leads, line, noise
 

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.engines.local_engine import LocalEngine
-from jobs.landing.archives import Bounds, unpack
-from jobs.landing.landing_zone import Skipped
-from jobs.landing.mailed import read_mail
-from jobs.look import Looked, look
-from jobs.reading.published import Published
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.landing.archives import Bounds, unpack
+from election_replay.jobs.landing.landing_zone import Skipped
+from election_replay.jobs.landing.mailed import read_mail
+from election_replay.jobs.look import Looked, look
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.zone import leads, noise
 
 RUNS = ("rocketmq-dledger/old-copy-497", "etcd/kill-leader-34", "zookeeper/kill-leader-384")

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-import jobs.publishing.runs
-import jobs.replaying.due
-import jobs.upkeep
-import jobs.warehouse.warehouse
-from jobs.engines.local_engine import LocalEngine
-from jobs.faults import meaning
-from jobs.reading.published import Published
-from jobs.upkeep import upkeep
-from jobs.warehouse import tidying
-from jobs.warehouse.warehouse import Warehouse
+import election_replay.jobs.publishing.runs
+import election_replay.jobs.replaying.due
+import election_replay.jobs.upkeep
+import election_replay.jobs.warehouse.warehouse
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.faults import meaning
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.upkeep import upkeep
+from election_replay.jobs.warehouse import tidying
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, night
 from tests.jobs.replaying.test_every_commit import WRITERS, election, whole_night
 from tests.jobs.tables import GROUP
@@ -146,7 +146,13 @@ class Clock(datetime):
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Clock]]:
-    for module in (jobs.warehouse.warehouse, jobs.replaying.due, jobs.publishing.runs, jobs.upkeep, tidying):
+    for module in (
+        election_replay.jobs.warehouse.warehouse,
+        election_replay.jobs.replaying.due,
+        election_replay.jobs.publishing.runs,
+        election_replay.jobs.upkeep,
+        tidying,
+    ):
         monkeypatch.setattr(module, "datetime", Clock, raising=False)
     yield Clock
     Clock.off = timedelta()
@@ -211,7 +217,7 @@ def test_the_last_note_on_a_finding_counts_whatever_the_clock_said(tmp_path: Pat
 
 def begun(*command: str) -> "subprocess.Popen[str]":
     """A command of the console, running."""
-    code = "import sys; from jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
     return subprocess.Popen(
         [sys.executable, "-c", code, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from election_core.model.catalogue import CATALOGUE
-from election_core.model.next_steps import SYSTEMS, steps_for
-from jobs.showing.runbook_page import page as runbook
-from schemas.views import SYSTEM_OF
+from election_replay.election_core.model.catalogue import CATALOGUE
+from election_replay.election_core.model.next_steps import SYSTEMS, steps_for
+from election_replay.jobs.showing.runbook_page import page as runbook
+from election_replay.schemas.views import SYSTEM_OF
 from tests.jobs.tables import GROUP, at, event, finding, log_line, role, term
 from tests.jobs.test_views import asked
 
@@ -204,5 +204,5 @@ def test_the_view_knows_the_systems_of_the_core() -> None:
 def test_the_runbook_is_up_to_date() -> None:
     page = Path(__file__).parents[2] / "docs" / "runbook.md"
     assert page.read_text("utf-8").splitlines() == [*runbook()], (
-        "run `python -m jobs.showing.runbook_page > docs/runbook.md`"
+        "run `python -m election_replay.jobs.showing.runbook_page > docs/runbook.md`"
     )

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pyspark
 import pytest
 
-from jobs.cli.app import main
-from jobs.settings.in_force import in_force
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.settings.in_force import in_force
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "operations.md"

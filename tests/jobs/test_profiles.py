@@ -10,7 +10,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from jobs.cli.app import main
+from election_replay.jobs.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 PROFILES = ROOT / "conf/spark"

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.engines.local_engine import LocalEngine
-from jobs.land import land, new_files
-from jobs.reading.published import Published
-from jobs.replay import replay
-from jobs.review import case_of
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.land import land, new_files
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.replay import replay
+from election_replay.jobs.review import case_of
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import finding, publish, put
 
 

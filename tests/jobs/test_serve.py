@@ -2,9 +2,9 @@
 
 import pytest
 
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.serve import Endpoint
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.serve import Endpoint
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
@@ -36,7 +36,7 @@ def configure(monkeypatch: pytest.MonkeyPatch, authentication: str | None) -> No
         def get(self, key: str, default: str) -> str:
             return known.get(key, default)
 
-    monkeypatch.setattr("jobs.serve.SparkConf", Configured)
+    monkeypatch.setattr("election_replay.jobs.serve.SparkConf", Configured)
 
 
 def test_a_refusal_is_one_line_that_comes_before_spark(capsys: pytest.CaptureFixture[str]) -> None:

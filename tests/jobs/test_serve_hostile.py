@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from jobs.spark_views import SERVED
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.views import VIEWS
+from election_replay.jobs.spark_views import SERVED
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.views import VIEWS
 from tests.jobs.served import Served, serving
 from tests.jobs.tables import at, finding, publish, put, role, term
 

@@ -15,13 +15,13 @@ from urllib.request import urlopen
 import pyspark
 import pytest
 
-from jobs.engines.spark_engine import LITTLE_SETTING
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING
 from tests.acceptance.published import Warehouse, ordered, replay_in
 from tests.conftest import Landing
 from tests.daemons import Daemon, free_ports, started, wait_until
 
 if TYPE_CHECKING:
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 pytestmark = pytest.mark.slow
 
@@ -118,10 +118,11 @@ def packed(folder: Path) -> Path:
     """The packages as the zip that executors get."""
     path = folder / "election_replay.zip"
     with zipfile.ZipFile(path, "w") as archive:
+        archive.write(ROOT / "election_replay/__init__.py", "election_replay/__init__.py")
         for package in ("election_core", "schemas", "jobs"):
             for file in (ROOT / package).rglob("*"):
                 if file.suffix in {".py", ".css"}:
-                    archive.write(file, file.relative_to(ROOT))
+                    archive.write(file, "election_replay" / file.relative_to(ROOT))
     return path
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.engines.spark_engine import SparkEngine
-from jobs.publishing.runs import Judged, write_run
-from jobs.reading.published import Published
-from jobs.spark_views import register
-from jobs.upkeep import Tidied, upkeep
-from jobs.warehouse.table_sets import JUDGED, stands
-from jobs.warehouse.warehouse import Warehouse, retention
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.publishing.runs import Judged, write_run
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.spark_views import register
+from election_replay.jobs.upkeep import Tidied, upkeep
+from election_replay.jobs.warehouse.table_sets import JUDGED, stands
+from election_replay.jobs.warehouse.warehouse import Warehouse, retention
 from tests.jobs.warehouse.test_data_files import commit, files_of
 
 NOW = datetime.now(UTC)

@@ -6,11 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jobs.reading.published import Published
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.model import View
-from schemas.views import RULES_OF, VIEWS
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.model import View
+from election_replay.schemas.views import RULES_OF, VIEWS
 from tests.jobs.tables import at, event, finding, log_line, publish, put, role, term
 
 ARGUMENTS = {
@@ -66,7 +66,7 @@ def test_comments_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_rules_of_views_are_rules() -> None:
-    from election_core.model.catalogue import RULES
+    from election_replay.election_core.model.catalogue import RULES
 
     assert {rule for rules in RULES_OF.values() for rule in rules} <= set(RULES)
 

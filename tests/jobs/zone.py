@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.landing.listing import log_files
-from jobs.landing.one_file import land_task
-from jobs.landing.plan import EVIDENCE, read_otherwise, tasks_of, unseen
-from jobs.settings.config import Config
-from schemas import TABLES
+from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.one_file import land_task
+from election_replay.jobs.landing.plan import EVIDENCE, read_otherwise, tasks_of, unseen
+from election_replay.jobs.settings.config import Config
+from election_replay.schemas import TABLES
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -13,10 +13,10 @@ import pyspark
 import pytest
 from deltalake import DeltaTable
 
-from jobs import JobError
-from jobs.engines.spark_engine import LITTLE_SETTING
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.acceptance.published import OF_THE_RUN, Row, election_replay, ordered
 from tests.conftest import Landing
 from tests.daemons import Daemon, free_ports, started
@@ -164,7 +164,12 @@ def settings() -> tuple[str, str]:
 
 def words(*arguments: str) -> list[str]:
     """A command of ours."""
-    return [sys.executable, "-c", "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())", *arguments]
+    return [
+        sys.executable,
+        "-c",
+        "import sys; import election_replay.jobs.cli.app; sys.exit(election_replay.jobs.cli.app.main())",
+        *arguments,
+    ]
 
 
 def beside(arguments: tuple[str, ...]) -> "subprocess.Popen[str]":

@@ -6,14 +6,14 @@ from dataclasses import fields
 
 import pytest
 
-from election_core.model.events import Event, LinePosition
-from election_core.model.facts import Fact
-from election_core.model.rows import TABLE_OF, Finding
-from election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
-from election_core.replay.registry import FACT_KINDS
-from schemas import TABLES, Table, docs
-from schemas.findings import ADVICE, OF_RUNS
-from schemas.model import EPOCH_ENTRIES
+from election_replay.election_core.model.events import Event, LinePosition
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import TABLE_OF, Finding
+from election_replay.election_core.replay import source_fold  # noqa: F401 - so that the rooms of all protocols are there
+from election_replay.election_core.replay.registry import FACT_KINDS
+from election_replay.schemas import TABLES, Table, docs
+from election_replay.schemas.findings import ADVICE, OF_RUNS
+from election_replay.schemas.model import EPOCH_ENTRIES
 
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
 
@@ -24,7 +24,7 @@ SQL_TYPES = {
     "bool": {"BOOLEAN"},
     "tuple[str, ...]": {"ARRAY<STRING>"},
     "tuple[int, ...]": {"ARRAY<BIGINT>"},
-    "tuple[election_core.model.events.EpochEntry, ...]": {EPOCH_ENTRIES.sql},
+    "tuple[election_replay.election_core.model.events.EpochEntry, ...]": {EPOCH_ENTRIES.sql},
 }
 """The types that a field's type may have in a table."""
 
@@ -55,7 +55,8 @@ def test_a_kind_fits_its_columns(kind: type[Fact]) -> None:
 
 
 def test_every_kind_of_fact_is_listed() -> None:
-    rooms = [module for name, module in sys.modules.items() if re.fullmatch(r"election_core\..*\bfacts", name)]
+    facts = re.compile(r"election_replay\.election_core\..*\bfacts")
+    rooms = [module for name, module in sys.modules.items() if facts.fullmatch(name)]
     things = [thing for room in rooms for thing in vars(room).values() if isinstance(thing, type)]
     assert {thing for thing in things if issubclass(thing, Fact) and thing.kind} == set(FACT_KINDS.values())
 
@@ -96,7 +97,7 @@ def test_a_table_is_complete(table: Table) -> None:
 
 
 def test_the_documentation_is_up_to_date() -> None:
-    assert docs.PAGE.read_text(encoding="utf-8") == docs.render(), "run `python -m schemas.docs`"
+    assert docs.PAGE.read_text(encoding="utf-8") == docs.render(), "run `python -m election_replay.schemas.docs`"
 
 
 @EVERY

@@ -21,8 +21,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.settings.config import Config, LayoutRule
-from schemas.landed_files import NOT_UNDERSTOOD
+from election_replay.jobs.settings.config import Config, LayoutRule
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 from tests.election_core.envelopes.shippers import SHIPPERS, exported, records, shipped
 from tests.jobs.zone import Zone
 from tests.shapes import writing

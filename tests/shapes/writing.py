@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from election_core.dialects.etcd import dialect as etcd
-from election_core.dialects.parts import Line
-from election_core.dialects.rocketmq import dialect as rocketmq
-from election_core.dialects.zookeeper import dialect as zookeeper
+from election_replay.election_core.dialects.etcd import dialect as etcd
+from election_replay.election_core.dialects.parts import Line
+from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
+from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from election_core.fold.versions import KNOWN, ReleaseClaim
-from jobs.landing.inspection import inspect
-from jobs.landing.masking import masked
+from election_replay.election_core.fold.versions import KNOWN, ReleaseClaim
+from election_replay.jobs.landing.inspection import inspect
+from election_replay.jobs.landing.masking import masked
 from texts.compare import Verdict, compare
 from texts.facts import FACTS, SYSTEMS, read
 from texts.ignored import IGNORED

@@ -1,11 +1,11 @@
-"""``docs/event.schema.json`` from the event: ``python -m election_core.dialects.canonical.schema`` prints it."""
+"""``docs/event.schema.json`` from the event: ``python -m election_replay.election_core.dialects.canonical.schema`` prints it."""
 
 import json
 import sys
 from typing import Any
 
-from election_core.dialects import KINDS
-from election_core.dialects.canonical.dialect import FIELDS
+from election_replay.election_core.dialects import KINDS
+from election_replay.election_core.dialects.canonical.dialect import FIELDS
 
 TIME = {
     "description": "Time with a zone as in RFC 3339, or milliseconds since 1970-01-01 UTC.",

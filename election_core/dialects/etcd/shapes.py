@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from election_core.dialects.dialect import Fields, Shape, integer
+from election_replay.election_core.dialects.dialect import Fields, Shape, integer
 
 _CONFIGURATION = re.compile(r"voters=\(([0-9a-f ]*)\)(?:&&\(([0-9a-f ]*)\))? *(.*)")
 _DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|\u00b5s|\u03bcs|ns))+")

@@ -5,7 +5,7 @@ The node is the member that prints: the first id of a message of the library. ``
 ``ledger_end_term`` and ``ledger_end`` are the node's last entry, ``peer_...`` the candidate's.
 """
 
-from election_core.dialects.dialect import Fields, Text, under
+from election_replay.election_core.dialects.dialect import Fields, Text, under
 
 
 def _tally(columns: Fields) -> Fields:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from election_core.dialects.etcd import texts as etcd_texts
-from election_core.dialects.writing import Writer
+from election_replay.election_core.dialects.etcd import texts as etcd_texts
+from election_replay.election_core.dialects.writing import Writer
 
 WRITER = Writer(etcd_texts.TEXTS)
 

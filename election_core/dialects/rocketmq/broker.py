@@ -3,7 +3,7 @@
 In ``broker.log``; the rounds of transaction checks in ``transaction.log``.
 """
 
-from election_core.dialects.dialect import Text, off_thread, on_thread, under
+from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, under
 
 MASTER, SLAVE = {"role": "SYNC_MASTER"}, {"role": "SLAVE"}
 PRE_ONLINE = "BrokerPreOnlineService"

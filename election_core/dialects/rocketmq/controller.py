@@ -5,8 +5,8 @@ In ``controller.log``; of a controller inside a name server in ``namesrv.log``.
 
 from collections.abc import Mapping
 
-from election_core.dialects.dialect import Text, under
-from election_core.dialects.rocketmq.shapes import decided
+from election_replay.election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.rocketmq.shapes import decided
 
 CONTROLLER_THREADS = (
     "DefaultBrokerHeartbeatManager_",

@@ -3,7 +3,7 @@
 Of DLedger brokers in ``broker_default.log``, of controllers in ``dledger.log`` or a ``*_default.log``.
 """
 
-from election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.dialect import Text, under
 
 CANDIDATE, LEADER, FOLLOWER = ({"role": role} for role in ("CANDIDATE", "LEADER", "FOLLOWER"))
 

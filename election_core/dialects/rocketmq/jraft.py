@@ -4,8 +4,8 @@ In ``controller.log`` or ``namesrv.log``; the lines of the JRaft library itself 
 Decisions are printed by every controller after they were committed, and again when it reads its log at a start.
 """
 
-from election_core.dialects.dialect import Text, under
-from election_core.dialects.rocketmq.shapes import committed, decided
+from election_replay.election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.rocketmq.shapes import committed, decided
 
 LEADERSHIP = (
     Text("JR_STARTED", "Controller {:node_id} started.", "the JRaft node started"),

@@ -4,7 +4,7 @@ In ``lock.log`` or, by a slip in the logging configuration of 5.1.1 and later, i
 strict mode in ``broker.log``. A renewal prints nothing, and neither does an expiry.
 """
 
-from election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.dialect import Text, under
 
 
 def from_lock_manager(_: str, stream: str) -> bool:

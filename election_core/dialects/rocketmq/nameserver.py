@@ -1,7 +1,7 @@
 """What a name server prints about brokers (``org.apache.rocketmq.namesrv``), in ``namesrv.log``."""
 
-from election_core.dialects.dialect import Text, under
-from election_core.dialects.rocketmq.controller import from_controller
+from election_replay.election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.rocketmq.controller import from_controller
 
 
 def from_name_server(thread: str, stream: str) -> bool:

@@ -1,6 +1,6 @@
 """What every RocketMQ process prints about its life: settings, start, stop, threads, files, connections."""
 
-from election_core.dialects.dialect import Text, on_thread, under
+from election_replay.election_core.dialects.dialect import Text, on_thread, under
 
 SETTINGS = (
     # starts of a configuration dump

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from election_core.dialects.dialect import Fields, Shape, integer, words
-from election_core.model.events import EpochEntry
+from election_replay.election_core.dialects.dialect import Fields, Shape, integer, words
+from election_replay.election_core.model.events import EpochEntry
 
 OPEN_END = 2**63 - 1
 """``Long.MAX_VALUE``: the end offset of the epoch that still goes on."""

@@ -4,7 +4,7 @@ Some texts are the same in controller mode and in classic replication, on the sa
 kind here; whether a life is of the one or the other is said by HA_KIND_AUTO or HA_KIND_DEFAULT at its start.
 """
 
-from election_core.dialects.dialect import Text, off_thread, on_thread, under
+from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, under
 
 CLASSIC_THREADS = ("DefaultHAClient", "DefaultAcceptSocketService", "HAClient", "AcceptSocketService")
 CLASSIC, AUTO_SWITCH = on_thread(*CLASSIC_THREADS), off_thread(*CLASSIC_THREADS)

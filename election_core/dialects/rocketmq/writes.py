@@ -4,7 +4,7 @@ An answer that cannot be written found its connection closed: the client had giv
 those to writes are of interest (``SEND_MESSAGE``, ``SEND_MESSAGE_V2`` and ``SEND_BATCH_MESSAGE`` of ``RequestCode``).
 """
 
-from election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.dialect import Text, under
 
 SEND_MESSAGE, SEND_MESSAGE_V2, SEND_BATCH_MESSAGE = 10, 310, 320
 

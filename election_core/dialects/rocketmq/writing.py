@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from election_core.dialects.rocketmq import dialect as rocketmq
-from election_core.dialects.rocketmq.shapes import OPEN_END
-from election_core.dialects.writing import Writer, members, printed
+from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
+from election_replay.election_core.dialects.rocketmq.shapes import OPEN_END
+from election_replay.election_core.dialects.writing import Writer, members, printed
 
 WRITER = Writer(rocketmq.TEXTS)
 _GMT_PLUS_8 = timedelta(minutes=rocketmq.GMT_PLUS_8)

@@ -7,7 +7,7 @@ are hexadecimal with or without ``0x``; releases up to 3.4.1 wrote decimals.
 import re
 from collections.abc import Mapping
 
-from election_core.dialects.dialect import Fields, Shape, integer
+from election_replay.election_core.dialects.dialect import Fields, Shape, integer
 
 ROLES = {"LOOKING": "CANDIDATE", "FOLLOWING": "FOLLOWER", "LEADING": "LEADER", "OBSERVING": "OBSERVER"}
 """``QuorumPeer.ServerState`` and the role it stands for."""

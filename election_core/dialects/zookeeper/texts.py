@@ -5,7 +5,7 @@ The node is the server that prints. In a vote, ``value`` is the server voted for
 its last zxid. Rounds begin again at 1 when a process starts.
 """
 
-from election_core.dialects.dialect import Condition, Text, under
+from election_replay.election_core.dialects.dialect import Condition, Text, under
 
 
 def in_class(*names: str) -> Condition:

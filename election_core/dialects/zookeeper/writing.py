@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from election_core.dialects.writing import Writer
-from election_core.dialects.zookeeper.texts import REASONS, TEXTS
+from election_replay.election_core.dialects.writing import Writer
+from election_replay.election_core.dialects.zookeeper.texts import REASONS, TEXTS
 
 WRITER = Writer(TEXTS)
 REASON = Writer(REASONS)

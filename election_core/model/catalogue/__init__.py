@@ -3,15 +3,15 @@
 One search for a rule's id leads to its entry here, to the modules that judge it, and to its tests.
 """
 
-from election_core.model.catalogue.acting_master import ACTING_MASTER
-from election_core.model.catalogue.availability import AVAILABILITY
-from election_core.model.catalogue.controller import CONTROLLER
-from election_core.model.catalogue.elections import ELECTIONS
-from election_core.model.catalogue.identity import IDENTITY
-from election_core.model.catalogue.limits import LIMITS
-from election_core.model.catalogue.locks import LOCKS
-from election_core.model.catalogue.losses import LOSSES
-from election_core.model.catalogue.rule import (
+from election_replay.election_core.model.catalogue.acting_master import ACTING_MASTER
+from election_replay.election_core.model.catalogue.availability import AVAILABILITY
+from election_replay.election_core.model.catalogue.controller import CONTROLLER
+from election_replay.election_core.model.catalogue.elections import ELECTIONS
+from election_replay.election_core.model.catalogue.identity import IDENTITY
+from election_replay.election_core.model.catalogue.limits import LIMITS
+from election_replay.election_core.model.catalogue.locks import LOCKS
+from election_replay.election_core.model.catalogue.losses import LOSSES
+from election_replay.election_core.model.catalogue.rule import (
     CRITICAL,
     DEFINITE,
     INFO,

@@ -1,6 +1,6 @@
 """Rules of slaves that act as master (RIP-32), and of the metadata that they hand back."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 ACTING_MASTER: tuple[Rule, ...] = (
     Rule(

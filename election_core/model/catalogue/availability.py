@@ -1,6 +1,6 @@
 """Rules of availability: times without a leader, and too many elections."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 AVAILABILITY: tuple[Rule, ...] = (
     Rule(

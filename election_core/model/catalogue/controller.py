@@ -1,6 +1,6 @@
 """Rules of broker sets under the RocketMQ 5 controller: elections, SyncStateSets, replication, loss."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 CONTROLLER: tuple[Rule, ...] = (
     Rule(

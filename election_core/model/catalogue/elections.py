@@ -1,6 +1,6 @@
 """Rules of elections and votes, in every protocol with terms."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 ELECTIONS: tuple[Rule, ...] = (
     Rule(

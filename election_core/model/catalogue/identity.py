@@ -1,6 +1,6 @@
 """Rules of broker identities and of the releases that know them."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 IDENTITY: tuple[Rule, ...] = (
     Rule(

@@ -1,6 +1,6 @@
 """What limits the verdicts: clocks, silence, doubtful logs, unknown releases, faults of this software."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 LIMITS: tuple[Rule, ...] = (
     Rule(

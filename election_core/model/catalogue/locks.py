@@ -1,6 +1,6 @@
 """Rules of order locks."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 LOCKS: tuple[Rule, ...] = (
     Rule(

@@ -1,6 +1,6 @@
 """Rules of what was committed and is lost, and of what a broker lost of its queues."""
 
-from election_core.model.catalogue.rule import Rule, RuleId
+from election_replay.election_core.model.catalogue.rule import Rule, RuleId
 
 LOSSES: tuple[Rule, ...] = (
     Rule(

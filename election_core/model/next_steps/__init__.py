@@ -1,10 +1,10 @@
 """What to do next: three checks and one warning for each rule, by the system at hand and the cause."""
 
-from election_core.model.next_steps.anywhere import ANYWHERE_STEPS
-from election_core.model.next_steps.etcd import ETCD_STEPS
-from election_core.model.next_steps.rocketmq import ROCKETMQ_STEPS
-from election_core.model.next_steps.steps import ANY, CAUSES, SYSTEMS, Check, NextSteps
-from election_core.model.next_steps.zookeeper import ZOOKEEPER_STEPS
+from election_replay.election_core.model.next_steps.anywhere import ANYWHERE_STEPS
+from election_replay.election_core.model.next_steps.etcd import ETCD_STEPS
+from election_replay.election_core.model.next_steps.rocketmq import ROCKETMQ_STEPS
+from election_replay.election_core.model.next_steps.steps import ANY, CAUSES, SYSTEMS, Check, NextSteps
+from election_replay.election_core.model.next_steps.zookeeper import ZOOKEEPER_STEPS
 
 __all__ = ["ANY", "CAUSES", "NEXT_STEPS", "SYSTEMS", "Check", "NextSteps", "steps_for"]
 

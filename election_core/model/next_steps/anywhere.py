@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from election_core.model.catalogue.rule import RuleId
-from election_core.model.next_steps import commands as run
-from election_core.model.next_steps.steps import ANY, WAS_SET, Check, NextSteps
+from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.next_steps import commands as run
+from election_replay.election_core.model.next_steps.steps import ANY, WAS_SET, Check, NextSteps
 
 CHRONY = "chrony documentation, chronyc"
 OURS = "docs/operations.md"

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from election_core.model.catalogue.rule import RuleId
-from election_core.model.next_steps.steps import ANY, CUT_OFF, DIED, FROZEN, LOST, REACHABLE, WAS_SET
-from election_core.model.rows import Finding, RoleInterval, Row, Term
+from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.next_steps.steps import ANY, CUT_OFF, DIED, FROZEN, LOST, REACHABLE, WAS_SET
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row, Term
 
 MS = 1000
 """Microseconds."""

@@ -2,9 +2,17 @@
 
 from functools import partial
 
-from election_core.model.catalogue.rule import RuleId
-from election_core.model.next_steps import commands as run
-from election_core.model.next_steps.steps import CUT_OFF, DIED, ETCD, FROZEN, REACHABLE, Check, NextSteps
+from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.next_steps import commands as run
+from election_replay.election_core.model.next_steps.steps import (
+    CUT_OFF,
+    DIED,
+    ETCD,
+    FROZEN,
+    REACHABLE,
+    Check,
+    NextSteps,
+)
 
 DISASTER = "etcd docs, op-guide/recovery; etcdutl/README.md (snapshot restore)"
 FAILURES = "etcd docs, op-guide/failures and tuning; etcdctl/README.md"

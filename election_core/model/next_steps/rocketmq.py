@@ -1,8 +1,16 @@
 """What to do about findings in RocketMQ: DLedger groups, broker sets under controllers, acting masters, locks."""
 
-from election_core.model.catalogue.rule import RuleId
-from election_core.model.next_steps import commands as run
-from election_core.model.next_steps.steps import CUT_OFF, DIED, FROZEN, LOST, REACHABLE, Check, NextSteps
+from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.next_steps import commands as run
+from election_replay.election_core.model.next_steps.steps import (
+    CUT_OFF,
+    DIED,
+    FROZEN,
+    LOST,
+    REACHABLE,
+    Check,
+    NextSteps,
+)
 
 DEPLOY = "RocketMQ docs/en/controller/deploy.md"
 DESIGN = "RocketMQ docs/en/controller/design.md"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.catalogue.rule import RuleId
 
 ROCKETMQ = "rocketmq"
 ETCD = "etcd"

@@ -2,9 +2,17 @@
 
 from functools import partial
 
-from election_core.model.catalogue.rule import RuleId
-from election_core.model.next_steps import commands as run
-from election_core.model.next_steps.steps import CUT_OFF, DIED, FROZEN, REACHABLE, ZOOKEEPER, Check, NextSteps
+from election_replay.election_core.model.catalogue.rule import RuleId
+from election_replay.election_core.model.next_steps import commands as run
+from election_replay.election_core.model.next_steps.steps import (
+    CUT_OFF,
+    DIED,
+    FROZEN,
+    REACHABLE,
+    ZOOKEEPER,
+    Check,
+    NextSteps,
+)
 
 GUIDE = "ZooKeeper administrator's guide (commands, configuration parameters)"
 ZAB = "ZooKeeper FastLeaderElection, Leader; Zab (Junqueira, Reed, Serafini 2011)"

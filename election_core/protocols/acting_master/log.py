@@ -12,15 +12,15 @@ reacts to another minimum. "boot success" comes before pre-online is over and st
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import BROKER
-from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import Incarnation, incarnation_at
-from election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
-from election_core.model.facts import Fact, MemberAddress
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import Timeout, Timing
-from election_core.protocols.acting_master.facts import (
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import BROKER
+from election_replay.election_core.fold.periodic import Periodic
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.fold.roles import ACTING, FOLLOWER, LEADER, UNKNOWN, Step, merged, spans
+from election_replay.election_core.model.facts import Fact, MemberAddress
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import Timeout, Timing
+from election_replay.election_core.protocols.acting_master.facts import (
     ActingEnabled,
     AgainstMinimum,
     BrokerRegistered,
@@ -28,7 +28,7 @@ from election_core.protocols.acting_master.facts import (
     SmallestId,
     TopicPermission,
 )
-from election_core.protocols.acting_master.tables import MASTER_ID, acts, is_smaller
+from election_replay.election_core.protocols.acting_master.tables import MASTER_ID, acts, is_smaller
 
 PROTOCOL = "acting_master"
 

@@ -17,20 +17,20 @@ Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#ch
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
-from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import counted, coverage
-from election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
-from election_core.judge.leaderless import Gap, began_early, gaps
-from election_core.judge.limits import log_gap_coverage, log_gaps
-from election_core.judge.overlap import Overlap, at_once, overlaps
-from election_core.judge.role_rows import role_intervals
-from election_core.judge.wording import between, name_of, seconds
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.model.timing import SECOND, US_PER_MS, Timeout
-from election_core.protocols.acting_master.facts import (
+from election_replay.election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.coverage import counted, coverage
+from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, Hole, Tenure, group_of, since, until
+from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
+from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
+from election_replay.election_core.judge.overlap import Overlap, at_once, overlaps
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.judge.wording import between, name_of, seconds
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
+from election_replay.election_core.protocols.acting_master.facts import (
     ActingEnabled,
     AgainstMinimum,
     BrokerRegistered,
@@ -38,8 +38,15 @@ from election_core.protocols.acting_master.facts import (
     SmallestId,
     TopicPermission,
 )
-from election_core.protocols.acting_master.log import DROPPED, EXPIRED, FAILING, PROTOCOL, STILL_OPEN, notice
-from election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
+from election_replay.election_core.protocols.acting_master.log import (
+    DROPPED,
+    EXPIRED,
+    FAILING,
+    PROTOCOL,
+    STILL_OPEN,
+    notice,
+)
+from election_replay.election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
 
 __all__ = ["PROTOCOL", "judge"]
 

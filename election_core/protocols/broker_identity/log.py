@@ -19,12 +19,17 @@ is refused (2014). An answer that is lost costs the id: the broker starts over, 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import BROKER, CONTROLLER
-from election_core.fold.process_runs import Incarnation, incarnation_at
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import BROKER, CONTROLLER
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.broker_identity.facts import (
+    IdentityDecision,
+    IdentityStep,
+    IdentityVersion,
+    OwnId,
+)
 
 PROTOCOL = "broker_identity"
 

@@ -17,17 +17,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core.fold.identity import BROKER, CONTROLLER
-from election_core.judge.clock import Clocks
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of, least_together, since, until
-from election_core.judge.wording import seconds
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.model.timing import Timeout
-from election_core.protocols.broker_identity.facts import IdentityDecision, IdentityStep, IdentityVersion, OwnId
-from election_core.protocols.broker_identity.log import (
+from election_replay.election_core.fold.identity import BROKER, CONTROLLER
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, group_of, least_together, since, until
+from election_replay.election_core.judge.wording import seconds
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.broker_identity.facts import (
+    IdentityDecision,
+    IdentityStep,
+    IdentityVersion,
+    OwnId,
+)
+from election_replay.election_core.protocols.broker_identity.log import (
     ADDRESS_CHANGED,
     FORGOTTEN,
     ID_APPLIED,

@@ -7,10 +7,10 @@ in time it leads, and says so (COORDINATOR). A node that hears of a lower leader
 
 from collections.abc import Mapping
 
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.highest_id.facts import ELECTION, RESULT
-from election_core.protocols.highest_id.id_order import rank
-from election_core.protocols.highest_id.log import CoordinatorLog, Move, NodeLog
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.highest_id.facts import ELECTION, RESULT
+from election_replay.election_core.protocols.highest_id.id_order import rank
+from election_replay.election_core.protocols.highest_id.log import CoordinatorLog, Move, NodeLog
 
 PROTOCOL = "bully"
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Clocks
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import Fact
-from election_core.model.rows import Row
-from election_core.protocols.bully.log import PROTOCOL
-from election_core.protocols.highest_id import rules as highest_id
-from election_core.protocols.highest_id.id_order import rank
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Row
+from election_replay.election_core.protocols.bully.log import PROTOCOL
+from election_replay.election_core.protocols.highest_id import rules as highest_id
+from election_replay.election_core.protocols.highest_id.id_order import rank
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -5,11 +5,11 @@ counts any that are connected, whether they are in the SyncStateSet or not; one 
 it.
 """
 
-from election_core.judge.clock import Moment
-from election_core.judge.group import Group, Tenure, since
-from election_core.model.catalogue import INFO, WARNING
-from election_core.model.facts import LogCut
-from election_core.protocols.controller.facts import AckSetting
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.model.catalogue import INFO, WARNING
+from election_replay.election_core.model.facts import LogCut
+from election_replay.election_core.protocols.controller.facts import AckSetting
 
 _QUOTED = ("allAckInSyncStateSet", "inSyncReplicas", "minInSyncReplicas")
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from election_core.fold.roles import FOLLOWER, LEADER
-from election_core.judge.clock import Message, Moment
-from election_core.judge.group import since
-from election_core.model.facts import Fact, Role
-from election_core.protocols.controller.checks import ELECTED
-from election_core.protocols.controller.facts import Decision, RegisterCode
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER
+from election_replay.election_core.judge.clock import Message, Moment
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import Fact, Role
+from election_replay.election_core.protocols.controller.checks import ELECTED
+from election_replay.election_core.protocols.controller.facts import Decision, RegisterCode
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:

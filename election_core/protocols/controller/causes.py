@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from election_core.fold.roles import DIED, STOPPED
-from election_core.judge.clock import Moment
-from election_core.judge.group import SILENT, Group, Tenure, since
-from election_core.model.facts import ContactLost, LastHeard
-from election_core.model.timing import Timeout
-from election_core.protocols.controller.facts import Decision
-from election_core.protocols.controller.record import elections_of
+from election_replay.election_core.fold.roles import DIED, STOPPED
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, since
+from election_replay.election_core.model.facts import ContactLost, LastHeard
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.controller.facts import Decision
+from election_replay.election_core.protocols.controller.record import elections_of
 
 _LOSS_IS_CAUSE = (Timeout.CONTROLLER_BROKER_SILENT, Timeout.CONTROLLER_SCAN, Timeout.CONTROLLER_LOSS_IS_CAUSE)
 

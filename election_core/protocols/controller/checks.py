@@ -5,11 +5,11 @@ Sources: RocketMQ ``ReplicasInfoManager``, ``AutoSwitchHAService``, ``AutoSwitch
 
 from collections.abc import Callable
 
-from election_core.fold.checks import CONFORMS, Verdict, either, undecidable
-from election_core.model.catalogue import RuleId
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import Timeout
-from election_core.protocols.controller.tables import (
+from election_replay.election_core.fold.checks import CONFORMS, Verdict, either, undecidable
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.controller.tables import (
     ALL,
     EpochEntries,
     common_point,

@@ -10,24 +10,24 @@ the commit, on every node, and again when it re-reads its log.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.checks import Checked, Verdict
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.roles import LEADER, UNKNOWN, Step, spans
-from election_core.model.facts import ContactLost, Fact, LastHeard, MemberAddress
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.controller.checks import (
+from election_replay.election_core.fold.checks import Checked, Verdict
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.roles import LEADER, UNKNOWN, Step, spans
+from election_replay.election_core.model.facts import ContactLost, Fact, LastHeard, MemberAddress
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.controller.checks import (
     ELECTED,
     NOBODY_ELECTED,
     SET_REFUSALS,
     requested_election,
     set_refused,
 )
-from election_core.protocols.controller.facts import (
+from election_replay.election_core.protocols.controller.facts import (
     ControllerLed,
     Decision,
 )
-from election_core.protocols.controller.log import PROTOCOL, broken_rules, code_fact, merged_in_lives
+from election_replay.election_core.protocols.controller.log import PROTOCOL, broken_rules, code_fact, merged_in_lives
 
 SET_CHANGED = "SET_CHANGED"
 ID_APPLIED = "ID_APPLIED"

@@ -9,17 +9,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.judge.coverage import RuleTally
-from election_core.judge.group import Group, since
-from election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING, RuleId
-from election_core.model.rows import Finding
-from election_core.model.terms import is_larger
-from election_core.model.timing import Timeout
-from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
-from election_core.protocols.controller.controller_log import IDS_CLEANED, SET_CHANGED
-from election_core.protocols.controller.facts import ControllerRuleBroken, Decision, EpochAhead, SetRefused
-from election_core.protocols.controller.tables import (
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.judge.coverage import RuleTally
+from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_replay.election_core.protocols.controller.controller_log import IDS_CLEANED, SET_CHANGED
+from election_replay.election_core.protocols.controller.facts import (
+    ControllerRuleBroken,
+    Decision,
+    EpochAhead,
+    SetRefused,
+)
+from election_replay.election_core.protocols.controller.tables import (
     ALTER_FAILED,
     FENCED_MASTER_EPOCH,
     FENCED_SET_EPOCH,

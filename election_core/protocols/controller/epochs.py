@@ -5,18 +5,18 @@ from dataclasses import replace
 from functools import cmp_to_key, partial
 from itertools import pairwise
 
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, Tenure, since
-from election_core.judge.same_term import same_term
-from election_core.model.catalogue import CRITICAL, PROVEN, RuleId
-from election_core.model.facts import Fact, TermWentBack
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.protocols.controller import decision_rules
-from election_core.protocols.controller.acknowledgements import only_there, settings_of
-from election_core.protocols.controller.checks import ELECTED
-from election_core.protocols.controller.decision_rules import cleaned, is_ahead
-from election_core.protocols.controller.facts import Decision, EpochAhead
-from election_core.protocols.controller.record import decisions, elections_of
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.judge.same_term import same_term
+from election_replay.election_core.model.catalogue import CRITICAL, PROVEN, RuleId
+from election_replay.election_core.model.facts import Fact, TermWentBack
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.protocols.controller import decision_rules
+from election_replay.election_core.protocols.controller.acknowledgements import only_there, settings_of
+from election_replay.election_core.protocols.controller.checks import ELECTED
+from election_replay.election_core.protocols.controller.decision_rules import cleaned, is_ahead
+from election_replay.election_core.protocols.controller.facts import Decision, EpochAhead
+from election_replay.election_core.protocols.controller.record import decisions, elections_of
 
 
 def in_order(group: Group) -> tuple[Group, bool]:

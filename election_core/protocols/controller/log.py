@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from election_core.fold.checks import Checked
-from election_core.fold.fact_writer import FactWriter, Noted, Speaker
-from election_core.fold.identity import BROKER
-from election_core.fold.process_runs import Incarnation, incarnation_at
-from election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
-from election_core.model.facts import Fact, LogCut, MemberAddress, TermWentBack
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.controller.checks import (
+from election_replay.election_core.fold.checks import Checked
+from election_replay.election_core.fold.fact_writer import FactWriter, Noted, Speaker
+from election_replay.election_core.fold.identity import BROKER
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
+from election_replay.election_core.model.facts import Fact, LogCut, MemberAddress, TermWentBack
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.controller.checks import (
     acknowledgements,
     caught_up,
     cut_point,
@@ -28,7 +28,7 @@ from election_core.protocols.controller.checks import (
     first_set,
     set_wanted,
 )
-from election_core.protocols.controller.facts import (
+from election_replay.election_core.protocols.controller.facts import (
     AckSetting,
     AllAck,
     ControllerRuleBroken,
@@ -36,9 +36,9 @@ from election_core.protocols.controller.facts import (
     RegisterCode,
     SetRefused,
 )
-from election_core.protocols.controller.replication import Replication
-from election_core.protocols.controller.service import Service
-from election_core.protocols.controller.tables import ALL, EpochEntries
+from election_replay.election_core.protocols.controller.replication import Replication
+from election_replay.election_core.protocols.controller.service import Service
+from election_replay.election_core.protocols.controller.tables import ALL, EpochEntries
 
 PROTOCOL = "controller"
 

@@ -2,24 +2,28 @@
 
 from collections.abc import Iterable, Iterator
 
-from election_core.fold.roles import DIED
-from election_core.judge.clock import Moment
-from election_core.judge.coverage import coverage
-from election_core.judge.group import SILENT, Group, since
-from election_core.judge.overlap import Overlap, overlap_coverage
-from election_core.judge.wording import between, seconds
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import LogCut
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.terms import is_larger
-from election_core.model.timing import Timeout
-from election_core.protocols.controller import decision_rules
-from election_core.protocols.controller.acknowledgements import only_there, settings_of, whether_acknowledged
-from election_core.protocols.controller.checks import ELECTED
-from election_core.protocols.controller.decision_rules import SetVersion
-from election_core.protocols.controller.epochs import controllers_back
-from election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision
-from election_core.protocols.controller.record import elections_of
+from election_replay.election_core.fold.roles import DIED
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import SILENT, Group, since
+from election_replay.election_core.judge.overlap import Overlap, overlap_coverage
+from election_replay.election_core.judge.wording import between, seconds
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import LogCut
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.controller import decision_rules
+from election_replay.election_core.protocols.controller.acknowledgements import (
+    only_there,
+    settings_of,
+    whether_acknowledged,
+)
+from election_replay.election_core.protocols.controller.checks import ELECTED
+from election_replay.election_core.protocols.controller.decision_rules import SetVersion
+from election_replay.election_core.protocols.controller.epochs import controllers_back
+from election_replay.election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision
+from election_replay.election_core.protocols.controller.record import elections_of
 
 
 def cuts_of(group: Group, source: str, after: Moment) -> list[LogCut]:

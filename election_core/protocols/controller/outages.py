@@ -20,23 +20,23 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from election_core.fold.roles import DIED, LEADER, STOPPED
-from election_core.judge.availability import common_coverage
-from election_core.judge.clock import Moment
-from election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_core.judge.leaderless import BRIEF, NOTICEABLE, Gap, began_early, gaps
-from election_core.judge.limits import log_gaps
-from election_core.judge.storm import storm
-from election_core.judge.wording import between, seconds
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_core.model.facts import Alive, ContactLost, Role
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import SECOND, Timeout
-from election_core.protocols.controller.causes import cause, last_heard, unplanned
-from election_core.protocols.controller.checks import NOBODY_ELECTED
-from election_core.protocols.controller.decision_rules import SetVersion
-from election_core.protocols.controller.facts import ControllerLed, Decision, MasterReady, ProducerCame
-from election_core.protocols.controller.record import elections_of
+from election_replay.election_core.fold.roles import DIED, LEADER, STOPPED
+from election_replay.election_core.judge.availability import common_coverage
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_replay.election_core.judge.leaderless import BRIEF, NOTICEABLE, Gap, began_early, gaps
+from election_replay.election_core.judge.limits import log_gaps
+from election_replay.election_core.judge.storm import storm
+from election_replay.election_core.judge.wording import between, seconds
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, ContactLost, Role
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.protocols.controller.causes import cause, last_heard, unplanned
+from election_replay.election_core.protocols.controller.checks import NOBODY_ELECTED
+from election_replay.election_core.protocols.controller.decision_rules import SetVersion
+from election_replay.election_core.protocols.controller.facts import ControllerLed, Decision, MasterReady, ProducerCame
+from election_replay.election_core.protocols.controller.record import elections_of
 
 OfMaster = TypeVar("OfMaster", MasterReady, ProducerCame)
 """What a master's log says of its own tenure."""

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from election_core.fold.roles import LEADER
-from election_core.judge.group import Group
-from election_core.model.facts import Fact, MemberAddress, Role
-from election_core.protocols.controller import decision_rules
-from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
-from election_core.protocols.controller.controller_log import SET_CHANGED
-from election_core.protocols.controller.decision_rules import SetVersion
-from election_core.protocols.controller.facts import Decision, RegisterCode
+from election_replay.election_core.fold.roles import LEADER
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.model.facts import Fact, MemberAddress, Role
+from election_replay.election_core.protocols.controller import decision_rules
+from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_replay.election_core.protocols.controller.controller_log import SET_CHANGED
+from election_replay.election_core.protocols.controller.decision_rules import SetVersion
+from election_replay.election_core.protocols.controller.facts import Decision, RegisterCode
 
 
 def named(facts: list[Fact]) -> list[Fact]:

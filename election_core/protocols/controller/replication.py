@@ -9,12 +9,12 @@ Source: RocketMQ ``AutoSwitchHAClient#doTruncate``.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.fact_writer import FactWriter
-from election_core.fold.process_runs import Incarnation, incarnation_at
-from election_core.fold.roles import FOLLOWER, UNKNOWN, Step
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.controller.facts import SlaveStuck
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.fold.roles import FOLLOWER, UNKNOWN, Step
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.controller.facts import SlaveStuck
 
 STUCK = "replication_stuck"
 """Why a slave is no follower."""

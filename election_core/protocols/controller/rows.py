@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from election_core.judge.group import Group, Tenure
-from election_core.judge.role_rows import terms_by_hearsay
-from election_core.judge.term_rows import term_held
-from election_core.model.catalogue import POSSIBLE, PROVEN
-from election_core.model.rows import Election, SyncStateSet, Term
-from election_core.protocols.controller.causes import cause
-from election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
-from election_core.protocols.controller.decision_rules import SetVersion
-from election_core.protocols.controller.facts import Decision
-from election_core.protocols.controller.record import elections_of
+from election_replay.election_core.judge.group import Group, Tenure
+from election_replay.election_core.judge.role_rows import terms_by_hearsay
+from election_replay.election_core.judge.term_rows import term_held
+from election_replay.election_core.model.catalogue import POSSIBLE, PROVEN
+from election_replay.election_core.model.rows import Election, SyncStateSet, Term
+from election_replay.election_core.protocols.controller.causes import cause
+from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_replay.election_core.protocols.controller.decision_rules import SetVersion
+from election_replay.election_core.protocols.controller.facts import Decision
+from election_replay.election_core.protocols.controller.record import elections_of
 
 UNKNOWN_EPOCH = 0
 """In a row that must have an epoch: it is not known. No master has it, the first one is elected for epoch 1."""

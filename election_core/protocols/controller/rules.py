@@ -10,19 +10,19 @@ Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, `
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Clocks
-from election_core.judge.coverage import summed, tallies_of
-from election_core.judge.group import Group, group_of
-from election_core.judge.overlap import overlaps
-from election_core.judge.role_rows import role_intervals
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.protocols.controller import decision_rules
-from election_core.protocols.controller.decision_rules import SetVersion
-from election_core.protocols.controller.epochs import epochs_back, epochs_coverage, in_order, same_epoch
-from election_core.protocols.controller.facts import Decision
-from election_core.protocols.controller.log import PROTOCOL
-from election_core.protocols.controller.losses import (
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.coverage import summed, tallies_of
+from election_replay.election_core.judge.group import Group, group_of
+from election_replay.election_core.judge.overlap import overlaps
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.protocols.controller import decision_rules
+from election_replay.election_core.protocols.controller.decision_rules import SetVersion
+from election_replay.election_core.protocols.controller.epochs import epochs_back, epochs_coverage, in_order, same_epoch
+from election_replay.election_core.protocols.controller.facts import Decision
+from election_replay.election_core.protocols.controller.log import PROTOCOL
+from election_replay.election_core.protocols.controller.losses import (
     cuts_after,
     cuts_of,
     data_loss,
@@ -32,12 +32,17 @@ from election_core.protocols.controller.losses import (
     unclean_finding,
     without_alone,
 )
-from election_core.protocols.controller.outages import availability
-from election_core.protocols.controller.record import decisions, named, set_versions
-from election_core.protocols.controller.rows import elections, sync_state_sets, terms
-from election_core.protocols.controller.sets import set_without_master, sets_coverage, small_sets, stale_sets
-from election_core.protocols.controller.stuck import stuck_coverage, stuck_replicas
-from election_core.protocols.controller.unrecorded import no_master_recorded
+from election_replay.election_core.protocols.controller.outages import availability
+from election_replay.election_core.protocols.controller.record import decisions, named, set_versions
+from election_replay.election_core.protocols.controller.rows import elections, sync_state_sets, terms
+from election_replay.election_core.protocols.controller.sets import (
+    set_without_master,
+    sets_coverage,
+    small_sets,
+    stale_sets,
+)
+from election_replay.election_core.protocols.controller.stuck import stuck_coverage, stuck_replicas
+from election_replay.election_core.protocols.controller.unrecorded import no_master_recorded
 
 __all__ = ["PROTOCOL", "judge"]
 

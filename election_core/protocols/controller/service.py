@@ -7,10 +7,10 @@ Sources: RocketMQ ``ReplicasManager#changeToMaster``, ``ProducerManager#register
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.controller.facts import MasterReady, ProducerCame
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.controller.facts import MasterReady, ProducerCame
 
 CLIENTS_OWN_PRODUCER = "CLIENT_INNER_PRODUCER"
 """``MixAll.CLIENT_INNER_PRODUCER_GROUP``: each client has one, also one that only consumes."""

@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from election_core.fold.roles import FOLLOWER, LEADER
-from election_core.judge.clock import Moment
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, since, until
-from election_core.judge.wording import between
-from election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import SECOND, Timeout
-from election_core.protocols.controller.acknowledgements import learners
-from election_core.protocols.controller.decision_rules import SetVersion
-from election_core.protocols.controller.facts import SetRefused
-from election_core.protocols.controller.tables import ALTER_FAILED
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.protocols.controller.acknowledgements import learners
+from election_replay.election_core.protocols.controller.decision_rules import SetVersion
+from election_replay.election_core.protocols.controller.facts import SetRefused
+from election_replay.election_core.protocols.controller.tables import ALTER_FAILED
 
 _NO_NEXT_SET = "the next set, or the election before this one, is not in the logs"
 _NO_ELECTION = "the election before this set is not in the logs"

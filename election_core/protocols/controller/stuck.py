@@ -7,14 +7,14 @@ Source: RocketMQ ``AutoSwitchHAClient#doTruncate``.
 
 from collections.abc import Iterable, Iterator
 
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group
-from election_core.judge.wording import name_of, seconds
-from election_core.model.catalogue import WARNING, RuleId
-from election_core.model.facts import LogCut
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.controller.facts import SlaveStuck
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.judge.wording import name_of, seconds
+from election_replay.election_core.model.catalogue import WARNING, RuleId
+from election_replay.election_core.model.facts import LogCut
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.controller.facts import SlaveStuck
 
 
 def stuck_replicas(group: Group) -> Iterator[Finding]:

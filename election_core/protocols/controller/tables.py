@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from election_core.model.timing import Timeout
+from election_replay.election_core.model.timing import Timeout
 
 SUCCESS = 0
 FENCED_MASTER_EPOCH, FENCED_SET_EPOCH, INVALID_MASTER, INVALID_REPLICAS = 2000, 2001, 2002, 2003

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Moment
-from election_core.judge.group import Group, since
-from election_core.judge.wording import between
-from election_core.model.catalogue import INFO, PROVEN, RuleId
-from election_core.model.rows import Finding
-from election_core.model.timing import Timeout
-from election_core.protocols.controller.checks import NOBODY_ELECTED
-from election_core.protocols.controller.facts import Decision
-from election_core.protocols.controller.record import elections_of
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.controller.checks import NOBODY_ELECTED
+from election_replay.election_core.protocols.controller.facts import Decision
+from election_replay.election_core.protocols.controller.record import elections_of
 
 
 def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Finding]:

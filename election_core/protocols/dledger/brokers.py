@@ -8,15 +8,15 @@ those who write             |<------->|                 are led to either of the
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Moment
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, Tenure, since, until
-from election_core.judge.wording import between
-from election_core.model.catalogue import DEFINITE, INFO, RuleId
-from election_core.model.facts import Serving
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import Timeout
-from election_core.protocols.dledger.facts import BrokerBecameSlave
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, RuleId
+from election_replay.election_core.model.facts import Serving
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.dledger.facts import BrokerBecameSlave
 
 
 def former_masters(group: Group) -> Iterator[Finding | RuleCoverage]:

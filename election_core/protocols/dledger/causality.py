@@ -8,13 +8,13 @@ file, or got an old copy of it, raises itself to one term twice.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from election_core.fold.roles import FOLLOWER, LEADER, TRANSFER
-from election_core.judge.clock import Message, Moment
-from election_core.judge.group import since
-from election_core.model.facts import Fact, Role, VoteGranted
-from election_core.model.timing import Timeout
-from election_core.protocols.dledger.log import PROTOCOL
-from election_core.protocols.raft_family.causality import Raises, process_begins, raises
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER
+from election_replay.election_core.judge.clock import Message, Moment
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import Fact, Role, VoteGranted
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.dledger.log import PROTOCOL
+from election_replay.election_core.protocols.raft_family.causality import Raises, process_begins, raises
 
 AT_ONCE = Timeout.DLEDGER_AT_ONCE.us
 """A leader that was elected so soon after it had raised its term cannot have won that term before: it would have

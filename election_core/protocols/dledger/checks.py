@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either, undecidable
-from election_core.model.catalogue import RuleId
-from election_core.model.fold_event import FoldEvent
-from election_core.model.quorum import majority
-from election_core.model.timing import Timeout
-from election_core.protocols.dledger.tables import (
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict, either, undecidable
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.dledger.tables import (
     ANSWERS,
     EXPIRED,
     HEARTBEAT_INTERVAL_MS,

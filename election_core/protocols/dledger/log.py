@@ -15,15 +15,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.campaign import Campaign
-from election_core.fold.checks import Checked, either, undecidable
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
-from election_core.fold.periodic import Periodic
-from election_core.fold.process_runs import REORDERED, Incarnation, incarnation_at
-from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, TRANSFER, Span, Step, spans
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import (
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.checks import Checked, either, undecidable
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import BROKER, CONTROLLER_GROUP, UNIDENTIFIED, process_of
+from election_replay.election_core.fold.periodic import Periodic
+from election_replay.election_core.fold.process_runs import REORDERED, Incarnation, incarnation_at
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, TRANSFER, Span, Step, spans
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import (
     Committed,
     Fact,
     LastHeard,
@@ -34,11 +34,11 @@ from election_core.model.facts import (
     TermRaised,
     TermWentBack,
 )
-from election_core.model.fold_event import FoldEvent
-from election_core.model.quorum import majority
-from election_core.model.terms import is_larger
-from election_core.model.timing import SECOND, US_PER_MS, Timeout
-from election_core.protocols.dledger.checks import (
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
+from election_replay.election_core.protocols.dledger.checks import (
     FOR_ANOTHER,
     ROLE_CHANGES,
     answers_of,
@@ -57,16 +57,27 @@ from election_core.protocols.dledger.checks import (
     transfer_refused,
     vote_reply,
 )
-from election_core.protocols.dledger.facts import (
+from election_replay.election_core.protocols.dledger.facts import (
     BrokerBecameSlave,
     CommittedCut,
     QueuesCut,
     StrangerMet,
     VotingRuleBroken,
 )
-from election_core.protocols.dledger.tables import ACCEPT, HEARTBEAT_INTERVAL_MS, OPEN_TO_ALL, UNKNOWN_LEADER
-from election_core.protocols.raft_family.facts import LeaderKeptRole, TwoLeaders, VoteRefused
-from election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, Grant, HeardLast, vote_facts
+from election_replay.election_core.protocols.dledger.tables import (
+    ACCEPT,
+    HEARTBEAT_INTERVAL_MS,
+    OPEN_TO_ALL,
+    UNKNOWN_LEADER,
+)
+from election_replay.election_core.protocols.raft_family.facts import LeaderKeptRole, TwoLeaders, VoteRefused
+from election_replay.election_core.protocols.raft_family.log import (
+    NO_WINNER,
+    TRANSFER_LASTS,
+    Grant,
+    HeardLast,
+    vote_facts,
+)
 
 PROTOCOL = "dledger"
 

@@ -13,16 +13,16 @@ after a kill (by the header of each entry), and cut the queues there: the log ha
 
 from collections.abc import Iterator, Sequence
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.fold.roles import FOLLOWER
-from election_core.judge.completeness import KnownCommit, LogEnd, lacks
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, Tenure, since
-from election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
-from election_core.model.facts import Committed, LeaderLog, LogCut
-from election_core.model.rows import Finding, RuleCoverage
-from election_core.model.timing import Timeout
-from election_core.protocols.dledger.facts import CommittedCut, QueuesCut
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.fold.roles import FOLLOWER
+from election_replay.election_core.judge.completeness import KnownCommit, LogEnd, lacks
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
+from election_replay.election_core.model.facts import Committed, LeaderLog, LogCut
+from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.dledger.facts import CommittedCut, QueuesCut
 
 STATUS_INTERVAL = Timeout.DLEDGER_STATUS.us
 """A member prints the length of its log so often (``QuorumAckChecker``), so a leader's may follow the cut."""

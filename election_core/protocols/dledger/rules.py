@@ -6,17 +6,22 @@ One node leading one term twice is always fine: the first round after a timeout 
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Clocks
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of
-from election_core.model.catalogue import WARNING, RuleId
-from election_core.model.facts import Alive, Fact, LineBrokeRule
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.protocols.dledger.brokers import former_masters
-from election_core.protocols.dledger.facts import StrangerMet, VotingRuleBroken
-from election_core.protocols.dledger.log import NOT_A_MEMBER, OWN_ID_ELSEWHERE, PROTOCOL, UNKNOWN_TO_A_MEMBER
-from election_core.protocols.dledger.losses import losses
-from election_core.protocols.raft_family import rules as raft_family
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, group_of
+from election_replay.election_core.model.catalogue import WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, Fact, LineBrokeRule
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.protocols.dledger.brokers import former_masters
+from election_replay.election_core.protocols.dledger.facts import StrangerMet, VotingRuleBroken
+from election_replay.election_core.protocols.dledger.log import (
+    NOT_A_MEMBER,
+    OWN_ID_ELSEWHERE,
+    PROTOCOL,
+    UNKNOWN_TO_A_MEMBER,
+)
+from election_replay.election_core.protocols.dledger.losses import losses
+from election_replay.election_core.protocols.raft_family import rules as raft_family
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from election_core.judge.clock import Message
-from election_core.judge.group import since
-from election_core.model.facts import Fact, MessageReceived, MessageSent
+from election_replay.election_core.judge.clock import Message
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Fact
 
 ELECTION, RESULT = "election", "result"
 """What goes from member to member in a message."""

@@ -7,16 +7,16 @@ life and a state of its own here.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.campaign import Campaign
-from election_core.fold.contact import Contact
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import UNIDENTIFIED
-from election_core.fold.process_runs import Activity, Start, incarnation_at
-from election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
-from election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import Timeout
-from election_core.protocols.highest_id.facts import LowerLeaderNamed, StillLeads
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.contact import Contact
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.process_runs import Activity, Start, incarnation_at
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
+from election_replay.election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.highest_id.facts import LowerLeaderNamed, StillLeads
 
 START = "START"
 

@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED
-from election_core.judge.availability import availability
-from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import coverage
-from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
-from election_core.judge.leaderless import BRIEF
-from election_core.judge.overlap import Overlap, overlap_coverage, overlaps
-from election_core.judge.role_rows import role_intervals
-from election_core.judge.same_term import same_term
-from election_core.judge.term_rows import elections, terms
-from election_core.judge.wording import between
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import Alive, Candidacy, Fact, MessageReceived, MessageSent, Role
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.model.timing import Timeout
-from election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, StillLeads
-from election_core.protocols.highest_id.id_order import higher, rank
+from election_replay.election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED
+from election_replay.election_core.judge.availability import availability
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
+from election_replay.election_core.judge.leaderless import BRIEF
+from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.judge.same_term import same_term
+from election_replay.election_core.judge.term_rows import elections, terms
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, Candidacy, Fact, MessageReceived, MessageSent, Role
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.highest_id.facts import RESULT, LowerLeaderNamed, StillLeads
+from election_replay.election_core.protocols.highest_id.id_order import higher, rank
 
 ON_ITS_WAY = Timeout.ON_ITS_WAY.us
 """A message that arrives at all arrives in this time."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from election_core.fold.process_runs import SILENCE
-from election_core.model.facts import (
+from election_replay.election_core.fold.process_runs import SILENCE
+from election_replay.election_core.model.facts import (
     Alive,
     Committed,
     Fact,
@@ -23,10 +23,10 @@ from election_core.model.facts import (
     Silence,
     TimeoutConfigured,
 )
-from election_core.protocols.acting_master.facts import TopicPermission
-from election_core.protocols.log_quality.facts import LogCopied
-from election_core.protocols.log_quality.log import PROTOCOL
-from election_core.protocols.raft_family.facts import LeaderKeptRole
+from election_replay.election_core.protocols.acting_master.facts import TopicPermission
+from election_replay.election_core.protocols.log_quality.facts import LogCopied
+from election_replay.election_core.protocols.log_quality.log import PROTOCOL
+from election_replay.election_core.protocols.raft_family.facts import LeaderKeptRole
 
 ENOUGH = 3
 """So many facts must begin alike, and none may differ. Fewer could be chance: two processes under one name that were

@@ -7,8 +7,8 @@ server, which is a member of none, and a process whose group nothing tells, only
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import (
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import (
     BROKER,
     CONTROLLER,
     CONTROLLER_GROUP,
@@ -19,13 +19,13 @@ from election_core.fold.identity import (
     NamedId,
     process_of,
 )
-from election_core.fold.members import set_in_one_log, slave_of_itself, speak_at_once
-from election_core.fold.process_runs import REORDERED, STEPPED_FOR
-from election_core.fold.versions import RELEASE_CLAIMS, release_claim
-from election_core.model.facts import Alive, ClockSteppedBack, Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import Timeout
-from election_core.protocols.log_quality.facts import Claim, ListedAs, Release, SpeaksFor
+from election_replay.election_core.fold.members import set_in_one_log, slave_of_itself, speak_at_once
+from election_replay.election_core.fold.process_runs import REORDERED, STEPPED_FOR
+from election_replay.election_core.fold.versions import RELEASE_CLAIMS, release_claim
+from election_replay.election_core.model.facts import Alive, ClockSteppedBack, Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, Release, SpeaksFor
 
 PROTOCOL = "sources"
 

@@ -8,10 +8,10 @@ be judged by it: they answer *undecidable*. Members that name themselves in each
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from election_core.fold.checks import UNDECIDABLE, VIOLATES
-from election_core.model.facts import Fact, LineBrokeRule, RuleChecked, TermWentBack
-from election_core.model.rows import LockHold, MetadataVersion, RoleInterval, Row
-from election_core.protocols.log_quality.facts import Claim
+from election_replay.election_core.fold.checks import UNDECIDABLE, VIOLATES
+from election_replay.election_core.model.facts import Fact, LineBrokeRule, RuleChecked, TermWentBack
+from election_replay.election_core.model.rows import LockHold, MetadataVersion, RoleInterval, Row
+from election_replay.election_core.protocols.log_quality.facts import Claim
 
 WHY = "logs of several members in one folder, or a machine that was given to another member"
 

@@ -6,16 +6,16 @@ Nothing here is an incident of the system. It says how far the logs can be trust
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from election_core.fold.versions import ReleaseClaim, range_of
-from election_core.judge.clock import Clocks, Step
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of, least_together, since, until
-from election_core.judge.wording import name_of, seconds
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import ClockSteppedBack, Fact
-from election_core.model.rows import Finding, Row
-from election_core.protocols.log_quality.facts import Claim, ListedAs, LogCopied, Release, SpeaksFor
-from election_core.protocols.log_quality.log import PROTOCOL
+from election_replay.election_core.fold.versions import ReleaseClaim, range_of
+from election_replay.election_core.judge.clock import Clocks, Step
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, group_of, least_together, since, until
+from election_replay.election_core.judge.wording import name_of, seconds
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import ClockSteppedBack, Fact
+from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.protocols.log_quality.facts import Claim, ListedAs, LogCopied, Release, SpeaksFor
+from election_replay.election_core.protocols.log_quality.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge", "stepped"]
 

@@ -13,13 +13,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import BROKER, UNIDENTIFIED, Identity
-from election_core.fold.process_runs import Incarnation, incarnation_at
-from election_core.fold.roles import DIED, STOPPED
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.metadata.facts import (
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import BROKER, UNIDENTIFIED, Identity
+from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
+from election_replay.election_core.fold.roles import DIED, STOPPED
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.metadata.facts import (
     ActedAsMaster,
     BeganToServe,
     NameDropped,

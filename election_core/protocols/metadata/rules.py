@@ -15,16 +15,16 @@ Sources: RocketMQ ``BrokerPreOnlineService#syncMetadataReverse``, ``#prepareForS
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of, since, until
-from election_core.judge.wording import name_of
-from election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
-from election_core.model.facts import Alive, Fact
-from election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.metadata.data_version import Version, is_taken_over, order
-from election_core.protocols.metadata.facts import (
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, group_of, since, until
+from election_replay.election_core.judge.wording import name_of
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId, finding_id
+from election_replay.election_core.model.facts import Alive, Fact
+from election_replay.election_core.model.rows import Finding, MetadataVersion, Row, RuleCoverage
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.metadata.data_version import Version, is_taken_over, order
+from election_replay.election_core.protocols.metadata.facts import (
     ActedAsMaster,
     BeganToServe,
     NameDropped,
@@ -33,7 +33,7 @@ from election_core.protocols.metadata.facts import (
     TableCopied,
     VersionSeen,
 )
-from election_core.protocols.metadata.log import (
+from election_replay.election_core.protocols.metadata.log import (
     ALONE,
     NO_MASTER,
     NOT_NEEDED,

@@ -26,14 +26,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import BROKER
-from election_core.fold.process_runs import SILENCE, Incarnation, incarnation_at
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.model.quorum import majority
-from election_core.model.timing import Timeout
-from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import BROKER
+from election_replay.election_core.fold.process_runs import SILENCE, Incarnation, incarnation_at
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
 
 PROTOCOL = "order_lock"
 

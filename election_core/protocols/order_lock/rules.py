@@ -26,17 +26,17 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations, product
 from operator import attrgetter
 
-from election_core.fold.process_runs import SILENCE
-from election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_core.judge.coverage import coverage
-from election_core.judge.group import SILENT_END, Group, group_of, since, until
-from election_core.judge.wording import between, name_of
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_core.model.facts import Alive, Fact, Silence
-from election_core.model.rows import Finding, LockHold, Row, RuleCoverage
-from election_core.model.timing import Timeout
-from election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
-from election_core.protocols.order_lock.log import EXPIRED, PROCESS_ENDED, PROTOCOL, RELEASED
+from election_replay.election_core.fold.process_runs import SILENCE
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import SILENT_END, Group, group_of, since, until
+from election_replay.election_core.judge.wording import between, name_of
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, Fact, Silence
+from election_replay.election_core.model.rows import Finding, LockHold, Row, RuleCoverage
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.order_lock.facts import LockGivenUp, LockHeld, LockLate
+from election_replay.election_core.protocols.order_lock.log import EXPIRED, PROCESS_ENDED, PROTOCOL, RELEASED
 
 __all__ = ["PROTOCOL", "judge"]
 

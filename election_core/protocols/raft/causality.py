@@ -5,13 +5,13 @@ A member also prints how far its clock is ahead of a peer's: that ties the two f
 
 from collections.abc import Iterable, Iterator
 
-from election_core.judge.clock import Message, Moment
-from election_core.judge.group import since
-from election_core.model.facts import Fact, Role, TermRaised
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.raft.facts import ClockMeasured
-from election_core.protocols.raft.log import PROTOCOL
-from election_core.protocols.raft_family.causality import raises
+from election_replay.election_core.judge.clock import Message, Moment
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import Fact, Role, TermRaised
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.raft.facts import ClockMeasured
+from election_replay.election_core.protocols.raft.log import PROTOCOL
+from election_replay.election_core.protocols.raft_family.causality import raises
 
 _SMOOTHED = 8
 """A round trip counts for an eighth of the smoothed one that is printed: it took at most so many times as long

@@ -9,18 +9,18 @@ are those of ``raft``.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.campaign import Campaign
-from election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
-from election_core.fold.fact_writer import Speaker
-from election_core.fold.identity import CONTROLLER_GROUP
-from election_core.fold.process_runs import Incarnation
-from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.raft.facts import RaftRuleBroken
-from election_core.protocols.raft.log import PROTOCOL
-from election_core.protocols.raft_family.log import NO_WINNER, vote_facts
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.fold.identity import CONTROLLER_GROUP
+from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, UNKNOWN, Span, Step, spans
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
+from election_replay.election_core.protocols.raft.log import PROTOCOL
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, vote_facts
 
 WITHOUT_MAJORITY = "Majority of the group dies"
 """The status of a leader that gave up since it did not reach a majority (JRaft ``NodeImpl#checkDeadNodes``)."""

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 
-from election_core.fold.campaign import Campaign
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.fold.contact import Contact, lost_contact
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import UNIDENTIFIED
-from election_core.fold.process_runs import incarnation_at
-from election_core.fold.roles import (
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.contact import Contact, lost_contact
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.process_runs import incarnation_at
+from election_replay.election_core.fold.roles import (
     CANDIDATE,
     DOWN,
     ENDED_ITSELF,
@@ -34,8 +34,8 @@ from election_core.fold.roles import (
     Step,
     spans,
 )
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import (
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import (
     Fact,
     KnownCommitted,
     LastHeard,
@@ -46,14 +46,20 @@ from election_core.model.facts import (
     TermRaised,
     TermWentBack,
 )
-from election_core.model.fold_event import FoldEvent
-from election_core.model.quorum import is_majority, majority
-from election_core.model.terms import is_larger
-from election_core.model.timing import Timeout
-from election_core.protocols.raft.facts import RaftRuleBroken
-from election_core.protocols.raft.own_clock import OwnClock
-from election_core.protocols.raft.tables import VOTE, is_behind
-from election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, Grant, HeardLast, vote_facts
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.quorum import is_majority, majority
+from election_replay.election_core.model.terms import is_larger
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
+from election_replay.election_core.protocols.raft.own_clock import OwnClock
+from election_replay.election_core.protocols.raft.tables import VOTE, is_behind
+from election_replay.election_core.protocols.raft_family.log import (
+    NO_WINNER,
+    TRANSFER_LASTS,
+    Grant,
+    HeardLast,
+    vote_facts,
+)
 
 PROTOCOL = "raft"
 

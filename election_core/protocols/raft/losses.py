@@ -6,12 +6,19 @@ where its log ends. What a member itself lost, it says when it ends itself (:mod
 
 from collections.abc import Iterable, Iterator
 
-from election_core.judge.completeness import KnownCommit, Lack, LogEnd, completeness_tallies, lacks, root_of
-from election_core.judge.coverage import RuleTally
-from election_core.judge.group import Group
-from election_core.model.catalogue import CRITICAL, RuleId
-from election_core.model.facts import KnownCommitted, LeaderLog
-from election_core.model.rows import Finding
+from election_replay.election_core.judge.completeness import (
+    KnownCommit,
+    Lack,
+    LogEnd,
+    completeness_tallies,
+    lacks,
+    root_of,
+)
+from election_replay.election_core.judge.coverage import RuleTally
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.model.catalogue import CRITICAL, RuleId
+from election_replay.election_core.model.facts import KnownCommitted, LeaderLog
+from election_replay.election_core.model.rows import Finding
 
 
 def leader_ends(group: Group) -> list[LogEnd]:

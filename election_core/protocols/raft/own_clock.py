@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import Fact, Silence
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.raft.facts import ClockMeasured
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import Fact, Silence
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.raft.facts import ClockMeasured
 
 
 @dataclass(slots=True)

@@ -7,16 +7,16 @@ no alarm; two leaders of one term, or two votes of one member in one term, are.
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Clocks
-from election_core.judge.group import group_of
-from election_core.judge.leaderless import GROUP_SHUTDOWN, Gap
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import Fact, QuietLog
-from election_core.model.rows import Finding, Row
-from election_core.protocols.raft.facts import RaftRuleBroken
-from election_core.protocols.raft.log import PROTOCOL
-from election_core.protocols.raft.losses import losses, tallies
-from election_core.protocols.raft_family import rules as raft_family
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.group import group_of
+from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN, Gap
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import Fact, QuietLog
+from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
+from election_replay.election_core.protocols.raft.log import PROTOCOL
+from election_replay.election_core.protocols.raft.losses import losses, tallies
+from election_replay.election_core.protocols.raft_family import rules as raft_family
 
 __all__ = ["PROTOCOL", "judge"]
 

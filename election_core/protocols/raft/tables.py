@@ -7,8 +7,8 @@ runs on these rules, and a broken world bends one; the judge compares logs by th
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from election_core.model.quorum import majority
-from election_core.model.timing import Timeout
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.timing import Timeout
 
 HEARTBEAT_MS = 5 * Timeout.ETCD_HEARTBEAT.value.ms
 ELECTION_MS = 5 * Timeout.ETCD_ELECTION.value.ms

@@ -7,9 +7,9 @@ of it, raises itself to one term twice.
 
 from collections.abc import Iterable
 
-from election_core.judge.clock import Moment
-from election_core.judge.group import since
-from election_core.model.facts import Alive, Fact, TermRaised, TermWentBack, VoteGranted
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import Alive, Fact, TermRaised, TermWentBack, VoteGranted
 
 Raises = dict[tuple[str | None, int | None], Moment]
 """Node and term -> when the node's own log first says that it raised itself to the term."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from election_core.fold.campaign import Campaign
-from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import Candidacy, Fact, VoteGranted
-from election_core.model.timing import Timeout
+from election_replay.election_core.fold.campaign import Campaign
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import Candidacy, Fact, VoteGranted
+from election_replay.election_core.model.timing import Timeout
 
 TRANSFER_LASTS = Timeout.DLEDGER_TRANSFER.us
 """A transfer that takes longer has failed: the transferee gives up after seconds (``handleTakeLeadership``)."""

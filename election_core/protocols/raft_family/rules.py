@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from election_core.judge.availability import availability
-from election_core.judge.clock import Moment
-from election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
-from election_core.judge.group import Group, since
-from election_core.judge.leaderless import NoIncident
-from election_core.judge.overlap import overlap_coverage
-from election_core.judge.quorum_contact import Majorities
-from election_core.judge.role_rows import role_intervals
-from election_core.judge.same_term import same_term
-from election_core.judge.term_rows import elections, terms, transfers
-from election_core.judge.wording import seconds
-from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
-from election_core.model.facts import (
+from election_replay.election_core.judge.availability import availability
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
+from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.judge.leaderless import NoIncident
+from election_replay.election_core.judge.overlap import overlap_coverage
+from election_replay.election_core.judge.quorum_contact import Majorities
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.judge.same_term import same_term
+from election_replay.election_core.judge.term_rows import elections, terms, transfers
+from election_replay.election_core.judge.wording import seconds
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
+from election_replay.election_core.model.facts import (
     ContactLost,
     LastHeard,
     LineBrokeRule,
@@ -30,10 +30,14 @@ from election_core.model.facts import (
     TermWentBack,
     VoteGranted,
 )
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.protocols.raft_family import votes
-from election_core.protocols.raft_family.facts import LeaderKeptRole
-from election_core.protocols.raft_family.two_leaders import commit_after, overlap_findings, split_by_word_of_others
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.protocols.raft_family import votes
+from election_replay.election_core.protocols.raft_family.facts import LeaderKeptRole
+from election_replay.election_core.protocols.raft_family.two_leaders import (
+    commit_after,
+    overlap_findings,
+    split_by_word_of_others,
+)
 
 
 def rows_of(

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from election_core.fold.roles import FOLLOWER
-from election_core.judge.clock import Moment
-from election_core.judge.group import Group, since
-from election_core.judge.overlap import Overlap, overlaps
-from election_core.judge.wording import between
-from election_core.model.catalogue import CRITICAL, DEFINITE, INFO, RuleId
-from election_core.model.facts import Committed, Fact
-from election_core.model.rows import Finding
-from election_core.protocols.raft_family.facts import TwoLeaders
+from election_replay.election_core.fold.roles import FOLLOWER
+from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.judge.overlap import Overlap, overlaps
+from election_replay.election_core.judge.wording import between
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, RuleId
+from election_replay.election_core.model.facts import Committed, Fact
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.raft_family.facts import TwoLeaders
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.judge.coverage import RuleTally
-from election_core.judge.group import Group, since
-from election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
-from election_core.model.facts import TermRaised, VoteGranted
-from election_core.model.rows import Finding
-from election_core.protocols.raft_family.facts import VoteRefused
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.judge.coverage import RuleTally
+from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
+from election_replay.election_core.model.facts import TermRaised, VoteGranted
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.raft_family.facts import VoteRefused
 
 
 def double_votes(group: Group, back: list[Finding]) -> Iterator[Finding]:

@@ -7,10 +7,10 @@ itself, and the node that finds itself in the list names the largest id of it. T
 
 from collections.abc import Mapping
 
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.highest_id.facts import ELECTION, RESULT
-from election_core.protocols.highest_id.id_order import higher, highest
-from election_core.protocols.highest_id.log import CoordinatorLog, Move, NodeLog
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.highest_id.facts import ELECTION, RESULT
+from election_replay.election_core.protocols.highest_id.id_order import higher, highest
+from election_replay.election_core.protocols.highest_id.log import CoordinatorLog, Move, NodeLog
 
 PROTOCOL = "token_ring"
 

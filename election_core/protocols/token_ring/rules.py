@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Clocks
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import Fact
-from election_core.model.rows import Row
-from election_core.protocols.highest_id import rules as highest_id
-from election_core.protocols.token_ring.log import PROTOCOL
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Row
+from election_replay.election_core.protocols.highest_id import rules as highest_id
+from election_replay.election_core.protocols.token_ring.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
 

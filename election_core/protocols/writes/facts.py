@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Fact
 
 
 @dataclass(slots=True, unsafe_hash=True)

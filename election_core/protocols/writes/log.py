@@ -15,12 +15,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.fact_writer import Speaker
-from election_core.fold.identity import BROKER
-from election_core.fold.process_runs import Incarnation
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.writes.facts import AnsweredTooLate
+from election_replay.election_core.fold.fact_writer import Speaker
+from election_replay.election_core.fold.identity import BROKER
+from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.writes.facts import AnsweredTooLate
 
 PROTOCOL = "writes"
 

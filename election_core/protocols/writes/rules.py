@@ -6,16 +6,16 @@ told because those who write see the same as in a time without a leader.
 
 from collections.abc import Iterator
 
-from election_core.judge.clock import Clocks
-from election_core.judge.coverage import coverage
-from election_core.judge.group import Group, group_of, since, until
-from election_core.judge.wording import name_of, seconds
-from election_core.model.catalogue import INFO, PROVEN, RuleId
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding, Row
-from election_core.model.timing import US_PER_MS, Timeout
-from election_core.protocols.writes.facts import AnsweredTooLate
-from election_core.protocols.writes.log import PROTOCOL
+from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.group import Group, group_of, since, until
+from election_replay.election_core.judge.wording import name_of, seconds
+from election_replay.election_core.model.catalogue import INFO, PROVEN, RuleId
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.protocols.writes.facts import AnsweredTooLate
+from election_replay.election_core.protocols.writes.log import PROTOCOL
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -1,8 +1,8 @@
 """With what a ZooKeeper server went into the election that a leader won."""
 
-from election_core.judge.group import Group, since, until
-from election_core.model.facts import Candidacy
-from election_core.protocols.zab.facts import Ballot
+from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.model.facts import Candidacy
+from election_replay.election_core.protocols.zab.facts import Ballot
 
 
 def ballot_of(group: Group, win: Candidacy, name: str | None) -> Ballot | None:

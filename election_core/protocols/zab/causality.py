@@ -3,13 +3,13 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from election_core.fold.roles import LEADER
-from election_core.judge.clock import Message, Moment
-from election_core.judge.group import since
-from election_core.model.facts import Fact, MessageReceived, MessageSent, Role, TermRaised
-from election_core.protocols.raft_family.causality import process_begins
-from election_core.protocols.zab.log import PROTOCOL
-from election_core.protocols.zab.passed_votes import CAST, VOTE
+from election_replay.election_core.fold.roles import LEADER
+from election_replay.election_core.judge.clock import Message, Moment
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent, Role, TermRaised
+from election_replay.election_core.protocols.raft_family.causality import process_begins
+from election_replay.election_core.protocols.zab.log import PROTOCOL
+from election_replay.election_core.protocols.zab.passed_votes import CAST, VOTE
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import Candidacy
-from election_core.model.fold_event import FoldEvent
-from election_core.model.quorum import majority
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import Candidacy
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.quorum import majority
 
 NEVER_ESTABLISHED = "never_established"
 """How an election ends whose winner could not get a quorum in sync (``Leader#lead``)."""

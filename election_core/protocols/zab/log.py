@@ -14,13 +14,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
-from election_core.fold.contact import Contact, lost_contact
-from election_core.fold.fact_writer import FactWriter, Speaker
-from election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
-from election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED, TRANSFER, Step, spans
-from election_core.model.catalogue import RuleId
-from election_core.model.facts import (
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.contact import Contact, lost_contact
+from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER
+from election_replay.election_core.fold.roles import (
+    CANDIDATE,
+    DOWN,
+    FOLLOWER,
+    LEADER,
+    OBSERVER,
+    STOPPED,
+    TRANSFER,
+    Step,
+    spans,
+)
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import (
     Fact,
     KnownCommitted,
     LastHeard,
@@ -31,13 +41,13 @@ from election_core.model.facts import (
     TermRaised,
     TermWentBack,
 )
-from election_core.model.fold_event import FoldEvent
-from election_core.model.quorum import is_majority
-from election_core.model.timing import Timeout
-from election_core.protocols.zab.elected import Elected, Win
-from election_core.protocols.zab.facts import Ballot, Truncated, ZabRuleBroken
-from election_core.protocols.zab.passed_votes import PassedVotes
-from election_core.protocols.zab.tables import Vote, is_better, zxid_of
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.quorum import is_majority
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.zab.elected import Elected, Win
+from election_replay.election_core.protocols.zab.facts import Ballot, Truncated, ZabRuleBroken
+from election_replay.election_core.protocols.zab.passed_votes import PassedVotes
+from election_replay.election_core.protocols.zab.tables import Vote, is_better, zxid_of
 
 PROTOCOL = "zab"
 

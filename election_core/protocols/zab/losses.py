@@ -13,8 +13,8 @@ the leader's; entries of the leader's own epoch may still come again.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.judge.completeness import (
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.judge.completeness import (
     BEGAN_ANEW,
     KnownCommit,
     LogEnd,
@@ -23,14 +23,14 @@ from election_core.judge.completeness import (
     lacks,
     root_of,
 )
-from election_core.judge.coverage import RuleTally
-from election_core.judge.group import Group
-from election_core.model.catalogue import CRITICAL, RuleId
-from election_core.model.facts import Candidacy, KnownCommitted
-from election_core.model.rows import Finding
-from election_core.protocols.zab.ballots import ballot_of
-from election_core.protocols.zab.facts import Truncated
-from election_core.protocols.zab.tables import COUNTER_BITS
+from election_replay.election_core.judge.coverage import RuleTally
+from election_replay.election_core.judge.group import Group
+from election_replay.election_core.model.catalogue import CRITICAL, RuleId
+from election_replay.election_core.model.facts import Candidacy, KnownCommitted
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.zab.ballots import ballot_of
+from election_replay.election_core.protocols.zab.facts import Truncated
+from election_replay.election_core.protocols.zab.tables import COUNTER_BITS
 
 _NO_EPOCH = "the epoch of the leader that wanted the cut, or the log's end before it, is not printed"
 

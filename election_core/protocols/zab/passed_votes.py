@@ -8,9 +8,9 @@ anybody else heard of them.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from election_core.fold.fact_writer import FactWriter
-from election_core.model.facts import Fact, MessageReceived, MessageSent
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.fold.fact_writer import FactWriter
+from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent
+from election_replay.election_core.model.fold_event import FoldEvent
 
 VOTE = "vote"
 """What goes from server to server; its ``term`` is the number of the round."""

@@ -10,29 +10,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
-from election_core.judge.availability import availability
-from election_core.judge.clock import Clocks, Moment
-from election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
-from election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
-from election_core.judge.leaderless import GROUP_SHUTDOWN
-from election_core.judge.overlap import overlap_coverage
-from election_core.judge.quorum_contact import Majorities
-from election_core.judge.role_rows import role_intervals
-from election_core.judge.same_term import same_term
-from election_core.judge.term_rows import elections, terms
-from election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
-from election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
-from election_core.model.quorum import is_majority
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.model.timing import Timeout
-from election_core.protocols.raft_family.rules import last_heard
-from election_core.protocols.raft_family.two_leaders import overlap_findings
-from election_core.protocols.zab.ballots import ballot_of, log_of, words_of
-from election_core.protocols.zab.facts import Ballot, ZabRuleBroken
-from election_core.protocols.zab.log import PROTOCOL
-from election_core.protocols.zab.losses import loss_tallies, losses
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
+from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
+from election_replay.election_core.judge.availability import availability
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
+from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN
+from election_replay.election_core.judge.overlap import overlap_coverage
+from election_replay.election_core.judge.quorum_contact import Majorities
+from election_replay.election_core.judge.role_rows import role_intervals
+from election_replay.election_core.judge.same_term import same_term
+from election_replay.election_core.judge.term_rows import elections, terms
+from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
+from election_replay.election_core.model.facts import Alive, Candidacy, Fact, Role, TermWentBack
+from election_replay.election_core.model.quorum import is_majority
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.raft_family.rules import last_heard
+from election_replay.election_core.protocols.raft_family.two_leaders import overlap_findings
+from election_replay.election_core.protocols.zab.ballots import ballot_of, log_of, words_of
+from election_replay.election_core.protocols.zab.facts import Ballot, ZabRuleBroken
+from election_replay.election_core.protocols.zab.log import PROTOCOL
+from election_replay.election_core.protocols.zab.losses import loss_tallies, losses
 
 __all__ = ["PROTOCOL", "judge"]
 

@@ -6,7 +6,7 @@ these rules, and a broken world bends one; the judge orders votes by the same on
 
 from dataclasses import dataclass
 
-from election_core.model.timing import Timeout
+from election_replay.election_core.model.timing import Timeout
 
 TICK_MS = Timeout.ZK_TICK.value.ms
 INIT_LIMIT, SYNC_LIMIT = 10, 5

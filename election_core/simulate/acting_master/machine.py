@@ -14,9 +14,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.model.timing import Timeout
-from election_core.protocols.acting_master.tables import MASTER_ID, serves
-from election_core.simulate.machine import (
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.acting_master.tables import MASTER_ID, serves
+from election_replay.election_core.simulate.machine import (
     Act,
     Answer,
     Asked,
@@ -30,7 +30,7 @@ from election_core.simulate.machine import (
     Unanswered,
     Wait,
 )
-from election_core.simulate.metadata.machine import (
+from election_replay.election_core.simulate.metadata.machine import (
     CONSUMER_FILE,
     DELAY_FILE,
     GROUP_FILE,
@@ -45,8 +45,8 @@ from election_core.simulate.metadata.machine import (
     named,
     taken_over,
 )
-from election_core.simulate.order_lock import machine as client
-from election_core.simulate.order_lock.machine import (
+from election_replay.election_core.simulate.order_lock import machine as client
+from election_replay.election_core.simulate.order_lock.machine import (
     PEER_TIMEOUT_MS,
     Client,
     ClientState,

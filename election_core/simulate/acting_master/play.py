@@ -5,13 +5,20 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from election_core.simulate.acting_master import machine
-from election_core.simulate.acting_master.machine import Broker, BrokerState, Member, NameServer, Rules, State
-from election_core.simulate.acting_master.voice import SetVoice, is_broker
-from election_core.simulate.machine import Machine
-from election_core.simulate.order_lock.machine import Client
-from election_core.simulate.scenario import Script, Stage
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.acting_master import machine
+from election_replay.election_core.simulate.acting_master.machine import (
+    Broker,
+    BrokerState,
+    Member,
+    NameServer,
+    Rules,
+    State,
+)
+from election_replay.election_core.simulate.acting_master.voice import SetVoice, is_broker
+from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.order_lock.machine import Client
+from election_replay.election_core.simulate.scenario import Script, Stage
+from election_replay.election_core.simulate.world import World
 
 SERVERS = ("ns-1", "ns-2")
 BROKERS = ("broker-0", "broker-1", "broker-2")

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from election_core.protocols.acting_master.tables import serves
-from election_core.simulate.acting_master.machine import MakeTopic, Rules
-from election_core.simulate.acting_master.play import (
+from election_replay.election_core.protocols.acting_master.tables import serves
+from election_replay.election_core.simulate.acting_master.machine import MakeTopic, Rules
+from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
     SERVERS,
@@ -15,9 +15,9 @@ from election_core.simulate.acting_master.play import (
     set_up,
     slaves_of,
 )
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.scripts import drifting_clocks, lost_lines
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
+from election_replay.election_core.simulate.world import World
 
 _PLAY = SetPlay((("totalReplicas", "3"), ("lockInStrictMode", "false"), ("skipPreOnline", "false")))
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from election_core.protocols.acting_master.tables import MASTER_ID
-from election_core.simulate.telling import Sentences, Values, story
-from election_core.simulate.world import World
+from election_replay.election_core.protocols.acting_master.tables import MASTER_ID
+from election_replay.election_core.simulate.telling import Sentences, Values, story
+from election_replay.election_core.simulate.world import World
 
 
 def _min_changed(v: Values) -> str:

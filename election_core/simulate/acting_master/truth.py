@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from election_core.model.rows import Finding
-from election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
-from election_core.simulate.acting_master.machine import SCAN_MS, TIMEOUT_MS, WRITE
-from election_core.simulate.acting_master.voice import is_broker
-from election_core.simulate.truth import (
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
+from election_replay.election_core.simulate.acting_master.machine import SCAN_MS, TIMEOUT_MS, WRITE
+from election_replay.election_core.simulate.acting_master.voice import is_broker
+from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
@@ -20,7 +20,7 @@ from election_core.simulate.truth import (
     value,
     wrong_clock,
 )
-from election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Line, Reign, World
+from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, UP, Line, Reign, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""

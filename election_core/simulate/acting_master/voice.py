@@ -7,9 +7,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from election_core.dialects.rocketmq import writing
-from election_core.dialects.writing import printed
-from election_core.simulate.machine import Say
+from election_replay.election_core.dialects.rocketmq import writing
+from election_replay.election_core.dialects.writing import printed
+from election_replay.election_core.simulate.machine import Say
 
 BROKER, STORE, REMOTING, LOCKS, SERVER = "broker.log", "store.log", "remoting.log", "filter.log", "namesrv.log"
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from election_core.protocols.controller.tables import ID_INVALID, NOT_REGISTERED, SUCCESS
-from election_core.simulate.machine import Turn
+from election_replay.election_core.protocols.controller.tables import ID_INVALID, NOT_REGISTERED, SUCCESS
+from election_replay.election_core.simulate.machine import Turn
 
 IDENTITY_FILE, TEMP_FILE = "brokerIdentity", "brokerIdentity-temp"
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from election_core.simulate.broker_identity.machine import (
+from election_replay.election_core.simulate.broker_identity.machine import (
     FILE_DONE,
     IDENTITY_FILE,
     INITIAL,
@@ -14,10 +14,10 @@ from election_core.simulate.broker_identity.machine import (
     Identity,
     Temporary,
 )
-from election_core.simulate.controller.broker_machine import REGISTER_DONE, SYNCED, State
-from election_core.simulate.controller.controller_machine import RECORD_FILE
-from election_core.simulate.controller.messages import CleanBrokers, Rules
-from election_core.simulate.controller.scenarios import (
+from election_replay.election_core.simulate.controller.broker_machine import REGISTER_DONE, SYNCED, State
+from election_replay.election_core.simulate.controller.controller_machine import RECORD_FILE
+from election_replay.election_core.simulate.controller.messages import CleanBrokers, Rules
+from election_replay.election_core.simulate.controller.scenarios import (
     BROKERS,
     CLUSTER,
     CONTROLLER,
@@ -29,8 +29,8 @@ from election_core.simulate.controller.scenarios import (
     slaves,
     up,
 )
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.world import Process, World
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.world import Process, World
 
 Point = Callable[[World, Process], bool]
 """Whether a broker is at a certain point of its registration."""

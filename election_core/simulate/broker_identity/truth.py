@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
-from election_core.protocols.controller.tables import ID_INVALID, NOT_REGISTERED
-from election_core.simulate.controller.record import APPLIED, CLEANED, MOVED, Decision, decisions
-from election_core.simulate.truth import Truth, clocks_agree, lines_of, overlap_us, value
-from election_core.simulate.world import DOWN, SECOND, Line, World
+from election_replay.election_core.protocols.controller.tables import ID_INVALID, NOT_REGISTERED
+from election_replay.election_core.simulate.controller.record import APPLIED, CLEANED, MOVED, Decision, decisions
+from election_replay.election_core.simulate.truth import Truth, clocks_agree, lines_of, overlap_us, value
+from election_replay.election_core.simulate.world import DOWN, SECOND, Line, World
 
 BOUND_US = SECOND // 2
 SURE_US = 6 * SECOND

@@ -15,8 +15,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.protocols.highest_id.id_order import higher, rank
-from election_core.simulate.machine import Act, Fired, Heard, Input, Turn
+from election_replay.election_core.protocols.highest_id.id_order import higher, rank
+from election_replay.election_core.simulate.machine import Act, Fired, Heard, Input, Turn
 
 LISTENING, ASKING, WAITING, FOLLOWING, LEADING = "listening", "asking", "waiting", "following", "leading"
 

@@ -1,13 +1,13 @@
 """The stories of Bully groups: faults that the algorithm must survive, and what it does not survive."""
 
-from election_core.protocols.highest_id.id_order import higher
-from election_core.simulate import scripts
-from election_core.simulate.bully import machine
-from election_core.simulate.bully.machine import Member, Rules
-from election_core.simulate.highest_id import stories
-from election_core.simulate.highest_id.play import ElectionPlay
-from election_core.simulate.highest_id.stories import Story, datagrams
-from election_core.simulate.scenario import Scenario
+from election_replay.election_core.protocols.highest_id.id_order import higher
+from election_replay.election_core.simulate import scripts
+from election_replay.election_core.simulate.bully import machine
+from election_replay.election_core.simulate.bully.machine import Member, Rules
+from election_replay.election_core.simulate.highest_id import stories
+from election_replay.election_core.simulate.highest_id.play import ElectionPlay
+from election_replay.election_core.simulate.highest_id.stories import Story, datagrams
+from election_replay.election_core.simulate.scenario import Scenario
 
 GROUP = "bully-1"
 NAMES = ("P1", "P2", "P3", "P4", "P5")

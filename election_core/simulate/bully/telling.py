@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from election_core.simulate.telling import Values, story
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.telling import Values, story
+from election_replay.election_core.simulate.world import World
 
 _TELL: dict[str, Callable[[Values], str | None]] = {
     "BULLY_SUSPECT": lambda v: f"has heard nothing of its coordinator {v['peer']} for more than 3.5 s",

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from election_core.simulate.highest_id import truth
-from election_core.simulate.highest_id.truth import Signs
-from election_core.simulate.truth import Truth
-from election_core.simulate.world import Line, World
+from election_replay.election_core.simulate.highest_id import truth
+from election_replay.election_core.simulate.highest_id.truth import Signs
+from election_replay.election_core.simulate.truth import Truth
+from election_replay.election_core.simulate.world import Line, World
 
 
 def _is(*kinds: str) -> Callable[[Line], bool]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.protocols.controller.tables import (
+from election_replay.election_core.protocols.controller.tables import (
     ACK_TIMEOUT_MS,
     CHECK_SET_MS,
     HEARTBEAT_MS,
@@ -23,8 +23,8 @@ from election_core.protocols.controller.tables import (
     Wanted,
     is_beyond,
 )
-from election_core.simulate.broker_identity import machine as identity
-from election_core.simulate.broker_identity.machine import (
+from election_replay.election_core.simulate.broker_identity import machine as identity
+from election_replay.election_core.simulate.broker_identity.machine import (
     APPLY,
     IDENTITY_FILE,
     REGISTERED,
@@ -41,7 +41,7 @@ from election_core.simulate.broker_identity.machine import (
     RegisterReply,
     Registration,
 )
-from election_core.simulate.controller.messages import (
+from election_replay.election_core.simulate.controller.messages import (
     MASTER,
     SLAVE,
     Altered,
@@ -61,7 +61,7 @@ from election_core.simulate.controller.messages import (
     WhoLeads,
     Write,
 )
-from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn, Unanswered
+from election_replay.election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn, Unanswered
 
 MESSAGE_BYTES = 254
 EPOCH_FILE, LOG_FILE = "epochFileCheckpoint", "commitlog"

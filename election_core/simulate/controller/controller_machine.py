@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.protocols.controller.tables import (
+from election_replay.election_core.protocols.controller.tables import (
     ELECT_FAILED,
     ELECTION_TRIES,
     HEARTBEAT_TIMEOUT_MS,
@@ -26,8 +26,8 @@ from election_core.protocols.controller.tables import (
     Recorded,
     elected,
 )
-from election_core.simulate.broker_identity import machine as identity
-from election_core.simulate.broker_identity.machine import (
+from election_replay.election_core.simulate.broker_identity import machine as identity
+from election_replay.election_core.simulate.broker_identity.machine import (
     ApplyId,
     ApplyReply,
     Ids,
@@ -36,7 +36,7 @@ from election_core.simulate.broker_identity.machine import (
     Register,
     RegisterReply,
 )
-from election_core.simulate.controller.messages import (
+from election_replay.election_core.simulate.controller.messages import (
     Altered,
     AlterSet,
     CleanBrokers,
@@ -51,7 +51,7 @@ from election_core.simulate.controller.messages import (
     Notice,
     WhoLeads,
 )
-from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn
+from election_replay.election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Turn
 
 NOT_SUPPORTED = 3
 """``RemotingSysResponseCode.REQUEST_CODE_NOT_SUPPORTED``."""

@@ -8,10 +8,10 @@ Source: apache/rocketmq 5.3.3; the rules stand in :mod:`election_core.protocols.
 from collections.abc import Mapping
 from typing import Any
 
-from election_core.simulate.controller import broker_machine as replica
-from election_core.simulate.controller import controller_machine as deciding
-from election_core.simulate.controller.messages import Broker, Controller
-from election_core.simulate.machine import Act, Input
+from election_replay.election_core.simulate.controller import broker_machine as replica
+from election_replay.election_core.simulate.controller import controller_machine as deciding
+from election_replay.election_core.simulate.controller.messages import Broker, Controller
+from election_replay.election_core.simulate.machine import Act, Input
 
 Member = Broker | Controller
 State = replica.State | deciding.State

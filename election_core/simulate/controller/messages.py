@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from election_core.protocols.controller.tables import (
+from election_replay.election_core.protocols.controller.tables import (
     SET_CHECKS,
     EpochEntries,
     SetCheck,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from election_core.protocols.controller.tables import Recorded
-from election_core.simulate.world import Line, World
+from election_replay.election_core.protocols.controller.tables import Recorded
+from election_replay.election_core.simulate.world import Line, World
 
 ELECTED, NOBODY, CHANGED, APPLIED, MOVED, CLEANED = "elected", "nobody", "changed", "applied", "moved", "cleaned"
 _EVENTS = {

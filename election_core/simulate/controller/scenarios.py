@@ -5,17 +5,24 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from election_core.protocols.controller.tables import SET_CHECKS, EpochEntries, SetCheck, common_point
-from election_core.simulate.broker_identity.machine import IDENTITY_FILE
-from election_core.simulate.controller import broker_machine as replica
-from election_core.simulate.controller import machine
-from election_core.simulate.controller.controller_machine import RECORD_FILE
-from election_core.simulate.controller.machine import Member, State
-from election_core.simulate.controller.messages import MASTER, Broker, Controller, ElectMaster, Rules, Write
-from election_core.simulate.controller.voice import ControllerModeVoice
-from election_core.simulate.machine import Machine
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.world import SECOND, World
+from election_replay.election_core.protocols.controller.tables import SET_CHECKS, EpochEntries, SetCheck, common_point
+from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE
+from election_replay.election_core.simulate.controller import broker_machine as replica
+from election_replay.election_core.simulate.controller import machine
+from election_replay.election_core.simulate.controller.controller_machine import RECORD_FILE
+from election_replay.election_core.simulate.controller.machine import Member, State
+from election_replay.election_core.simulate.controller.messages import (
+    MASTER,
+    Broker,
+    Controller,
+    ElectMaster,
+    Rules,
+    Write,
+)
+from election_replay.election_core.simulate.controller.voice import ControllerModeVoice
+from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.world import SECOND, World
 
 GROUP, CLUSTER = "bs-orders", "lab-main"
 CONTROLLER = "ctl-1"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from election_core.simulate.telling import Sentences, Values, story
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.telling import Sentences, Values, story
+from election_replay.election_core.simulate.world import World
 
 
 def narrate(world: World) -> Iterator[str]:

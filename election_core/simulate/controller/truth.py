@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from election_core.model.catalogue import CRITICAL, INFO
-from election_core.model.rows import Finding
-from election_core.protocols.controller.tables import POLL_MS
-from election_core.simulate.broker_identity import truth as identity_truth
-from election_core.simulate.broker_identity.machine import IDENTITY_FILE, Identity
-from election_core.simulate.controller.record import (
+from election_replay.election_core.model.catalogue import CRITICAL, INFO
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.controller.tables import POLL_MS
+from election_replay.election_core.simulate.broker_identity import truth as identity_truth
+from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE, Identity
+from election_replay.election_core.simulate.controller.record import (
     CHANGED,
     CLEANED,
     ELECTED,
@@ -20,7 +20,7 @@ from election_core.simulate.controller.record import (
     elections,
     sets,
 )
-from election_core.simulate.truth import (
+from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
@@ -37,7 +37,7 @@ from election_core.simulate.truth import (
     spans,
     value,
 )
-from election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Line, Reign, World
+from election_replay.election_core.simulate.world import FROZEN, MILLISECOND, SECOND, Line, Reign, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""

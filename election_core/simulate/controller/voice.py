@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from election_core.dialects.rocketmq import writing
-from election_core.simulate.broker_identity.machine import REQUEST_MS, Identity, Temporary
-from election_core.simulate.controller.messages import Broker, Controller
-from election_core.simulate.machine import Say
+from election_replay.election_core.dialects.rocketmq import writing
+from election_replay.election_core.simulate.broker_identity.machine import REQUEST_MS, Identity, Temporary
+from election_replay.election_core.simulate.controller.messages import Broker, Controller
+from election_replay.election_core.simulate.machine import Say
 
 CONTROLLER_LOG, BROKER_LOG, STORE_LOG = "controller.log", "broker.log", "store.log"
 

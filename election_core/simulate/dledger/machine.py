@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.model.quorum import majority
-from election_core.protocols.dledger.tables import (
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.protocols.dledger.tables import (
     ACCEPT,
     EXPIRED,
     HEARTBEAT_INTERVAL_MS,
@@ -40,8 +40,28 @@ from election_core.protocols.dledger.tables import (
     round_outcome,
     vote_answer,
 )
-from election_core.simulate.ledger import ENTRY_BYTES, Ledger, appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Act, Answer, Asked, Fired, Heard, Input, Say, Send, Store, Unanswered, Wait
+from election_replay.election_core.simulate.ledger import (
+    ENTRY_BYTES,
+    Ledger,
+    appended,
+    committed_index,
+    common_end,
+    end_of,
+    term_at,
+)
+from election_replay.election_core.simulate.machine import (
+    Act,
+    Answer,
+    Asked,
+    Fired,
+    Heard,
+    Input,
+    Say,
+    Send,
+    Store,
+    Unanswered,
+    Wait,
+)
 
 CANDIDATE, LEADER, FOLLOWER = "CANDIDATE", "LEADER", "FOLLOWER"
 

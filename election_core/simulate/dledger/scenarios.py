@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from random import Random
 
-from election_core.protocols.dledger.tables import (
+from election_replay.election_core.protocols.dledger.tables import (
     ALREADY_HAS_LEADER,
     ALREADY_VOTED,
     REVOTE_IMMEDIATELY,
@@ -16,13 +16,13 @@ from election_core.protocols.dledger.tables import (
     RoundResult,
     VoteCheck,
 )
-from election_core.simulate import scripts
-from election_core.simulate.dledger import machine
-from election_core.simulate.dledger.machine import TERM_FILE, Member, Rules, State, Transfer, Write
-from election_core.simulate.dledger.voice import BrokerVoice
-from election_core.simulate.machine import Machine
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.world import World
+from election_replay.election_core.simulate import scripts
+from election_replay.election_core.simulate.dledger import machine
+from election_replay.election_core.simulate.dledger.machine import TERM_FILE, Member, Rules, State, Transfer, Write
+from election_replay.election_core.simulate.dledger.voice import BrokerVoice
+from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.world import World
 
 GROUP = "RaftNode00"
 NAMES = ("n0", "n1", "n2")

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from election_core.protocols.dledger.tables import ACCEPT, PASSED, REVOTE_IMMEDIATELY, WAIT_TO_REVOTE
-from election_core.simulate.telling import Values, story
-from election_core.simulate.world import World
+from election_replay.election_core.protocols.dledger.tables import ACCEPT, PASSED, REVOTE_IMMEDIATELY, WAIT_TO_REVOTE
+from election_replay.election_core.simulate.telling import Values, story
+from election_replay.election_core.simulate.world import World
 
 
 def _candidate(v: Values) -> str:

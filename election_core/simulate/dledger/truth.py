@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from election_core.model.quorum import majority
-from election_core.protocols.dledger.tables import (
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.protocols.dledger.tables import (
     ACCEPT,
     ALREADY_HAS_LEADER,
     ALREADY_VOTED,
@@ -15,8 +15,8 @@ from election_core.protocols.dledger.tables import (
     TERM_NOT_READY,
     WAIT_TO_VOTE_NEXT,
 )
-from election_core.simulate.leaders import Signs, about, double_votes, line_breaks, overlaps, same_term
-from election_core.simulate.truth import (
+from election_replay.election_core.simulate.leaders import Signs, about, double_votes, line_breaks, overlaps, same_term
+from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
@@ -29,7 +29,7 @@ from election_core.simulate.truth import (
     storms,
     value,
 )
-from election_core.simulate.world import MILLISECOND, SECOND, Line, World
+from election_replay.election_core.simulate.world import MILLISECOND, SECOND, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""

@@ -7,9 +7,9 @@ here stand the levels, the threads, and what a broker prints around its elector.
 from random import Random
 from typing import Any
 
-from election_core.dialects.rocketmq import writing
-from election_core.simulate.dledger.machine import CANDIDATE, FOLLOWER, LEADER
-from election_core.simulate.machine import Say
+from election_replay.election_core.dialects.rocketmq import writing
+from election_replay.election_core.simulate.dledger.machine import CANDIDATE, FOLLOWER, LEADER
+from election_replay.election_core.simulate.machine import Say
 
 ELECTOR, BROKER = "broker_default.log", "broker.log"
 

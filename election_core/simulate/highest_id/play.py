@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from election_core.simulate.machine import Machine, Say
-from election_core.simulate.world import MILLISECOND
+from election_replay.election_core.simulate.machine import Machine, Say
+from election_replay.election_core.simulate.world import MILLISECOND
 
 Lines = list[tuple[str, str, str]]
 

@@ -8,9 +8,9 @@ algorithms promise, and so it stands among the broken worlds.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from election_core.simulate import scripts
-from election_core.simulate.scenario import Script, Stage
-from election_core.simulate.world import World
+from election_replay.election_core.simulate import scripts
+from election_replay.election_core.simulate.scenario import Script, Stage
+from election_replay.election_core.simulate.world import World
 
 
 @dataclass(frozen=True, slots=True)

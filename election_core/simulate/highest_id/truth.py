@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from election_core.model.catalogue import POSSIBLE
-from election_core.model.rows import Finding
-from election_core.protocols.highest_id.id_order import higher, highest, rank
-from election_core.simulate.highest_id.play import EventVoice
-from election_core.simulate.truth import (
+from election_replay.election_core.model.catalogue import POSSIBLE
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.highest_id.id_order import higher, highest, rank
+from election_replay.election_core.simulate.highest_id.play import EventVoice
+from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
@@ -26,7 +26,7 @@ from election_core.simulate.truth import (
     spans,
     up_during,
 )
-from election_core.simulate.world import DOWN, SECOND, Line, Reign, World
+from election_replay.election_core.simulate.world import DOWN, SECOND, Line, Reign, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""

@@ -9,7 +9,7 @@ A version moves only every so many commits; that is why a complete pre-online ma
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from election_core.protocols.metadata.data_version import Version, following, is_taken_over
+from election_replay.election_core.protocols.metadata.data_version import Version, following, is_taken_over
 
 CONSUMER_FILE, DELAY_FILE, TOPIC_FILE, GROUP_FILE = (
     *("consumerOffset.json", "delayOffset.json", "topics.json", "subscriptionGroup.json"),

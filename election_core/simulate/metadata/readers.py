@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from election_core.dialects.rocketmq import writing
-from election_core.simulate.acting_master.machine import Commit, Deliver
-from election_core.simulate.acting_master.play import brokers_of
-from election_core.simulate.machine import Say
-from election_core.simulate.metadata.machine import (
+from election_replay.election_core.dialects.rocketmq import writing
+from election_replay.election_core.simulate.acting_master.machine import Commit, Deliver
+from election_replay.election_core.simulate.acting_master.play import brokers_of
+from election_replay.election_core.simulate.machine import Say
+from election_replay.election_core.simulate.metadata.machine import (
     CONSUMER_FILE,
     DELAY_FILE,
     GROUP_FILE,
@@ -18,8 +18,8 @@ from election_core.simulate.metadata.machine import (
     Offsets,
     Place,
 )
-from election_core.simulate.scenario import Stage
-from election_core.simulate.world import SECOND, UP
+from election_replay.election_core.simulate.scenario import Stage
+from election_replay.election_core.simulate.world import SECOND, UP
 
 TOPIC, GROUPS, QUEUES = "OrderEvents", ("billing-group", "order-group"), 4
 LEVELS = (3, 4)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from election_core.protocols.metadata.data_version import Version
-from election_core.simulate.acting_master.machine import MakeTopic, Rules
-from election_core.simulate.acting_master.play import (
+from election_replay.election_core.protocols.metadata.data_version import Version
+from election_replay.election_core.simulate.acting_master.machine import MakeTopic, Rules
+from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
     SetPlay,
@@ -12,11 +12,11 @@ from election_core.simulate.acting_master.play import (
     connected,
     set_up,
 )
-from election_core.simulate.metadata.machine import TableRules
-from election_core.simulate.metadata.readers import Collector, Readers
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.scripts import drifting_clocks, lost_lines
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.metadata.machine import TableRules
+from election_replay.election_core.simulate.metadata.readers import Collector, Readers
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
+from election_replay.election_core.simulate.world import World
 
 _PLAYS = {
     skip: SetPlay((("totalReplicas", "3"), ("lockInStrictMode", "false"), ("skipPreOnline", str(skip).lower())))

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from election_core.model.rows import Finding
-from election_core.protocols.acting_master.tables import MASTER_ID
-from election_core.protocols.metadata.data_version import is_taken_over
-from election_core.simulate.acting_master import truth as services
-from election_core.simulate.acting_master.truth import BOUND_US, number_of
-from election_core.simulate.metadata.machine import CONSUMER_FILE, DELAY_FILE, Offsets, Place, Tables
-from election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, ends_at, value
-from election_core.simulate.world import SECOND, Reign, World
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.acting_master.tables import MASTER_ID
+from election_replay.election_core.protocols.metadata.data_version import is_taken_over
+from election_replay.election_core.simulate.acting_master import truth as services
+from election_replay.election_core.simulate.acting_master.truth import BOUND_US, number_of
+from election_replay.election_core.simulate.metadata.machine import CONSUMER_FILE, DELAY_FILE, Offsets, Place, Tables
+from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, ends_at, value
+from election_replay.election_core.simulate.world import SECOND, Reign, World
 
 _NEAR_US = 20 * SECOND
 _SURE_US = 2 * SECOND

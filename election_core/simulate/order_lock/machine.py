@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.model.quorum import majority
-from election_core.model.timing import Timeout
-from election_core.simulate.machine import Act, Asked, Fired, Heard, Input, Say, Send, Unanswered, Wait
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.simulate.machine import Act, Asked, Fired, Heard, Input, Say, Send, Unanswered, Wait
 
 RENEW_MS, ROUTE_MS = 20_000, 30_000
 FIRST_MS = 1000

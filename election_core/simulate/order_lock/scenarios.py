@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from election_core.simulate import scripts
-from election_core.simulate.acting_master.machine import Rules
-from election_core.simulate.acting_master.play import (
+from election_replay.election_core.simulate import scripts
+from election_replay.election_core.simulate.acting_master.machine import Rules
+from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
     MASTER,
     SetPlay,
@@ -13,11 +13,11 @@ from election_core.simulate.acting_master.play import (
     connected,
     set_up,
 )
-from election_core.simulate.acting_master.voice import LOCKS
-from election_core.simulate.order_lock.machine import Assign, Key, LockRules
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.scripts import drifting_clocks
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.acting_master.voice import LOCKS
+from election_replay.election_core.simulate.order_lock.machine import Assign, Key, LockRules
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import drifting_clocks
+from election_replay.election_core.simulate.world import World
 
 CLIENTS = ("client-1", "client-2")
 QUEUES: tuple[Key, ...] = tuple(("order-group", "OrderEvents", number) for number in range(4))

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from election_core.simulate.acting_master.telling import SENTENCES as SERVICES
-from election_core.simulate.acting_master.telling import WHY as WHY_SERVICES
-from election_core.simulate.telling import Sentences, Values, story
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.acting_master.telling import SENTENCES as SERVICES
+from election_replay.election_core.simulate.acting_master.telling import WHY as WHY_SERVICES
+from election_replay.election_core.simulate.telling import Sentences, Values, story
+from election_replay.election_core.simulate.world import World
 
 
 def _queue(v: Values) -> str:

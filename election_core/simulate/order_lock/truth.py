@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.model.rows import Finding
-from election_core.model.timing import Timeout
-from election_core.simulate.acting_master import truth as services
-from election_core.simulate.acting_master.machine import Broker
-from election_core.simulate.acting_master.truth import BOUND_US
-from election_core.simulate.order_lock.machine import Key, LockRules
-from election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, overlap_us
-from election_core.simulate.world import SECOND, Line, World
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.simulate.acting_master import truth as services
+from election_replay.election_core.simulate.acting_master.machine import Broker
+from election_replay.election_core.simulate.acting_master.truth import BOUND_US
+from election_replay.election_core.simulate.order_lock.machine import Key, LockRules
+from election_replay.election_core.simulate.truth import Claim, Truth, clocks_agree, downtime, overlap_us
+from election_replay.election_core.simulate.world import SECOND, Line, World
 
 LOCK_LIFE, CLIENT_LIFE = Timeout.LOCK_LIFE.us, Timeout.LOCK_CLIENT_LIFE.us
 _BLUR_US = 3 * SECOND

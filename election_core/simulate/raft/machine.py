@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.model.quorum import majority
-from election_core.protocols.raft.tables import (
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.protocols.raft.tables import (
     ELECTION_MS,
     HEARTBEAT_MS,
     LOST,
@@ -26,8 +26,16 @@ from election_core.protocols.raft.tables import (
     count,
     is_granted,
 )
-from election_core.simulate.ledger import Ledger, Stretch, appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Store, Turn
+from election_replay.election_core.simulate.ledger import (
+    Ledger,
+    Stretch,
+    appended,
+    committed_index,
+    common_end,
+    end_of,
+    term_at,
+)
+from election_replay.election_core.simulate.machine import Act, Asked, Closed, Fired, Heard, Input, Store, Turn
 
 FOLLOWER, PRE_CANDIDATE, CANDIDATE, LEADER = "FOLLOWER", "PRE_CANDIDATE", "CANDIDATE", "LEADER"
 

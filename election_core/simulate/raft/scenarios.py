@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from election_core.protocols.raft.tables import LOST, WON, Ballot, count, is_behind, may_vote
-from election_core.simulate import scripts
-from election_core.simulate.machine import Machine
-from election_core.simulate.raft import machine
-from election_core.simulate.raft.machine import STATE_FILE, Leave, Member, Rules, State, Transfer, Write
-from election_core.simulate.raft.voice import IDS, EtcdVoice
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.world import SECOND, World
+from election_replay.election_core.protocols.raft.tables import LOST, WON, Ballot, count, is_behind, may_vote
+from election_replay.election_core.simulate import scripts
+from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.raft import machine
+from election_replay.election_core.simulate.raft.machine import STATE_FILE, Leave, Member, Rules, State, Transfer, Write
+from election_replay.election_core.simulate.raft.voice import IDS, EtcdVoice
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.world import SECOND, World
 
 NAMES = tuple(IDS)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from election_core.protocols.raft.tables import PRE_VOTE
-from election_core.simulate.telling import Values, story
-from election_core.simulate.world import World
+from election_replay.election_core.protocols.raft.tables import PRE_VOTE
+from election_replay.election_core.simulate.telling import Values, story
+from election_replay.election_core.simulate.world import World
 
 
 def _tally(v: Values) -> str:

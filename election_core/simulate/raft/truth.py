@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from election_core.model.quorum import is_majority, majority
-from election_core.protocols.raft.tables import VOTE, is_behind
-from election_core.simulate.leaders import Signs, double_votes, line_breaks, overlaps, same_term
-from election_core.simulate.raft.voice import IDS
-from election_core.simulate.truth import (
+from election_replay.election_core.model.quorum import is_majority, majority
+from election_replay.election_core.protocols.raft.tables import VOTE, is_behind
+from election_replay.election_core.simulate.leaders import Signs, double_votes, line_breaks, overlaps, same_term
+from election_replay.election_core.simulate.raft.voice import IDS
+from election_replay.election_core.simulate.truth import (
     Gap,
     Truth,
     clocks_agree,
@@ -20,7 +20,7 @@ from election_core.simulate.truth import (
     storms,
     value,
 )
-from election_core.simulate.world import SECOND, Line, World
+from election_replay.election_core.simulate.world import SECOND, Line, World
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""

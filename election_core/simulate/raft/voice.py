@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from election_core.dialects.etcd import writing
-from election_core.simulate.machine import Say
-from election_core.simulate.raft.machine import Rules
+from election_replay.election_core.dialects.etcd import writing
+from election_replay.election_core.simulate.machine import Say
+from election_replay.election_core.simulate.raft.machine import Rules
 
 STREAM = "etcd.log"
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from election_core.protocols.highest_id.id_order import highest, rank
-from election_core.simulate.machine import Act, Fired, Heard, Input, Turn, Unanswered
+from election_replay.election_core.protocols.highest_id.id_order import highest, rank
+from election_replay.election_core.simulate.machine import Act, Fired, Heard, Input, Turn, Unanswered
 
 ANSWER_MS = 2000
 LOOK_MS = (1000, 1001)

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from election_core.protocols.highest_id.id_order import rank
-from election_core.simulate import scripts
-from election_core.simulate.highest_id import stories
-from election_core.simulate.highest_id.play import ElectionPlay
-from election_core.simulate.highest_id.stories import Story, datagrams
-from election_core.simulate.scenario import Scenario
-from election_core.simulate.token_ring import machine
-from election_core.simulate.token_ring.machine import Member, Rules
+from election_replay.election_core.protocols.highest_id.id_order import rank
+from election_replay.election_core.simulate import scripts
+from election_replay.election_core.simulate.highest_id import stories
+from election_replay.election_core.simulate.highest_id.play import ElectionPlay
+from election_replay.election_core.simulate.highest_id.stories import Story, datagrams
+from election_replay.election_core.simulate.scenario import Scenario
+from election_replay.election_core.simulate.token_ring import machine
+from election_replay.election_core.simulate.token_ring.machine import Member, Rules
 
 GROUP = "ring-1"
 RING = ("P3", "P5", "P2", "P1", "P4")

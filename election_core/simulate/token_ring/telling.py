@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from election_core.simulate.telling import Values, story
-from election_core.simulate.world import World
+from election_replay.election_core.simulate.telling import Values, story
+from election_replay.election_core.simulate.world import World
 
 
 def _passes(v: Values) -> str:

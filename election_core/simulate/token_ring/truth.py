@@ -1,9 +1,9 @@
 """What the events of a ring say, for its truth."""
 
-from election_core.simulate.highest_id import truth
-from election_core.simulate.highest_id.truth import Signs, says
-from election_core.simulate.truth import Truth
-from election_core.simulate.world import Line, World
+from election_replay.election_core.simulate.highest_id import truth
+from election_replay.election_core.simulate.highest_id.truth import Signs, says
+from election_replay.election_core.simulate.truth import Truth
+from election_replay.election_core.simulate.world import Line, World
 
 _RESULTS = ("RING_ELECTED_SENT", "RING_ELECTED_RECEIVED")
 _ELECTIONS = ("RING_ELECTION_SENT", "RING_ELECTION_RECEIVED")

@@ -13,11 +13,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from election_core.model.quorum import majority
-from election_core.protocols.zab.tables import INIT_LIMIT, SYNC_LIMIT, TICK_MS, Vote, is_ahead, is_better, zxid_of
-from election_core.simulate.ledger import Ledger, appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Act, Closed, Fired, Heard, Input, Store, Turn
-from election_core.simulate.machine import Asked as AskedFor
+from election_replay.election_core.model.quorum import majority
+from election_replay.election_core.protocols.zab.tables import (
+    INIT_LIMIT,
+    SYNC_LIMIT,
+    TICK_MS,
+    Vote,
+    is_ahead,
+    is_better,
+    zxid_of,
+)
+from election_replay.election_core.simulate.ledger import Ledger, appended, committed_index, common_end, end_of, term_at
+from election_replay.election_core.simulate.machine import Act, Closed, Fired, Heard, Input, Store, Turn
+from election_replay.election_core.simulate.machine import Asked as AskedFor
 
 LOOKING, FOLLOWING, LEADING = "LOOKING", "FOLLOWING", "LEADING"
 DISCOVERY, SYNCHRONIZATION, BROADCAST = "discovery", "synchronization", "broadcast"

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from random import Random
 
-from election_core.protocols.zab.tables import Vote
-from election_core.simulate import scripts
-from election_core.simulate.machine import Machine
-from election_core.simulate.scenario import Scenario, Script, Stage
-from election_core.simulate.world import SECOND, World
-from election_core.simulate.zab import machine
-from election_core.simulate.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State, Write
-from election_core.simulate.zab.voice import NAMES, ServerVoice
+from election_replay.election_core.protocols.zab.tables import Vote
+from election_replay.election_core.simulate import scripts
+from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.world import SECOND, World
+from election_replay.election_core.simulate.zab import machine
+from election_replay.election_core.simulate.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State, Write
+from election_replay.election_core.simulate.zab.voice import NAMES, ServerVoice
 
 
 class ZabPlay:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from election_core.simulate.telling import Values, story
-from election_core.simulate.world import World
-from election_core.simulate.zab.voice import NAMES
+from election_replay.election_core.simulate.telling import Values, story
+from election_replay.election_core.simulate.world import World
+from election_replay.election_core.simulate.zab.voice import NAMES
 
 
 def _vote(v: Values) -> str | None:

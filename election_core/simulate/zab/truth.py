@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from election_core.model.quorum import is_majority
-from election_core.model.rows import Finding
-from election_core.protocols.zab.tables import Vote, is_better
-from election_core.simulate.leaders import Signs, line_breaks, overlaps, same_term
-from election_core.simulate.truth import (
+from election_replay.election_core.model.quorum import is_majority
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.zab.tables import Vote, is_better
+from election_replay.election_core.simulate.leaders import Signs, line_breaks, overlaps, same_term
+from election_replay.election_core.simulate.truth import (
     Claim,
     Gap,
     Truth,
@@ -23,8 +23,8 @@ from election_core.simulate.truth import (
     storms,
     value,
 )
-from election_core.simulate.world import SECOND, Line, World
-from election_core.simulate.zab.voice import SIDS
+from election_replay.election_core.simulate.world import SECOND, Line, World
+from election_replay.election_core.simulate.zab.voice import SIDS
 
 BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""

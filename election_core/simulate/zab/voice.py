@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from election_core.dialects.zookeeper import writing
-from election_core.simulate.machine import Say
+from election_replay.election_core.dialects.zookeeper import writing
+from election_replay.election_core.simulate.machine import Say
 
 STREAM = "zookeeper.log"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from benchmarks.in_process import verdicts
-from election_core.model.rows import Finding
+from election_replay.election_core.model.rows import Finding
 from proof.comparison.questions import LEAST_S, Question
 from proof.comparison.rivals.claims import claim, event_files
 

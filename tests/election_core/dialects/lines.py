@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from election_core.dialects import Dialect, Record
+from election_replay.election_core.dialects import Dialect, Record
 
 LETTERS = "0129 -_,.:;'\"[]{}()<>=/#@\\\t\0é中\ud800nulltrue"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from election_core.dialects import Record
-from election_core.model.events import EpochEntry, Event
+from election_replay.election_core.dialects import Record
+from election_replay.election_core.model.events import EpochEntry, Event
 
 TABLE = Path(__file__).parent / "rocketmq_lines.txt"
 SHOWN = [

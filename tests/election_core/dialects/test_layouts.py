@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from election_core.dialects.known_layouts import HEADERS, layouts_of, layouts_with
-from election_core.dialects.layouts import BadLayout, any_layout, layout
-from election_core.dialects.stamps import stamp
+from election_replay.election_core.dialects.known_layouts import HEADERS, layouts_of, layouts_with
+from election_replay.election_core.dialects.layouts import BadLayout, any_layout, layout
+from election_replay.election_core.dialects.stamps import stamp
 
 TEN = round(datetime(2026, 3, 1, 10, 0, 7, tzinfo=UTC).timestamp() * 1_000_000)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from election_core.dialects import Record
-from election_core.dialects.rocketmq.dialect import ROCKETMQ
+from election_replay.election_core.dialects import Record
+from election_replay.election_core.dialects.rocketmq.dialect import ROCKETMQ
 
 PLACE = re.compile(
     r"nodes/(?P<folder>[\w-]+)/\S+/(?P<path>[\w.-]+\.log):(?P<no>\d+)"

@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from election_core.dialects import KINDS, Unparsable
-from election_core.dialects.rocketmq.metadata import (
+from election_replay.election_core.dialects import KINDS, Unparsable
+from election_replay.election_core.dialects.rocketmq.metadata import (
     DEEPEST,
     LARGEST_FILE,
     Entry,
@@ -16,8 +16,8 @@ from election_core.dialects.rocketmq.metadata import (
     leaves,
     snapshot_time,
 )
-from election_core.dialects.rocketmq.metadata import KINDS as OWN_KINDS
-from election_core.model.events import EpochEntry
+from election_replay.election_core.dialects.rocketmq.metadata import KINDS as OWN_KINDS
+from election_replay.election_core.model.events import EpochEntry
 
 TAKEN = "20260301T020000Z"
 AT = 1_772_330_400_000_000

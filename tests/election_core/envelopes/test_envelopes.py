@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.dialects import speaker_of
+from election_replay.election_core.dialects import speaker_of
 from tests.election_core.envelopes.shippers import NODE, SHIPPERS, exported, records, shipped
 from tests.jobs.zone import Zone
 

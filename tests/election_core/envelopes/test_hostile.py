@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from election_core.dialects import speaker_of
-from election_core.envelopes import Inner, Reader, Refused, detected
-from jobs.landing.blocks import LINE_BYTES
+from election_replay.election_core.dialects import speaker_of
+from election_replay.election_core.envelopes import Inner, Reader, Refused, detected
+from election_replay.jobs.landing.blocks import LINE_BYTES
 from tests.election_core.envelopes.shippers import SHIPPERS, exported, shipped
 from tests.jobs.zone import Zone, leads, noise
 
@@ -144,7 +144,7 @@ def test_pieces_without_an_end_are_not_held_for_ever(zone: Zone) -> None:
 
 
 def test_more_nodes_than_a_cluster_has_are_quarantined(zone: Zone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.landing.enveloped.MOST_SOURCES", 5)
+    monkeypatch.setattr("election_replay.jobs.landing.enveloped.MOST_SOURCES", 5)
     made = landed(zone, "\n".join(shipped("compose", [text], f"n-{at}")[0] for at, text in enumerate(LINES)) + "\n")
     assert len(made["quarantine"]) == 35
     assert "more than 5 nodes" in made["quarantine"][0]["reason"]

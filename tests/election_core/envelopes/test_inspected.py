@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.learn import came_in
-from jobs.landing.inspection import inspect
+from election_replay.jobs.cli.learn import came_in
+from election_replay.jobs.landing.inspection import inspect
 from tests.election_core.envelopes.shippers import exported, shipped
 from tests.jobs.zone import leads, noise
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from election_core.dialects import dialect_for, speaker_of
-from election_core.model.facts import Fact
-from election_core.model.fold_event import FoldEvent
-from election_core.replay.source_fold import INTERESTING, SourceLog
-from jobs.landing.listing import log_files
+from election_replay.election_core.dialects import dialect_for, speaker_of
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
+from election_replay.jobs.landing.listing import log_files
 from tests.election_core import story
 from tests.election_core.envelopes.shippers import exported, merged, records, shipped
 from tests.jobs.zone import Zone
@@ -130,7 +130,7 @@ def test_several_systems_in_one_file(corpora: Path, tmp_path: Path) -> None:
 
 
 def test_folders_name_the_node_where_the_settings_say_so(corpora: Path, tmp_path: Path) -> None:
-    from jobs.settings.config import Config, SourceRule
+    from election_replay.jobs.settings.config import Config, SourceRule
 
     [nodes] = logs_of(corpora / "zookeeper/isolate-leader-380").values()
     zone = Zone(tmp_path, Config(sources=(SourceRule(node="n1", node_from="folder"),)))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.settings.config import ADDRESS, Config, Privacy
+from election_replay.jobs.settings.config import ADDRESS, Config, Privacy
 from tests.election_core.envelopes.shippers import SHIPPERS, exported, shipped
 from tests.jobs.zone import Zone, leads, line
 

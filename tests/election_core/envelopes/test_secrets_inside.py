@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.landing.inspection import inspect
+from election_replay.jobs.landing.inspection import inspect
 from tests.election_core.envelopes.shippers import SHIPPERS, exported, shipped
 from tests.jobs.zone import Zone, leads, line
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from election_core.envelopes.detection import NAMED, chain_in, chain_text, detected
-from election_core.envelopes.model import Opened, instant
-from election_core.envelopes.objects import time_of
-from election_core.envelopes.prefixes import ANSI
+from election_replay.election_core.envelopes.detection import NAMED, chain_in, chain_text, detected
+from election_replay.election_core.envelopes.model import Opened, instant
+from election_replay.election_core.envelopes.objects import time_of
+from election_replay.election_core.envelopes.prefixes import ANSI
 
 TEN = 1_772_359_200_000_000
 """2026-03-01T10:00:00Z."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from election_core.dialects import speaker_of
-from election_core.dialects.undated import dated
+from election_replay.election_core.dialects import speaker_of
+from election_replay.election_core.dialects.undated import dated
 from tests.election_core.envelopes.shippers import SHIPPERS, Said
 from tests.jobs.zone import Zone
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from election_core.fold.process_runs import Activity, Start, incarnation_at
-from election_core.model.timing import SECOND, US_PER_MS
+from election_replay.election_core.fold.process_runs import Activity, Start, incarnation_at
+from election_replay.election_core.model.timing import SECOND, US_PER_MS
 
 
 def activity(*seen: int) -> Activity:

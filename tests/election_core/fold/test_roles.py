@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from election_core.fold.process_runs import Incarnation
-from election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Step, merged, spans
-from election_core.model.timing import SECOND
+from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, Step, merged, spans
+from election_replay.election_core.model.timing import SECOND
 
 LIFE = Incarnation(0, "e0", 0, 1000 * SECOND, None, None, None, None, (), SECOND, 1001 * SECOND)
 

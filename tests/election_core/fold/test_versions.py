@@ -2,8 +2,8 @@
 
 import pytest
 
-from election_core.fold.versions import KNOWN, ReleaseClaim, range_of, release_claim
-from election_core.model.fold_event import FoldEvent
+from election_replay.election_core.fold.versions import KNOWN, ReleaseClaim, range_of, release_claim
+from election_replay.election_core.model.fold_event import FoldEvent
 
 
 def said(kind: str, value: str | None, setting: str | None = None) -> ReleaseClaim | None:

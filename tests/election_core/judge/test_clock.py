@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from election_core.judge.clock import Clocks, Message, Moment, Step
+from election_replay.election_core.judge.clock import Clocks, Message, Moment, Step
 
 SOURCES = ("a", "b", "c")
 SECOND = 1_000_000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.judge.clock import Clocks, Message, Moment, Step
+from election_replay.election_core.judge.clock import Clocks, Message, Moment, Step
 from tests.election_core.judge.test_clock import SECOND, SOURCES, chatter, seen
 
 ANSWERS = Path(__file__).with_name("clock_answers.txt")

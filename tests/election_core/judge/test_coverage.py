@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.catalogue import INFO, POSSIBLE
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
-from election_core.simulate.judged import rows_of
-from election_core.simulate.scenario import played
+from election_replay.election_core.model.catalogue import INFO, POSSIBLE
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
+from election_replay.election_core.simulate.judged import rows_of
+from election_replay.election_core.simulate.scenario import played
 from tests.election_core import story
 
 WORLDS = 12

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from election_core.fold.fact_writer import Beginning
-from election_core.judge import leaderless
-from election_core.judge.clock import Clocks, Moment
-from election_core.judge.group import Group, Tenure, group_of
-from election_core.judge.leaderless import Gap, gaps
-from election_core.judge.overlap import at_once, overlaps
-from election_core.model.facts import Alive, Fact, Role, Silence
+from election_replay.election_core.fold.fact_writer import Beginning
+from election_replay.election_core.judge import leaderless
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.group import Group, Tenure, group_of
+from election_replay.election_core.judge.leaderless import Gap, gaps
+from election_replay.election_core.judge.overlap import at_once, overlaps
+from election_replay.election_core.model.facts import Alive, Fact, Role, Silence
 
 SECOND = 1_000_000
 NODES = ("a", "b", "c")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding, RoleInterval, Row
-from election_core.model.timing import SECOND
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row
+from election_replay.election_core.model.timing import SECOND
 from tests.election_core import story
 
 RUN = "zookeeper/kill-majority-384"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.catalogue import CRITICAL, INFO, WARNING
-from election_core.model.rows import Finding, Row
+from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING
+from election_replay.election_core.model.rows import Finding, Row
 from tests.election_core import story
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*/*.txt"))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding
-from election_core.model.timing import Timeout, TimingRule
-from election_core.replay.source_fold import SourceLog
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import Timeout, TimingRule
+from election_replay.election_core.replay.source_fold import SourceLog
 from tests.election_core import story
 
 STORIES = Path(__file__).parents[2] / "scenarios"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.facts import Alive, Fact, Role, Silence
-from election_core.model.rows import Finding, RoleInterval, Row
-from election_core.model.timing import MS_PER_SECOND, SECOND
+from election_replay.election_core.model.facts import Alive, Fact, Role, Silence
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row
+from election_replay.election_core.model.timing import MS_PER_SECOND, SECOND
 from tests.election_core import story
 
 RUNS = (

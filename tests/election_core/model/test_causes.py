@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from election_core.model.next_steps import CAUSES
-from election_core.model.next_steps.causes import causes
-from election_core.model.rows import Finding, RoleInterval, Row, Term
+from election_replay.election_core.model.next_steps import CAUSES
+from election_replay.election_core.model.next_steps.causes import causes
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row, Term
 
 S = 1_000_000
 GROUP: dict[str, Any] = {"cluster": "c1", "replica_group": "g1", "protocol": "dledger"}

@@ -4,9 +4,17 @@ import re
 
 import pytest
 
-from election_core.model.catalogue import CATALOGUE, Rule, RuleId
-from election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS, SYSTEMS, NextSteps, commands, steps_for
-from election_core.model.next_steps.steps import ETCD, ROCKETMQ, ZOOKEEPER
+from election_replay.election_core.model.catalogue import CATALOGUE, Rule, RuleId
+from election_replay.election_core.model.next_steps import (
+    ANY,
+    CAUSES,
+    NEXT_STEPS,
+    SYSTEMS,
+    NextSteps,
+    commands,
+    steps_for,
+)
+from election_replay.election_core.model.next_steps.steps import ETCD, ROCKETMQ, ZOOKEEPER
 
 KNOWN = {
     "mqadmin": {

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from election_core.model.quorum import is_majority, majority
+from election_replay.election_core.model.quorum import is_majority, majority
 
 
 @given(members=st.integers(1, 50), votes=st.integers(0, 50))

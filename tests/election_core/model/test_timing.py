@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from election_core.judge.timing import timing_of
-from election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
-from election_core.model.fold_event import FoldEvent
-from election_core.model.timing import (
+from election_replay.election_core.judge.timing import timing_of
+from election_replay.election_core.model.facts import Fact, SettingPrinted, TimeoutConfigured
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.model.timing import (
     CONFIGURED,
     DEFAULT,
     PRINTED,
@@ -20,8 +20,8 @@ from election_core.model.timing import (
     TimingRule,
     in_force,
 )
-from election_core.replay.source_fold import INTERESTING, SourceLog
-from jobs.showing import timing_page
+from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
+from election_replay.jobs.showing import timing_page
 
 ROOT = Path(__file__).parents[3]
 ROOMS = ("fold", "judge", "protocols")
@@ -113,7 +113,9 @@ def test_each_time_of_the_table_is_counted_with() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert timing_page.PAGE.read_text(encoding="utf-8") == timing_page.page(), "run python -m jobs.showing.timing_page"
+    assert timing_page.PAGE.read_text(encoding="utf-8") == timing_page.page(), (
+        "run python -m election_replay.jobs.showing.timing_page"
+    )
 
 
 def test_each_time_that_a_cluster_changes_is_shown_for_a_protocol() -> None:

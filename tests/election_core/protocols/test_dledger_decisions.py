@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from election_core.model.catalogue import RuleId
-from election_core.model.fold_event import FoldEvent
-from election_core.protocols.dledger.checks import Answers, round_result
-from election_core.protocols.dledger.tables import (
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.fold_event import FoldEvent
+from election_replay.election_core.protocols.dledger.checks import Answers, round_result
+from election_replay.election_core.protocols.dledger.tables import (
     ACCEPT,
     ALREADY_HAS_LEADER,
     ALREADY_VOTED,
@@ -33,8 +33,8 @@ from election_core.protocols.dledger.tables import (
     round_outcome,
     vote_answer,
 )
-from election_core.simulate.dledger import machine
-from election_core.simulate.dledger.machine import (
+from election_replay.election_core.simulate.dledger import machine
+from election_replay.election_core.simulate.dledger.machine import (
     Heartbeat,
     HeartbeatReply,
     Member,
@@ -43,8 +43,8 @@ from election_core.simulate.dledger.machine import (
     VoteReply,
     VoteRequest,
 )
-from election_core.simulate.ledger import appended, committed_index, common_end, end_of, term_at
-from election_core.simulate.machine import Answer, Fired, Heard, Input, Say, Send, Store, Unanswered
+from election_replay.election_core.simulate.ledger import appended, committed_index, common_end, end_of, term_at
+from election_replay.election_core.simulate.machine import Answer, Fired, Heard, Input, Say, Send, Store, Unanswered
 
 FREE = Ballot("n1", "n0", ("n0", "n1", "n2"), 3, (2, 9), 3, (2, 9), None, None, taking_over=False)
 """n0 asks n1 for its vote in term 3, in which n1 is and has not voted; their ledgers are equal."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding
-from election_core.protocols.log_quality.duplicate_logs import judged_once
-from election_core.protocols.log_quality.facts import LogCopied
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.log_quality.duplicate_logs import judged_once
+from election_replay.election_core.protocols.log_quality.facts import LogCopied
 from tests.election_core import story
 
 RUNS = ("rocketmq-dledger/old-copy-497", "rocketmq-controller/deaf-master", "rocketmq-acting-master/healthy-rebalance")

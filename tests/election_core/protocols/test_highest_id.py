@@ -2,7 +2,7 @@
 
 import pytest
 
-from election_core.protocols.highest_id.id_order import rank
+from election_replay.election_core.protocols.highest_id.id_order import rank
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment, Step
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding
-from election_core.model.timing import SECOND
-from election_core.protocols.log_quality.log import ClockStep, FileClock
-from election_core.protocols.log_quality.rules import ClockSteppedBack, stepped
-from election_core.replay.source_fold import SourceLog
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment, Step
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.protocols.log_quality.log import ClockStep, FileClock
+from election_replay.election_core.protocols.log_quality.rules import ClockSteppedBack, stepped
+from election_replay.election_core.replay.source_fold import SourceLog
 from tests.election_core import story
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from election_core.judge.clock import Clocks, Moment
-from election_core.model.facts import Fact
-from election_core.model.timing import SECOND
-from election_core.protocols.raft.causality import causal_pairs
+from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.protocols.raft.causality import causal_pairs
 from tests.election_core import story
 
 BOOT = """

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from election_core.fold.identity import process_of
-from election_core.model.catalogue import CRITICAL
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding, RoleInterval, Row, Term
-from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
-from election_core.simulate.judged import logs_of, rows_of
-from election_core.simulate.scenario import played
-from election_core.simulate.world import World
+from election_replay.election_core.fold.identity import process_of
+from election_replay.election_core.model.catalogue import CRITICAL
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row, Term
+from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
+from election_replay.election_core.simulate.judged import logs_of, rows_of
+from election_replay.election_core.simulate.scenario import played
+from election_replay.election_core.simulate.world import World
 from tests.election_core import story
 
 WORLDS = 20

@@ -1,7 +1,7 @@
 """A folder that mixes the logs of two members proves nothing about the order of either."""
 
-from election_core.model.facts import TermWentBack
-from election_core.model.rows import Finding
+from election_replay.election_core.model.facts import TermWentBack
+from election_replay.election_core.model.rows import Finding
 from tests.election_core import story
 
 STREAM = "broker_default.log"

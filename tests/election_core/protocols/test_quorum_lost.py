@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.facts import QuorumLost
+from election_replay.election_core.model.facts import QuorumLost
 from tests.election_core import story
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from election_core.model.catalogue import INFO
-from election_core.model.rows import Finding, RoleInterval, Row, RuleCoverage
-from election_core.protocols.acting_master.log import PROTOCOL
+from election_replay.election_core.model.catalogue import INFO
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row, RuleCoverage
+from election_replay.election_core.protocols.acting_master.log import PROTOCOL
 from tests.election_core import story
 
 SYSTEM = "rocketmq-acting-master"

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from election_core.model.catalogue import INFO
-from election_core.model.rows import Finding, Row, RuleCoverage
-from election_core.protocols.broker_identity.log import PROTOCOL
+from election_replay.election_core.model.catalogue import INFO
+from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
+from election_replay.election_core.protocols.broker_identity.log import PROTOCOL
 from tests.election_core import story
 
 SAID = {

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from election_core.judge.leaderless import BRIEF
-from election_core.model.catalogue import DEFINITE, PROVEN
-from election_core.model.facts import Alive, Fact, Role
-from election_core.model.rows import Finding
-from election_core.model.timing import SECOND
-from election_core.protocols.controller.facts import RegisterCode
-from election_core.protocols.order_lock.facts import LockHeld
+from election_replay.election_core.judge.leaderless import BRIEF
+from election_replay.election_core.model.catalogue import DEFINITE, PROVEN
+from election_replay.election_core.model.facts import Alive, Fact, Role
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.protocols.controller.facts import RegisterCode
+from election_replay.election_core.protocols.order_lock.facts import LockHeld
 from tests.election_core import story
 
 ELECTING = ("rocketmq-dledger", "rocketmq-controller", "etcd", "zookeeper")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.catalogue import INFO
-from election_core.model.rows import Finding, MetadataVersion, Row
-from election_core.protocols.metadata.log import PROTOCOL, MetadataLog
-from election_core.replay.source_fold import SourceLog
+from election_replay.election_core.model.catalogue import INFO
+from election_replay.election_core.model.rows import Finding, MetadataVersion, Row
+from election_replay.election_core.protocols.metadata.log import PROTOCOL, MetadataLog
+from election_replay.election_core.replay.source_fold import SourceLog
 from tests.election_core import story
 
 SYSTEM = "rocketmq-acting-master"

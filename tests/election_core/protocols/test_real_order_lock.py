@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from election_core.model.catalogue import INFO
-from election_core.model.rows import Finding, LockHold, Row
-from election_core.protocols.order_lock.log import PROTOCOL
+from election_replay.election_core.model.catalogue import INFO
+from election_replay.election_core.model.rows import Finding, LockHold, Row
+from election_replay.election_core.protocols.order_lock.log import PROTOCOL
 from tests.election_core import story
 
 Check = Callable[["Run"], bool]

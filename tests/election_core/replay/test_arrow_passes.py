@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from benchmarks.in_process import events_of, verdicts
-from election_core.model.facts import Fact
-from election_core.model.rows import Finding
-from election_core.replay.arrow_passes import fold
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.replay.arrow_passes import fold
 
 RUN = Path(__file__).parents[3] / "examples" / "landing" / "old-copy-497"
 

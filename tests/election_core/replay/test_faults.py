@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from election_core.model.facts import Fact, ReplayFailed
-from election_core.model.rows import Finding
-from election_core.replay import arrow_passes as replay
-from election_core.replay import group_judge
-from election_core.replay.source_fold import SourceLog
+from election_replay.election_core.model.facts import Fact, ReplayFailed
+from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.replay import arrow_passes as replay
+from election_replay.election_core.replay import group_judge
+from election_replay.election_core.replay.source_fold import SourceLog
 
 COLUMNS = {
     "cluster": pa.string(),

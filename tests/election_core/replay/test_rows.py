@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from election_core.model.rows import (
+from election_replay.election_core.model.rows import (
     KEYS,
     TABLE_OF,
     Election,
@@ -22,8 +22,8 @@ from election_core.model.rows import (
     Term,
     settled,
 )
-from election_core.protocols.metadata.facts import VersionSeen
-from schemas import TABLES
+from election_replay.election_core.protocols.metadata.facts import VersionSeen
+from election_replay.schemas import TABLES
 from tests.election_core import story
 
 RUNS = (

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from election_core.protocols.dledger.tables import ALREADY_HAS_LEADER, ALREADY_VOTED, VOTE_CHECKS
-from election_core.simulate.dledger import machine
-from election_core.simulate.dledger.machine import (
+from election_replay.election_core.protocols.dledger.tables import ALREADY_HAS_LEADER, ALREADY_VOTED, VOTE_CHECKS
+from election_replay.election_core.simulate.dledger import machine
+from election_replay.election_core.simulate.dledger.machine import (
     LEADER,
     PAUSE,
     PUSH,
@@ -19,7 +19,7 @@ from election_core.simulate.dledger.machine import (
     State,
     VoteReply,
 )
-from election_core.simulate.explore import Found, Model, search
+from election_replay.election_core.simulate.explore import Found, Model, search
 
 NAMES = ("n0", "n1", "n2")
 WITHOUT_CLOCK = Rules(silence_ms=-1)

@@ -3,10 +3,10 @@
 from collections.abc import Hashable
 from dataclasses import replace
 
-from election_core.protocols.raft.tables import PRE_VOTE, VOTE, count, is_behind
-from election_core.simulate.explore import Found, Model, search
-from election_core.simulate.raft import machine
-from election_core.simulate.raft.machine import (
+from election_replay.election_core.protocols.raft.tables import PRE_VOTE, VOTE, count, is_behind
+from election_replay.election_core.simulate.explore import Found, Model, search
+from election_replay.election_core.simulate.raft import machine
+from election_replay.election_core.simulate.raft.machine import (
     BEAT,
     CANDIDATE,
     CHECK,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from election_core.simulate.explore import Found, Model, search
-from election_core.simulate.machine import Act, Fired, Input, Send, Wait
-from election_core.simulate.zab import machine
-from election_core.simulate.zab.machine import (
+from election_replay.election_core.simulate.explore import Found, Model, search
+from election_replay.election_core.simulate.machine import Act, Fired, Input, Send, Wait
+from election_replay.election_core.simulate.zab import machine
+from election_replay.election_core.simulate.zab.machine import (
     BROADCAST,
     FINALIZE,
     LEADING,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from election_core.simulate.broker_identity.machine import IDENTITY_FILE, TEMP_FILE
-from election_core.simulate.broker_identity.scenarios import POINTS
-from election_core.simulate.catalogue import SCENARIOS
-from election_core.simulate.controller.record import APPLIED, decisions
-from election_core.simulate.controller.scenarios import BROKERS, CONTROLLER
-from election_core.simulate.scenario import played
+from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE, TEMP_FILE
+from election_replay.election_core.simulate.broker_identity.scenarios import POINTS
+from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.election_core.simulate.controller.record import APPLIED, decisions
+from election_replay.election_core.simulate.controller.scenarios import BROKERS, CONTROLLER
+from election_replay.election_core.simulate.scenario import played
 
 FOUND = {
     "asking": "INITIAL",

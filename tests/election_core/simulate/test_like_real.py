@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from election_core.dialects import Record, dialect_for
-from election_core.model.events import Event
-from election_core.simulate.catalogue import SCENARIOS
-from election_core.simulate.judged import logs_of
-from election_core.simulate.scenario import Script, Stage, played
-from election_core.simulate.world import World
+from election_replay.election_core.dialects import Record, dialect_for
+from election_replay.election_core.model.events import Event
+from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.election_core.simulate.judged import logs_of
+from election_replay.election_core.simulate.scenario import Script, Stage, played
+from election_replay.election_core.simulate.world import World
 
 ROLES = (
     "DL_LISTEN",

@@ -8,15 +8,15 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from election_core.fold.process_runs import Incarnation
-from election_core.fold.roles import CANDIDATE, DOWN, LEADER, Step, spans
-from election_core.model.rows import TABLE_OF
-from election_core.model.timing import SECOND
-from election_core.simulate.catalogue import SCENARIOS
-from election_core.simulate.judged import rows_of
-from election_core.simulate.scenario import played
-from jobs.gates.checks import expectations_of
-from schemas import TABLES
+from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.fold.roles import CANDIDATE, DOWN, LEADER, Step, spans
+from election_replay.election_core.model.rows import TABLE_OF
+from election_replay.election_core.model.timing import SECOND
+from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.election_core.simulate.judged import rows_of
+from election_replay.election_core.simulate.scenario import played
+from election_replay.jobs.gates.checks import expectations_of
+from election_replay.schemas import TABLES
 
 FEW = (
     *("bully-healthy", "bully-deaths", "ring-one-id-late-messages", "ring-two-sides"),

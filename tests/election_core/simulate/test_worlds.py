@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks import accuracy
-from election_core.dialects import Record, dialect_for
-from election_core.model.catalogue import RULES
-from election_core.model.events import Event
-from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, narrate, truths
-from election_core.simulate.judged import Score, findings_of, logs_of, score
-from election_core.simulate.landing import files, truth_lines
-from election_core.simulate.scenario import played
-from election_core.simulate.world import Line
+from election_replay.election_core.dialects import Record, dialect_for
+from election_replay.election_core.model.catalogue import RULES
+from election_replay.election_core.model.events import Event
+from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS, narrate, truths
+from election_replay.election_core.simulate.judged import Score, findings_of, logs_of, score
+from election_replay.election_core.simulate.landing import files, truth_lines
+from election_replay.election_core.simulate.scenario import played
+from election_replay.election_core.simulate.world import Line
 from tests.election_core.simulate.expected import EXPECTED
 
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -164,9 +164,9 @@ def test_dropped_lines_are_only_quiet_ones(name: str) -> None:
 
 DIGEST = """
 import hashlib, sys
-from election_core.simulate.catalogue import SCENARIOS, truths
-from election_core.simulate.landing import files, truth_lines
-from election_core.simulate.scenario import played
+from election_replay.election_core.simulate.catalogue import SCENARIOS, truths
+from election_replay.election_core.simulate.landing import files, truth_lines
+from election_replay.election_core.simulate.scenario import played
 total = hashlib.sha256()
 for name in sys.argv[1:]:
     scenario = SCENARIOS[name]

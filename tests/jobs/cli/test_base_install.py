@@ -17,7 +17,7 @@ EXAMPLE = ROOT / "examples" / "landing" / "old-copy-497"
 
 PROGRAM = """
 import contextlib, io, json, sys
-from jobs.cli.app import main
+from election_replay.jobs.cli.app import main
 for command in json.loads(sys.argv[1]):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.app import main
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.views import VIEWS
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.views import VIEWS
 from tests.jobs.tables import GROUP, NOON, publish, put
 
 
@@ -148,7 +148,7 @@ def test_a_fault_is_one_line_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("jobs.cli.read.published", broken)
+    monkeypatch.setattr("election_replay.jobs.cli.read.published", broken)
     assert said(capsys, "sql", "--warehouse", "w", "SELECT 1", code=1).startswith("error: oops")
     with pytest.raises(ZeroDivisionError):
         main(["sql", "--warehouse", "w", "SELECT 1", "--debug"])
@@ -177,7 +177,7 @@ def test_help_teaches_by_example(capsys: pytest.CaptureFixture[str], command: st
 
 
 def test_rules_names_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
-    from election_core.model.catalogue import CATALOGUE
+    from election_replay.election_core.model.catalogue import CATALOGUE
 
     text = said(capsys, "rules").splitlines()
     assert {rule.rule for rule in CATALOGUE} <= set(text)

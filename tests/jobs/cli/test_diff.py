@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from jobs.cli import output
-from jobs.cli.app import GROUPS, cli, main
-from jobs.reading.words import end_moment
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.cli import output
+from election_replay.jobs.cli.app import GROUPS, cli, main
+from election_replay.jobs.reading.words import end_moment
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import NOON, finding, publish, put, term
 
 
@@ -107,7 +107,7 @@ def test_a_table_is_cut_and_says_so(
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 def test_whoever_stops_reading_has_what_they_wanted(warehouse: str, form: str) -> None:
-    code = "import sys; from jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
     query = "SELECT range AS number, repeat('x', 100) AS text FROM range(100000)"
     command = [sys.executable, "-c", code, "sql", "--warehouse", warehouse, query, "--format", form, "--limit", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asked:

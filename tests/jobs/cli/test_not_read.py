@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from jobs.cli.app import main
-from jobs.cli.ending import GATE_FAILED, NOT_READ
-from jobs.engines.spark_engine import SparkEngine
-from jobs.land import Landing, new_files
-from jobs.landing.landing_zone import LocalZone, Skip, Skipped
-from jobs.landing.listing import LogFile, log_files
-from jobs.landing.one_file import land_tasks
-from jobs.landing.plan import tasks_of
-from jobs.reading.metrics import metrics
-from jobs.reading.published import Published
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.cli.ending import GATE_FAILED, NOT_READ
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.land import Landing, new_files
+from election_replay.jobs.landing.landing_zone import LocalZone, Skip, Skipped
+from election_replay.jobs.landing.listing import LogFile, log_files
+from election_replay.jobs.landing.one_file import land_tasks
+from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.reading.metrics import metrics
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.cli.test_dry_run import landed, published
 from tests.jobs.zone import Zone, leads, noise
 
@@ -112,11 +112,11 @@ def test_the_exit_code_of_a_night_says_what_was_missed(
     """A failed gate says more than a file that is tried again."""
     zone.write("broker.log", leads(0))
     steps: list[str] = []
-    monkeypatch.setattr("jobs.cli.pipeline.engine_of", lambda *_, **__: nullcontext())
-    monkeypatch.setattr("jobs.land.new_files", listed := Listed(passed_over))
-    monkeypatch.setattr("jobs.cli.pipeline.land_stage", lambda *_: Landing(1, unread=unread))
-    monkeypatch.setattr("jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
-    monkeypatch.setattr("jobs.cli.pipeline.gates", lambda *_: gate_fails)
+    monkeypatch.setattr("election_replay.jobs.cli.pipeline.engine_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr("election_replay.jobs.land.new_files", listed := Listed(passed_over))
+    monkeypatch.setattr("election_replay.jobs.cli.pipeline.land_stage", lambda *_: Landing(1, unread=unread))
+    monkeypatch.setattr("election_replay.jobs.cli.pipeline.replay_stage", lambda *_: steps.append("replay"))
+    monkeypatch.setattr("election_replay.jobs.cli.pipeline.gates", lambda *_: gate_fails)
     both = ("--landing", str(zone.root), "--warehouse", warehouse.root)
     assert main(["run", *both]) == code
     assert steps == ["replay"], "what was read is judged"

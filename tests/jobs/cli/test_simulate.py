@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from election_core.simulate.catalogue import SCENARIOS
-from jobs.cli.app import main
-from jobs.landing.inspection import inspect
+from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.landing.inspection import inspect
 
 
 def test_a_world_is_a_landing_zone_with_its_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,17 +13,17 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from jobs import JobError
-from jobs.cli.log import log_as
-from jobs.cli.stages import advise
-from jobs.engines import local_engine
-from jobs.engines.duckdb_rows import are_few
-from jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
-from jobs.engines.local_engine import LocalEngine
-from jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
-from jobs.warehouse.data_files import Row
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.log import log_as
+from election_replay.jobs.cli.stages import advise
+from election_replay.jobs.engines import local_engine
+from election_replay.jobs.engines.duckdb_rows import are_few
+from election_replay.jobs.engines.engine import After, AfterOwn, Among, Dealing, Engine, OneOf, Rows, Simple, UpTo
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.engines.spark_engine import LITTLE_SETTING, SparkEngine
+from election_replay.jobs.warehouse.data_files import Row
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.replaying.test_checkpoints import NIGHTS, RUNS, WORLDS, copy_nodes, deliver, write_world
 from tests.jobs.tables import put
@@ -34,7 +34,7 @@ EVERY = (*ALL, "replay_states")
 
 @pytest.fixture
 def local() -> Iterator[LocalEngine]:
-    with closing(LocalEngine(cores=2, preload=["jobs.replaying.judging"])) as engine:
+    with closing(LocalEngine(cores=2, preload=["election_replay.jobs.replaying.judging"])) as engine:
         yield engine
 
 
@@ -94,7 +94,7 @@ def test_both_engines_read_alike(
     warehouse = lines(tmp_path)
     wanted = answers(local, warehouse)
     assert answers(spark, warehouse) == wanted
-    monkeypatch.setattr("jobs.engines.spark_engine.are_few", lambda *_: False)
+    monkeypatch.setattr("election_replay.jobs.engines.spark_engine.are_few", lambda *_: False)
     assert answers(spark, warehouse) == wanted
 
 
@@ -221,7 +221,7 @@ def test_engines_take_turns_night_by_night(
 ) -> None:
     """Files grow, come late or at the end; the nights are written by one engine or the other."""
     monkeypatch.setattr(local_engine, "HAND_ROWS", 2_000)
-    monkeypatch.setattr("jobs.engines.spark_engine.are_few", lambda *_: False)
+    monkeypatch.setattr("election_replay.jobs.engines.spark_engine.are_few", lambda *_: False)
     chance = random.Random(12)
     runs = [*(corpora / run for run in RUNS), *(tmp_path / "worlds" / name for name in WORLDS)]
     for run in runs[len(RUNS) :]:
@@ -271,8 +271,8 @@ def test_a_run_may_be_killed_at_any_moment(local: LocalEngine, corpora: Path, zo
     killed, once, chance = Warehouse(str(tmp_path / "killed")), Warehouse(str(tmp_path / "once")), random.Random(3)
     night(local, zone.root, once)
     code = (
-        "import sys; import jobs.engines.local_engine as e; e.HAND_ROWS, e.POOL_BYTES = 100, 0\n"
-        "from jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+        "import sys; import election_replay.jobs.engines.local_engine as e; e.HAND_ROWS, e.POOL_BYTES = 100, 0\n"
+        "from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
     )
     command = [
         sys.executable,

@@ -9,8 +9,8 @@ import pyspark
 import pytest
 from pyspark.conf import SparkConf
 
-from jobs import JobError
-from jobs.engines.spark_session import ON_ONE_MACHINE, java_version, require_java, settings
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_session import ON_ONE_MACHINE, java_version, require_java, settings
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,11 @@ def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
     """A home without jars, and no way to the Maven repository."""
     nowhere = " ".join(f"-D{one}.proxyHost=127.0.0.1 -D{one}.proxyPort=1" for one in ("http", "https"))
     done = subprocess.run(
-        [sys.executable, "-c", "from jobs.engines.spark_session import spark_session; spark_session('x', quiet=True)"],
+        [
+            sys.executable,
+            "-c",
+            "from election_replay.jobs.engines.spark_session import spark_session; spark_session('x', quiet=True)",
+        ],
         env={**os.environ, "HOME": str(tmp_path), "JDK_JAVA_OPTIONS": f"-Duser.home={tmp_path} {nowhere}"},
         cwd=Path(__file__).parents[3],
         capture_output=True,
@@ -70,7 +74,7 @@ def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
         timeout=120,
     )
     said = done.stderr.splitlines()[-1]
-    assert said.startswith("jobs.JobError: Spark did not start: the jars of io.delta:delta-spark_")
+    assert said.startswith("election_replay.jobs.JobError: Spark did not start: the jars of io.delta:delta-spark_")
     assert f"{tmp_path}/.ivy2" in said
     assert "could not be fetched from the Maven repository (java.net.ConnectException: Connection refused)" in said
     assert "://" not in said
@@ -81,7 +85,7 @@ def test_jars_that_cannot_be_fetched_are_told(tmp_path: Path) -> None:
 def test_what_spark_submit_is_told_counts(tmp_path: Path) -> None:
     script = tmp_path / "job.py"
     script.write_text(
-        "from jobs.engines.spark_session import spark_session\n"
+        "from election_replay.jobs.engines.spark_session import spark_session\n"
         "spark = spark_session('job', master='local[3]', shuffle_partitions=8)\n"
         "print(spark.sparkContext.master, spark.conf.get('spark.sql.shuffle.partitions'))\n"
     )

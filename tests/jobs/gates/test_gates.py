@@ -8,19 +8,19 @@ import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
-import jobs.replay
-from jobs import JobError
-from jobs.engines.spark_engine import SparkEngine
-from jobs.land import land, new_files
-from jobs.publish import publish
-from jobs.publishing.runs import waiting
-from jobs.reading.published import Published
-from jobs.replay import replay
-from jobs.replaying.selection import Selection
-from jobs.replaying.work import Work
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import NOTE, Warehouse
-from schemas import TABLES
+import election_replay.jobs.replay
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.land import land, new_files
+from election_replay.jobs.publish import publish
+from election_replay.jobs.publishing.runs import waiting
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.replay import replay
+from election_replay.jobs.replaying.selection import Selection
+from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.zone import Zone, leads
 
 pytestmark = pytest.mark.slow
@@ -98,7 +98,7 @@ def test_a_failing_verdict_holds_its_cluster_alone(
     other.write_text(leads(0, 1))
     land_all(spark, zone, warehouse)
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.replay, "judge_all", spoiling(jobs.replay.judge_all, "c1"))
+        patch.setattr(election_replay.jobs.replay, "judge_all", spoiling(election_replay.jobs.replay.judge_all, "c1"))
         done = replay(spark, warehouse)
     assert (done.held, terms(warehouse)) == (("c1",), {"c2": [1]})
     assert "no_overlap" in {check.expectation.name for check in done.checks if check.stops}
@@ -110,7 +110,7 @@ def test_a_failing_verdict_holds_its_cluster_alone(
     other.write_text(leads(0, 1) + leads(60, 2))
     land_all(spark, zone, warehouse)
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.replay, "judge_all", spoiling(jobs.replay.judge_all, "c2"))
+        patch.setattr(election_replay.jobs.replay, "judge_all", spoiling(election_replay.jobs.replay.judge_all, "c2"))
         assert replay(spark, warehouse).held == ("c2",)
     assert terms(warehouse) == {"c1": [1, 2], "c2": [1]}
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-import jobs.cli.pipeline
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.gates.checks import (
+import election_replay.jobs.cli.pipeline
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.gates.checks import (
     Newest,
     as_json,
     check,
@@ -26,11 +26,11 @@ from jobs.gates.checks import (
     stopped,
     tables_of,
 )
-from jobs.gates.data_docs import data_docs
-from jobs.replay import Replay
-from jobs.warehouse.table_sets import JUDGED, LANDED
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.gates.data_docs import data_docs
+from election_replay.jobs.replay import Replay
+from election_replay.jobs.warehouse.table_sets import JUDGED, LANDED
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.zone import EPOCH, Zone, leads, noise
 
 Row = dict[str, Any]
@@ -399,8 +399,8 @@ def test_a_step_that_holds_a_cluster_back_fails_unless_others_are_to_be_publishe
     """``validate`` fails in the place of ``replay --unpublished``, so that ``publish`` comes to its turn."""
     twice("events")(warehouse)
     done = Replay(None, held=("c1",), checks=tuple(check(warehouse)))
-    monkeypatch.setattr(jobs.cli.pipeline, "engine_of", lambda *_, **__: nullcontext())
-    monkeypatch.setattr(jobs.cli.pipeline, "replay_stage", lambda *_, **__: done)
+    monkeypatch.setattr(election_replay.jobs.cli.pipeline, "engine_of", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(election_replay.jobs.cli.pipeline, "replay_stage", lambda *_, **__: done)
     assert main(["replay", "--warehouse", warehouse.root, *options]) == code
     said = capsys.readouterr().out
     assert "failed silver/events one_row_a_key, cluster c1" in said

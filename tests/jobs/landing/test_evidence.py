@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jobs.landing.blocks import LINE_BYTES
+from election_replay.jobs.landing.blocks import LINE_BYTES
 from tests.jobs.zone import Zone, leads, line, noise
 
 THREE = leads(0) + noise(1) + leads(2, term=2)
@@ -89,8 +89,8 @@ def test_a_long_line_keeps_its_beginning_and_its_length(zone: Zone) -> None:
 
 
 def test_a_giant_line_is_never_held_whole(zone: Zone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.landing.blocks.CHUNK_BYTES", 10_000)
-    monkeypatch.setattr("jobs.landing.blocks.HELD_BYTES", 200_000)
+    monkeypatch.setattr("election_replay.jobs.landing.blocks.CHUNK_BYTES", 10_000)
+    monkeypatch.setattr("election_replay.jobs.landing.blocks.HELD_BYTES", 200_000)
     giant = line(1, "x" * 1_000_000)
     zone.write("broker.log", leads(0) + giant + leads(2, term=2))
     assert counts(zone) == (3, 2, 0, 1)
@@ -164,7 +164,7 @@ def test_a_clock_that_was_put_back_does_not_silence_the_log(
     zone: Zone, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
     """Wherever the blocks end: both lines of the step, and a sign of life for every ten seconds after it."""
-    monkeypatch.setattr("jobs.landing.blocks.CHUNK_BYTES", chunk)
+    monkeypatch.setattr("election_replay.jobs.landing.blocks.CHUNK_BYTES", chunk)
     seconds = [*range(100, 200, 2), *range(140, 240, 2)]
     zone.write("broker.log", "".join(noise(second) for second in seconds))
     zone.land()
@@ -194,7 +194,7 @@ def test_where_the_chunks_end_does_not_matter(zone: Zone, monkeypatch: pytest.Mo
     whole = key_rows(zone.land())
     again = Zone(zone.root.parent / "again")
     again.write("broker.log", text)
-    monkeypatch.setattr("jobs.landing.blocks.CHUNK_BYTES", chunk)
+    monkeypatch.setattr("election_replay.jobs.landing.blocks.CHUNK_BYTES", chunk)
     assert key_rows(again.land()) == whole
 
 

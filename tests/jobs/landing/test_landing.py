@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jobs.landing.one_file import Task
-from jobs.landing.plan import tasks_of
-from jobs.settings.config import Config, LayoutRule
+from election_replay.jobs.landing.one_file import Task
+from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.settings.config import Config, LayoutRule
 from tests.jobs.zone import Zone, leads, noise
 
 TEXT = "".join(leads(s, term=s) if s % 5 == 0 else noise(s * 4) for s in range(1, 60))

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pyarrow import fs
 
-from election_core.dialects.streams import stream_of
-from jobs import JobError
-from jobs.landing.landing_zone import Skipped, StoredZone
-from jobs.landing.listing import log_files
-from jobs.landing.one_file import land_task
-from jobs.landing.plan import tasks_of
-from jobs.settings.config import Config
+from election_replay.election_core.dialects.streams import stream_of
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.landing_zone import Skipped, StoredZone
+from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.one_file import land_task
+from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.settings.config import Config
 from tests.jobs.zone import Zone, as_stored, leads, noise
 
 LAYOUT = Config().layout
@@ -162,7 +162,9 @@ def test_a_store_that_does_not_list_a_folder_is_told(tmp_path: Path, monkeypatch
                 raise OSError("AWS Error ACCESS_DENIED during ListObjectsV2\nmore")
             return list(super().get_file_info(asked))
 
-    monkeypatch.setattr("jobs.landing.listing.open_landing", lambda _: StoredZone(Failing(), str(tmp_path)))
+    monkeypatch.setattr(
+        "election_replay.jobs.landing.listing.open_landing", lambda _: StoredZone(Failing(), str(tmp_path))
+    )
     found, skipped = listed(tmp_path)
     assert found == [HEALTHY]
     assert list(skipped.values()) == [

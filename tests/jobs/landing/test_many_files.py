@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engines.spark_engine import SparkEngine
-from jobs.land import land, new_files
-from jobs.landing.privacy_mark import NOTHING, marks
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.land import land, new_files
+from election_replay.jobs.landing.privacy_mark import NOTHING, marks
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.zone import leads, noise
 
 FILES = 2_000
@@ -47,7 +47,7 @@ def test_a_worker_keeps_no_jar_on_its_path(spark: SparkEngine) -> None:
     def jars(_: int) -> list[str]:
         import sys
 
-        from jobs.engines.python_worker import prepare_worker
+        from election_replay.jobs.engines.python_worker import prepare_worker
 
         prepare_worker()
         return [place for place in (*sys.path, *sys.path_importer_cache) if place.endswith(".jar")]

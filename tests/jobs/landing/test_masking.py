@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from election_core.dialects import Record, Unparsable, dialect_for
-from jobs.landing.inspection import inspect
-from jobs.landing.masking import masked, without_secrets
+from election_replay.election_core.dialects import Record, Unparsable, dialect_for
+from election_replay.jobs.landing.inspection import inspect
+from election_replay.jobs.landing.masking import masked, without_secrets
 from tests.jobs.zone import Zone, leads, line, noise
 
 SECRET = "Qz7vXw9!hunter"  # noqa: S105 - nobody's

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from jobs.settings.config import Config, LayoutRule, SourceRule
-from schemas.landed_files import NOT_UNDERSTOOD
+from election_replay.jobs.settings.config import Config, LayoutRule, SourceRule
+from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 from tests.election_core.envelopes.shippers import shipped
 from tests.jobs.zone import Zone, leads, noise
 

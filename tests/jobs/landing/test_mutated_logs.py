@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from election_core.dialects import dialect_for
-from jobs.warehouse.data_files import record_batch
-from schemas import TABLES
+from election_replay.election_core.dialects import dialect_for
+from election_replay.jobs.warehouse.data_files import record_batch
+from election_replay.schemas import TABLES
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 from tests.jobs.zone import Zone

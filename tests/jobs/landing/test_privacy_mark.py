@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from jobs import JobError
-from jobs.land import new_files
-from jobs.landing.privacy_mark import NOTHING, marks, refuse_other_privacy, remember_privacy
-from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
-from jobs.settings.config import Config, Privacy
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs import JobError
+from election_replay.jobs.land import new_files
+from election_replay.jobs.landing.privacy_mark import NOTHING, marks, refuse_other_privacy, remember_privacy
+from election_replay.jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
+from election_replay.jobs.settings.config import Config, Privacy
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.warehouse.test_data_files import files_of
 from tests.jobs.zone import EPOCH, Zone, leads
 
@@ -127,7 +127,7 @@ def test_of_two_first_landings_at_once_one_stops(
         monkeypatch.undo()
         remember_privacy(warehouse, None)
 
-    monkeypatch.setattr("jobs.landing.privacy_mark.refuse_other_privacy", meanwhile)
+    monkeypatch.setattr("election_replay.jobs.landing.privacy_mark.refuse_other_privacy", meanwhile)
     with pytest.raises(JobError, match="run it again"):
         remember_privacy(warehouse, pseudonyms)
     assert marks(warehouse) == {NOTHING}

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from election_core.model.facts import Fact
-from election_core.replay import arrow_passes as core
-from jobs import JobError
-from jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
-from jobs.replaying.judging import PROGRAM_ORDER, fact_values
-from jobs.settings.config import Config, Privacy
-from jobs.warehouse.data_files import record_batch
-from schemas import TABLES
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.pseudonyms import Pseudonyms, pseudonyms_of
+from election_replay.jobs.replaying.judging import PROGRAM_ORDER, fact_values
+from election_replay.jobs.settings.config import Config, Privacy
+from election_replay.jobs.warehouse.data_files import record_batch
+from election_replay.schemas import TABLES
 from tests.jobs.zone import Zone, leads, line
 
 KEY = "0123456789abcdef"

@@ -13,10 +13,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pytest
 
-from jobs.landing.landing_zone import LocalZone
-from jobs.landing.listing import LogFile, log_files
-from jobs.landing.one_file import land_task
-from jobs.landing.plan import tasks_of, unseen
+from election_replay.jobs.landing.landing_zone import LocalZone
+from election_replay.jobs.landing.listing import LogFile, log_files
+from election_replay.jobs.landing.one_file import land_task
+from election_replay.jobs.landing.plan import tasks_of, unseen
 from tests.jobs.landing.test_landing import events, lines_landed
 from tests.jobs.zone import Zone, as_stored, leads, noise
 
@@ -127,8 +127,8 @@ def test_a_file_that_cannot_be_opened_is_told_and_tried_again_until_it_is_read(
 def test_what_was_read_before_the_failure_stays_and_the_rest_follows(
     zone: Zone, broken: Broken, monkeypatch: pytest.MonkeyPatch, name: str, part: float
 ) -> None:
-    monkeypatch.setattr("jobs.landing.plan.HEAD_BYTES", 300)
-    monkeypatch.setattr("jobs.landing.recognising.HEAD_BYTES", 300)
+    monkeypatch.setattr("election_replay.jobs.landing.plan.HEAD_BYTES", 300)
+    monkeypatch.setattr("election_replay.jobs.landing.recognising.HEAD_BYTES", 300)
     data = packed(name)
     zone.write(name, data)
     broken[name] = int(len(data) * part), FAILURES[1]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.landing.recognising import dialect_of, texts_of
+from election_replay.jobs.landing.recognising import dialect_of, texts_of
 from tests.election_core.dialects import rocketmq_fixture
 from tests.election_core.dialects.lines import entries
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from jobs.landing.blocks import MARKS
-from schemas import TABLES
+from election_replay.jobs.landing.blocks import MARKS
+from election_replay.schemas import TABLES
 from tests.jobs.landing.test_landing import lines_landed
 from tests.jobs.zone import Zone, leads, noise
 
@@ -136,5 +136,5 @@ def test_marks_are_few_and_the_same_for_any_blocks(zone: Zone, monkeypatch: pyte
     assert lines == [*range(32, 700, 32), 700]
     other = Zone(zone.root.parent / "other")
     other.write("broker.log", "".join(OLD))
-    monkeypatch.setattr("jobs.landing.blocks.CHUNK_BYTES", 1_000)
+    monkeypatch.setattr("election_replay.jobs.landing.blocks.CHUNK_BYTES", 1_000)
     assert other.land()["landed_files"][0]["marks"] == row["marks"]

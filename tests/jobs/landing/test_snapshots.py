@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from jobs.landing.listing import log_files
-from jobs.landing.one_file import land_task
-from jobs.landing.plan import tasks_of, unseen
-from jobs.settings.config import Config
+from election_replay.jobs.landing.listing import log_files
+from election_replay.jobs.landing.one_file import land_task
+from election_replay.jobs.landing.plan import tasks_of, unseen
+from election_replay.jobs.settings.config import Config
 from tests.jobs.zone import Zone, as_stored, leads
 
 CONFIG = Config()

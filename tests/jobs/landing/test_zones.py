@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from jobs.landing.zones import LocalTimes, Reading
-from jobs.settings.config import Config
-from jobs.settings.time_zones import is_zone
+from election_replay.jobs.landing.zones import LocalTimes, Reading
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.settings.time_zones import is_zone
 from tests.jobs.zone import Zone
 
 BERLIN = "Europe/Berlin"

@@ -7,12 +7,12 @@ import duckdb
 import pytest
 
 import election_replay
-from jobs import JobError
-from jobs.reading.database_file import write_database
-from jobs.reading.published import Published
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.views import VIEWS
+from election_replay.jobs import JobError
+from election_replay.jobs.reading.database_file import write_database
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.views import VIEWS
 from tests.jobs.tables import finding, log_line, publish, put, role, term
 
 

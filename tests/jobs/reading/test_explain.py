@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from election_core.model.catalogue import CATALOGUE, RULES
-from jobs.cli.app import main
-from jobs.reading.words import certainty
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.model.catalogue import CATALOGUE, RULES
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.reading.words import certainty
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, NOON, finding, log_line, publish, put
 
 

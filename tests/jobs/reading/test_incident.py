@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from jobs.cli.app import main
-from jobs.reading.words import COLUMNS, paragraph
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.reading.words import COLUMNS, paragraph
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, event, finding, log_line, publish, put, role, term
 
 LONG = " ".join(f"word{n}" for n in range(60))

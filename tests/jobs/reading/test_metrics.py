@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.app import main
-from jobs.gates.checks import check, record
-from jobs.publishing.runs import Judged, write_run
-from jobs.reading.metrics import escaped
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.gates.checks import check, record
+from election_replay.jobs.publishing.runs import Judged, write_run
+from election_replay.jobs.reading.metrics import escaped
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.gates.test_validate import EPOCH, finding, twice
 from tests.jobs.zone import Zone, leads, noise
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from election_core.model.catalogue import RULES
-from election_core.model.next_steps.causes import CAUSE_OF_STATE
-from jobs.cli.app import main
-from jobs.cli.output import rows_in
-from jobs.reading.published import Published
-from jobs.reading.words import cell
-from jobs.showing.superset_bundle import DATASETS, Dataset
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.election_core.model.catalogue import RULES
+from election_replay.election_core.model.next_steps.causes import CAUSE_OF_STATE
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.cli.output import rows_in
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import cell
+from election_replay.jobs.showing.superset_bundle import DATASETS, Dataset
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.served import Served, serving
@@ -29,7 +29,7 @@ from tests.jobs.tables import publish
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "queries.md"
@@ -87,7 +87,7 @@ def published(warehouse: str) -> Published:
 @pytest.fixture(scope="module")
 def registered(spark: "SparkEngine", warehouse: str) -> "SparkSession":
     """With Spark."""
-    from jobs.spark_views import register
+    from election_replay.jobs.spark_views import register
 
     register(spark.session, warehouse)
     return spark.session

@@ -11,18 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from election_core.fold.process_runs import START_KINDS
-from election_core.model.facts import Fact
-from election_core.replay import arrow_passes as core
-from election_core.replay.checkpoint import LIVED
-from election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
-from election_core.simulate.landing import files
-from election_core.simulate.scenario import played
-from jobs.engines.spark_engine import SparkEngine
-from jobs.replaying.news import FILE, Known, New, at_the_end, late_sources
-from jobs.warehouse.data_files import in_shape
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.election_core.fold.process_runs import START_KINDS
+from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.replay import arrow_passes as core
+from election_replay.election_core.replay.checkpoint import LIVED
+from election_replay.election_core.simulate.catalogue import PROTOCOLS, SCENARIOS
+from election_replay.election_core.simulate.landing import files
+from election_replay.election_core.simulate.scenario import played
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.replaying.news import FILE, Known, New, at_the_end, late_sources
+from election_replay.jobs.warehouse.data_files import in_shape
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.zone import Zone, leads, line, noise
 

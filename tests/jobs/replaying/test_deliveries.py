@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from schemas.events import MEANING
+from election_replay.schemas.events import MEANING
 from tests.jobs.zone import Zone
 
 pytestmark = pytest.mark.slow

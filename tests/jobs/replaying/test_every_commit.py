@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from deltalake.table import DeltaTable, TableAlterer, TableOptimizer
 
-import jobs.publishing.held_back
-from jobs.engines.local_engine import LocalEngine
-from jobs.upkeep import upkeep
-from jobs.warehouse.warehouse import Warehouse
+import election_replay.jobs.publishing.held_back
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.upkeep import upkeep
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, night
 from tests.jobs.zone import Zone, election
 
@@ -28,7 +28,7 @@ WRITERS: tuple[tuple[Any, str], ...] = (
     (TableAlterer, "add_columns"),
     (TableAlterer, "set_table_properties"),
     (TableOptimizer, "compact"),
-    (jobs.publishing.held_back, "write_deltalake"),
+    (election_replay.jobs.publishing.held_back, "write_deltalake"),
 )
 """All that writes to Delta's logs, or removes files."""
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engines.local_engine import LocalEngine
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.replaying.test_checkpoints import restless, rolled
 from tests.jobs.zone import Zone

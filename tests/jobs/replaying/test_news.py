@@ -1,6 +1,6 @@
 """How clusters are dealt to tasks."""
 
-from jobs.replaying.news import Known, New, pieces
+from election_replay.jobs.replaying.news import Known, New, pieces
 
 
 def news(cluster: str, events: int, nodes: int = 3) -> list[New]:

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-import jobs.replay
-from election_core.fold.identity import Listed
-from election_core.replay.arrow_passes import Inventory
-from jobs import JobError
-from jobs.engines.spark_engine import SparkEngine
-from jobs.replay import replay
-from jobs.replaying.selection import Selection
-from jobs.replaying.work import Work
-from jobs.warehouse.warehouse import Warehouse
+import election_replay.jobs.replay
+from election_replay.election_core.fold.identity import Listed
+from election_replay.election_core.replay.arrow_passes import Inventory
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.replay import replay
+from election_replay.jobs.replaying.selection import Selection
+from election_replay.jobs.replaying.work import Work
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, land_only, night
 from tests.jobs.zone import Zone, election, leads
 
@@ -126,14 +126,14 @@ def test_two_replays_at_once_cannot_mix(
     night(spark, zone.root, warehouse)
     zone.append("broker_default.log", election(100, 2))
     land_only(spark, zone.root, warehouse)
-    judge_all = jobs.replay.judge_all
+    judge_all = election_replay.jobs.replay.judge_all
 
     def overtaken(work: Work, states: Any) -> None:
-        monkeypatch.setattr(jobs.replay, "judge_all", judge_all)
+        monkeypatch.setattr(election_replay.jobs.replay, "judge_all", judge_all)
         replay(spark, warehouse)
         judge_all(work, states)
 
-    monkeypatch.setattr(jobs.replay, "judge_all", overtaken)
+    monkeypatch.setattr(election_replay.jobs.replay, "judge_all", overtaken)
     with pytest.raises(JobError, match="another replay has written"):
         replay(spark, warehouse)
     before = content(warehouse, ALL)

@@ -6,16 +6,16 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from jobs.engines.local_engine import LocalEngine
-from jobs.gates.checks import check
-from jobs.land import land, new_files
-from jobs.reading.published import Published
-from jobs.replay import replay
-from jobs.settings.config import Config
-from jobs.warehouse.table_sets import JUDGED, WRITTEN
-from jobs.warehouse.warehouse import FORM, Warehouse
-from schemas import TABLES
-from schemas.findings import SIGHTINGS
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.gates.checks import check
+from election_replay.jobs.land import land, new_files
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.replay import replay
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.table_sets import JUDGED, WRITTEN
+from election_replay.jobs.warehouse.warehouse import FORM, Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.findings import SIGHTINGS
 from tests.jobs.nights import ALL, content
 
 RUN = "rocketmq-dledger/kill-leader-533"

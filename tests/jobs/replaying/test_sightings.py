@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from jobs.engines.engine import Engine
-from jobs.engines.local_engine import LocalEngine
-from jobs.land import land, new_files
-from jobs.reading.published import Published
-from jobs.replay import replay
-from jobs.replaying.selection import Selection
-from jobs.settings.config import Config
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
-from schemas.findings import OF_RUNS
+from election_replay.jobs.engines.engine import Engine
+from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.land import land, new_files
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.replay import replay
+from election_replay.jobs.replaying.selection import Selection
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
+from election_replay.schemas.findings import OF_RUNS
 
 if TYPE_CHECKING:
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 SEEN = "finding_id, cluster, first_seen_run, first_seen_at, last_seen_at"
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from election_core.fold.fact_writer import Listed
-from election_core.model.timing import Timeout, configured_of
-from jobs import JobError
-from jobs.cli.app import main
-from jobs.settings.config import Config, Privacy, load
+from election_replay.election_core.fold.fact_writer import Listed
+from election_replay.election_core.model.timing import Timeout, configured_of
+from election_replay.jobs import JobError
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.settings.config import Config, Privacy, load
 
 SHIPPED = Path(__file__).parents[3] / "conf" / "pipeline.yaml"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs import JobError, WrongCommand
-from jobs.cli.app import main
-from jobs.settings.config import Config
-from jobs.settings.in_force import InForce, in_force
+from election_replay.jobs import JobError, WrongCommand
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.settings.config import Config
+from election_replay.jobs.settings.in_force import InForce, in_force
 
 CLUSTERS = ("yarn", "k8s://https://HOST:6443", "spark://HOST:7077")
 
@@ -105,7 +105,7 @@ def test_every_command_with_settings_refuses_to_guess_on_a_cluster(
 
 
 def test_serve_does_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.warehouse.warehouse.Warehouse.last_run", lambda _: {})
+    monkeypatch.setattr("election_replay.jobs.warehouse.warehouse.Warehouse.last_run", lambda _: {})
     assert main(["serve", "--warehouse", "W", "--master", "yarn"]) == 2
 
 

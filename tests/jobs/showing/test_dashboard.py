@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import pytest
 from flask.testing import FlaskClient
 
-from jobs.cli.app import main
-from jobs.reading.inbox import ROWS
-from jobs.reading.published import Published
-from jobs.review import mark
-from jobs.showing import dashboard as shown
-from jobs.showing.dashboard_frame import SHOWN
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.reading.inbox import ROWS
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.review import mark
+from election_replay.jobs.showing import dashboard as shown
+from election_replay.jobs.showing.dashboard_frame import SHOWN
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.browser import CHROMIUM, QUIET, Browser
@@ -31,7 +31,7 @@ from tests.jobs.showing.test_report import Reader
 from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
 
 if TYPE_CHECKING:
-    from jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:alert(2)'>x</a>"
 PAGES = {
@@ -429,7 +429,7 @@ def served(warehouse: Warehouse, *more: str) -> Iterator[str]:
     """The address of a running dashboard, in a process of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = "import sys; import jobs.cli.app; sys.exit(jobs.cli.app.main())"
+    command = "import sys; import election_replay.jobs.cli.app; sys.exit(election_replay.jobs.cli.app.main())"
     arguments = ["dashboard", "--warehouse", warehouse.root, "--port", str(port), *more]
     process = subprocess.Popen(
         [sys.executable, "-c", command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from jobs.reading.metrics import metrics
-from jobs.reading.published import Published
-from jobs.showing.superset_bundle import DATASETS, TIME, Dataset, files, text_of
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.reading.metrics import metrics
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.showing.superset_bundle import DATASETS, TIME, Dataset, files, text_of
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import finding, publish, put, role
 from tests.jobs.test_more_views import landed
 
@@ -35,7 +35,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
 def test_the_folder_for_superset_is_up_to_date() -> None:
     there = {path.relative_to(SUPERSET).as_posix(): path.read_text("utf-8") for path in SUPERSET.rglob("*.yaml")}
     expected = {path: text_of(content) for path, content in files()}
-    assert there == expected, "run `python -m jobs.showing.superset_bundle dashboards/superset`"
+    assert there == expected, "run `python -m election_replay.jobs.showing.superset_bundle dashboards/superset`"
 
 
 @pytest.mark.parametrize("dataset", DATASETS, ids=lambda dataset: dataset.name)

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.reading import lanes
-from jobs.reading.clocks import Clocks, WrongClock
-from jobs.reading.incident import Incident, incident
-from jobs.reading.published import Published
-from jobs.showing.picture import MARKS_SHOWN, TICKS, Links, Scale, marks, picture
-from jobs.warehouse.warehouse import Warehouse
-from schemas import TABLES
+from election_replay.jobs.reading import lanes
+from election_replay.jobs.reading.clocks import Clocks, WrongClock
+from election_replay.jobs.reading.incident import Incident, incident
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.showing.picture import MARKS_SHOWN, TICKS, Links, Scale, marks, picture
+from election_replay.jobs.warehouse.warehouse import Warehouse
+from election_replay.schemas import TABLES
 from tests.jobs.tables import at, event, finding, publish, put, role, term
 
 BEGIN, END, LOG_END = at(20), at(80), at(70)
@@ -249,7 +249,7 @@ def test_the_drawn_picture_has_a_lane_a_machine_a_band_a_hatch_and_the_shift(twi
 
 
 def test_the_text_has_the_same_lanes(twins: Published) -> None:
-    from jobs.showing.incident_text import lane_lines
+    from election_replay.jobs.showing.incident_text import lane_lines
 
     lines = list(lane_lines(incident(twins, "c1", "g1")))
     named = {line[2:24].strip(): line[24:] for line in lines[3:] if line.startswith("  ") and line.strip()}

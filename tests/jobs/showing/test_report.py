@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.cli.app import main
-from jobs.showing.markup import plain, tag
-from jobs.showing.report import STYLE
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.showing.markup import plain, tag
+from election_replay.jobs.showing.report import STYLE
+from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import GROUP, finding, log_line, publish, put, role, term
 
 HOSTILE = [

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from election_core.model.catalogue import CATALOGUE, RULES, RuleId
-from jobs.showing.rules_page import Example, page, plain
+from election_replay.election_core.model.catalogue import CATALOGUE, RULES, RuleId
+from election_replay.jobs.showing.rules_page import Example, page, plain
 
 ROOT = Path(__file__).parents[3]
 CORE = ROOT / "election_core"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import validate
 
-from jobs.cli.app import main
+from election_replay.jobs.cli.app import main
 from tests.jobs.showing.test_dashboard import HOSTILE, filled
 
 NUMBER = {"type": "integer", "minimum": 0}

@@ -7,11 +7,11 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
-from jobs import JobError
-from jobs.engines.spark_engine import SparkEngine
-from jobs.engines.spark_tables import read
-from jobs.warehouse.data_files import DataFile, write_data_files
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.warehouse.data_files import DataFile, write_data_files
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 COLUMNS = ("cluster", "source_node", "stream", "fingerprint", "path", "line_no", "reason", "text", "text_length")
 

@@ -8,13 +8,13 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 from deltalake.table import TableAlterer, TableOptimizer
 
-from jobs import JobError
-from jobs.landing.privacy_mark import marks, remember_privacy
-from jobs.publishing.held_back import hold_back
-from jobs.warehouse import patience
-from jobs.warehouse.patience import WAITS, patiently
-from jobs.warehouse.tidying import retain, tidy
-from jobs.warehouse.warehouse import FORM, KEEP_DAYS, Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.privacy_mark import marks, remember_privacy
+from election_replay.jobs.publishing.held_back import hold_back
+from election_replay.jobs.warehouse import patience
+from election_replay.jobs.warehouse.patience import WAITS, patiently
+from election_replay.jobs.warehouse.tidying import retain, tidy
+from election_replay.jobs.warehouse.warehouse import FORM, KEEP_DAYS, Warehouse
 
 DOWN = "Generic HdfsObjectStore error\n ↳ IO error occurred while communicating with HDFS\n ↳ Connection refused"
 

@@ -10,13 +10,13 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
-from jobs import JobError
-from jobs.warehouse import data_files, replacing
-from jobs.warehouse.data_files import DataFile, place, write_data_files
-from jobs.warehouse.replacing import Gone, Piece, anew, kept, lying
-from jobs.warehouse.tidying import join
-from jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse, delta_schema
-from schemas import TABLES
+from election_replay.jobs import JobError
+from election_replay.jobs.warehouse import data_files, replacing
+from election_replay.jobs.warehouse.data_files import DataFile, place, write_data_files
+from election_replay.jobs.warehouse.replacing import Gone, Piece, anew, kept, lying
+from election_replay.jobs.warehouse.tidying import join
+from election_replay.jobs.warehouse.warehouse import FORM, FORM_PROPERTY, Warehouse, delta_schema
+from election_replay.schemas import TABLES
 from tests.jobs.tables import put
 
 TERMS = TABLES["terms"]

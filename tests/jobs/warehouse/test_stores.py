@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pyarrow import fs
 
-from jobs import JobError
-from jobs.landing.landing_zone import open_landing
-from jobs.warehouse.stores import act_for_spark, for_arrow, for_spark
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.warehouse.stores import act_for_spark, for_arrow, for_spark
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_namenode_that_does_not_answer_is_told_in_one_line(tmp_path: Path, mon
 
 def test_without_its_extra_hdfs_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hdfs_native", None)
-    monkeypatch.delitem(sys.modules, "jobs.warehouse.hdfs", raising=False)
+    monkeypatch.delitem(sys.modules, "election_replay.jobs.warehouse.hdfs", raising=False)
     with pytest.raises(JobError, match=r"hdfs_native is not installed: pip install 'election-replay\[hdfs\]'"):
         open_landing("hdfs://namenode:8020/logs")
 

@@ -8,12 +8,12 @@ from deltalake import write_deltalake
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from jobs import JobError
-from jobs.engines.spark_engine import SparkEngine
-from jobs.engines.spark_tables import read
-from jobs.gates.checks import Newest
-from jobs.warehouse.warehouse import Warehouse, any_of
-from schemas import TABLES, Table
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.gates.checks import Newest
+from election_replay.jobs.warehouse.warehouse import Warehouse, any_of
+from election_replay.schemas import TABLES, Table
 from tests.jobs.zone import EPOCH
 
 EVERY = pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)

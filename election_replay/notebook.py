@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from jobs.reading.explain import explain
-from jobs.reading.incident import Incident, incident
-from jobs.reading.published import Published
-from jobs.reading.words import moment
-from jobs.showing.explanation_text import explanation_text
-from jobs.warehouse.warehouse import Warehouse
+from election_replay.jobs.reading.explain import explain
+from election_replay.jobs.reading.incident import Incident, incident
+from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import moment
+from election_replay.jobs.showing.explanation_text import explanation_text
+from election_replay.jobs.warehouse.warehouse import Warehouse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class Picture:
     """An incident, shown as its report; ``html`` is the whole page, ``incident`` its data."""
 
     def __init__(self, found: Incident) -> None:
-        from jobs.showing.report import page
+        from election_replay.jobs.showing.report import page
 
         self.incident = found
         self.html = page(found)
@@ -111,6 +111,6 @@ def open(warehouse: str, run: str | None = None) -> Found:  # noqa: A001 - as in
 
 
 def _cell(value: Any) -> str:
-    from jobs.reading.words import cell, harmless
+    from election_replay.jobs.reading.words import cell, harmless
 
     return "" if value is None else escape(harmless(cell(value)))
