@@ -207,8 +207,10 @@ def _end_of(every: Iterable[Fact], source: str, clocks: Clocks) -> LastSign | No
     """The end of the group's logs, on one machine's clock."""
     seen = (Moment(fact.until, fact.until, fact.source_node) for fact in _alive(every) if fact.until is not None)
     shown = (clocks.shown_by(source, sign) for sign in seen)
-    ends = [(at, by) for at, by in shown if at is not None and by is not None]
-    return LastSign(max(at for at, _ in ends), latest=max(by for _, by in ends)) if ends else None
+    ends = [(at, by) for at, by in shown if at is not None]
+    if not ends:
+        return None
+    return LastSign(max(at for at, _ in ends), latest=max((by for _, by in ends if by is not None), default=0))
 
 
 def _moved(fact: Fact, last_signs: Mapping[Life, LastSign]) -> Fact:

@@ -267,21 +267,26 @@ def _as_long_as(gap: Gap, clocks_agree: bool, unwritten_us: int = 0) -> Claim:
 
 
 def storms(world: World) -> Iterable[Truth]:
-    """``ELECTION_STORM``: reigns that nobody planned, one after the other."""
+    """``ELECTION_STORM``: reigns that nobody planned, one after the other, and terms that nobody led between them.
+
+    What proves that a term was tried in vain is left open: an isolated member tries alone.
+    """
     planned = [fault.true_us for fault in world.faults if fault.action in ("stop", "operator asks")]
+    in_turn = list(pairwise(sorted(world.reigns, key=lambda reign: reign.begin_us)))
     begins = [
         after.begin_us
-        for before, after in pairwise(sorted(world.reigns, key=lambda reign: reign.begin_us))
+        for before, after in in_turn
         if before.how_ended != "stopped" and not any(0 <= after.begin_us - time < 10 * SECOND for time in planned)
     ]
-    if len(begins) >= 3:
+    in_vain = sum(max(after.term - before.term - 1, 0) for before, after in in_turn)
+    if begins and len(begins) + in_vain >= 3:
         apart = [begins[0]]
         for begin in begins[1:]:
             if begin - apart[-1] >= 13 * SECOND:
                 apart.append(begin)
         spread = [later - earlier <= 280 * SECOND for earlier, later in pairwise(apart)]
         provable = len(apart) >= 3 and all(spread) and not any(not line.kept for line in world.lines)
-        words = f"{len(begins)} elections that nobody planned."
+        words = f"{len(begins)} elections that nobody planned, and {in_vain} terms without a leader."
         yield Truth("ELECTION_STORM", (), (), begins[0], begins[-1], provable, words, lambda _: True)
 
 

@@ -287,5 +287,5 @@ def test_results_that_would_fill_the_server_leave_it_standing(served: Served) ->
                     cursor.execute(bomb, async_=True)
                     time.sleep(3)
                     cursor.cancel()
-            assert answer(other, "SELECT count(*) FROM rules WHERE severity IS NULL") == [(0,)]
+            assert answer(other, "SELECT count(*) FROM findings WHERE finding_id IS NULL") == [(0,)]
     assert served.process.poll() is None

@@ -76,7 +76,8 @@ def test_members_that_name_themselves_are_read_apart(corpora: Path, name: str) -
     apart, together = story.run_rows(corpora / name), story.judge(facts_in_one_folder(corpora / name))
     for group in groups(apart, {"dledger", "raft", "zab"}):
         assert leaders(together, group) == leaders(apart, group)
-    assert rules(together, CRITICAL) == rules(apart, CRITICAL)
+    of_one_order = {"TERM_REGRESSION"}  # not judged while a source contradicts itself
+    assert rules(together, CRITICAL) == rules(apart, CRITICAL) - of_one_order
     assert {row.source_node for row in together if isinstance(row, RoleInterval)} <= {"all", None}
 
 
