@@ -7,7 +7,7 @@ from shlex import quote
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import lines_of
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, surely
+from election_replay.jobs.reading.words import SEVERITIES, listed, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
@@ -53,8 +53,17 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def following(grave: list[str], count: int) -> str:
+    """What follows from a finding, of ``count``: the rules of the critical ones by name, the others by number."""
+    names = list(dict.fromkeys(grave))
+    others = f"{count - len(grave):,} more" if names and count > len(grave) else ""
+    if names:
+        return f"  (from it follow{'s' if count == 1 else ''} {listed([*names, *filter(None, [others])])})"
+    return f"  (+{count} that follow{'s' if count == 1 else ''} from it)" if count else ""
+
+
 def findings(published: Published) -> Iterator[str]:
-    """Findings by severity, and the worst of them; what follows from another one is only counted there."""
+    """Findings by severity, and the worst of them; what follows from another one is named there if it is critical."""
     counts = {
         row["severity"]: row["n"]
         for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
@@ -66,12 +75,14 @@ def findings(published: Published) -> Iterator[str]:
         "FROM findings AS echo JOIN following ON echo.implied_by = following.finding_id) "
         "SELECT severity, certainty, rule, cluster, replica_group, summary, next_steps, "
         "strftime(start_time, '%Y-%m-%d %H:%M:%SZ') AS began, "
-        "(SELECT count(*) FROM following WHERE root_id = root.finding_id) AS echoes "
+        "(SELECT count(*) FROM following WHERE root_id = root.finding_id) AS echoes, "
+        "(SELECT list(rule ORDER BY start_time, rule) FROM following JOIN findings USING (finding_id) "
+        "WHERE root_id = root.finding_id AND severity = 'critical') AS grave_echoes "
         "FROM findings AS root WHERE severity <> 'info' AND implied_by IS NULL "
         "ORDER BY severity = 'critical' DESC, cluster, replica_group, start_time, finding_id"
     )
     for row in worst[:SHOWN]:
-        follow = f"  (+{row['echoes']} that follow from it)" if row["echoes"] else ""
+        follow = following(row["grave_echoes"] or [], row["echoes"])
         began = f"  {row['began']}" if row["began"] else ""
         yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
         yield f"             {row['summary']}"
