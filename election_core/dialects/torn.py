@@ -14,6 +14,12 @@ from election_replay.election_core.model.events import Event
 _STAMP = re.compile(r"(\[|raft|[A-Z]+: )?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
 """A date and what layouts write in front of it; a record begins there only if the dialect says so."""
 
+_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:", re.ASCII)
+"""What most lines do not have behind their own date, and are done with."""
+
+OWN_DATE = 10
+"""Characters that a date takes: no second one begins among those of the first."""
+
 LONGEST_BEGINNING = 400
 """Characters in which a dialect says whether a record begins: a line of nothing but dates is looked through once."""
 
@@ -62,6 +68,8 @@ def _in_json(text: str) -> list[int]:
 
 
 def _in_text(text: str, dialect: Dialect) -> list[int]:
+    if _DATE.search(text, OWN_DATE) is None:
+        return [0]
     begins = _begins(dialect.record_start)
     itself = begins(text)
     places = [0]
