@@ -14,7 +14,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
-from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, RuleId
 from election_replay.election_core.model.facts import TermWentBack
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding
@@ -68,9 +68,29 @@ def lacks(group: Group, leaders: Iterable[LogEnd], commits: Iterable[KnownCommit
         known = [replace(commit, index=leader.index) if commit in before else commit for commit in known]
 
 
-def root_of(lack: Lack, breaches: Iterable[Finding]) -> str | None:
-    """The finding from which it follows: of ``breaches`` of the rules of voting, the first one in that term."""
-    return next((breach.finding_id for breach in breaches if lack.leader.term in breach.terms), None)
+def finding_of(group: Group, lack: Lack, summary: str, breaches: Iterable[Finding] = ()) -> Finding:
+    """``COMMITTED_ENTRY_LOST`` by the logs of two members.
+
+    It follows from the first one of ``breaches`` of the rules of voting in that term.
+    """
+    leader, commit = lack.leader, lack.commit
+    return group.finding(
+        RuleId.COMMITTED_ENTRY_LOST,
+        (leader.node, leader.term),
+        severity=CRITICAL,
+        nodes=tuple(dict.fromkeys((leader.node, commit.node))),
+        terms=(commit.term, leader.term),
+        start_time=leader.at,
+        end_time=leader.at,
+        summary=summary,
+        evidence=[commit.event_id, leader.event_id],
+        implied_by=next((breach.finding_id for breach in breaches if leader.term in breach.terms), None),
+    )
+
+
+def committed_entries(count: int) -> str:
+    """``1 committed entry is`` or ``7 committed entries are``, for a sentence."""
+    return f"{count} committed entr{'y is' if count == 1 else 'ies are'}"
 
 
 def indexes_began_anew(group: Group) -> bool:

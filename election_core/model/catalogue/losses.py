@@ -29,7 +29,6 @@ LOSSES: tuple[Rule, ...] = (
             "protocols.dledger.losses",
             "protocols.raft.jraft_log",
             "protocols.raft.log",
-            "protocols.raft.losses",
             "protocols.raft.rules",
             "protocols.zab.losses",
             "protocols.raft_family.rules",

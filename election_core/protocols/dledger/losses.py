@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.fold.roles import FOLLOWER
-from election_replay.election_core.judge.completeness import KnownCommit, LogEnd, lacks
+from election_replay.election_core.judge.completeness import KnownCommit, LogEnd, committed_entries, finding_of, lacks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
@@ -103,7 +103,7 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
             end_time=fact.since,
             summary=f"{name} knew entries up to {committed} to be committed and cut its log after entry "
             f"{fact.from_index} as {fact.peer} wanted, whose log as leader of term {leader.term} ended at entry "
-            f"{leader.to_index}: {_entries(count)} lost.",
+            f"{leader.to_index}: {committed_entries(count)} lost.",
             evidence=[fact.since_event, leader.since_event],
             implied_by=next((finding.finding_id for finding in leaders if leader.term in finding.terms), None),
         )
@@ -121,23 +121,12 @@ def _not_had_by_a_leader(group: Group) -> Iterator[Finding]:
     )
     for lack in lacks(group, leaders, commits):
         leader, commit = lack.leader, lack.commit
-        yield group.finding(
-            RuleId.COMMITTED_ENTRY_LOST,
-            (leader.node, leader.term),
-            severity=CRITICAL,
-            nodes=tuple(dict.fromkeys((leader.node, commit.node))),
-            terms=(commit.term, leader.term),
-            start_time=leader.at,
-            end_time=leader.at,
-            summary=f"{leader.node} led term {leader.term} with a log that ends at entry {leader.index}, although "
+        summary = (
+            f"{leader.node} led term {leader.term} with a log that ends at entry {leader.index}, although "
             f"{commit.node} had committed entries up to {commit.index} in term {commit.term}: "
-            f"{_entries(commit.index - leader.index)} lost.",
-            evidence=[commit.event_id, leader.event_id],
+            f"{committed_entries(commit.index - leader.index)} lost."
         )
-
-
-def _entries(count: int) -> str:
-    return f"{count} committed entr{'y is' if count == 1 else 'ies are'}"
+        yield finding_of(group, lack, summary)
 
 
 def _verdict(fact: QueuesCut) -> str:

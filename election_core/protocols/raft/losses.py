@@ -10,13 +10,13 @@ from election_replay.election_core.judge.completeness import (
     KnownCommit,
     Lack,
     LogEnd,
+    committed_entries,
     completeness_tallies,
+    finding_of,
     lacks,
-    root_of,
 )
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
-from election_replay.election_core.model.catalogue import CRITICAL, RuleId
 from election_replay.election_core.model.facts import KnownCommitted, LeaderLog
 from election_replay.election_core.model.rows import Finding
 
@@ -51,18 +51,9 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
     found = list(breaches)
     for lack in _lacks(group):
         leader, commit = lack.leader, lack.commit
-        count = commit.index - leader.index
-        yield group.finding(
-            RuleId.COMMITTED_ENTRY_LOST,
-            (leader.node, leader.term),
-            severity=CRITICAL,
-            nodes=tuple(dict.fromkeys((leader.node, commit.node))),
-            terms=(commit.term, leader.term),
-            start_time=leader.at,
-            end_time=leader.at,
-            summary=f"{leader.node} led term {leader.term} with a log that ended at entry {leader.index} when it was "
+        summary = (
+            f"{leader.node} led term {leader.term} with a log that ended at entry {leader.index} when it was "
             f"elected, although {commit.node} had known entries up to {commit.index} to be committed in term "
-            f"{commit.term}: {count} committed entr{'y is' if count == 1 else 'ies are'} lost.",
-            evidence=[commit.event_id, leader.event_id],
-            implied_by=root_of(lack, found),
+            f"{commit.term}: {committed_entries(commit.index - leader.index)} lost."
         )
+        yield finding_of(group, lack, summary, found)

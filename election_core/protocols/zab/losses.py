@@ -18,10 +18,11 @@ from election_replay.election_core.judge.completeness import (
     BEGAN_ANEW,
     KnownCommit,
     LogEnd,
+    committed_entries,
     completeness_tallies,
+    finding_of,
     indexes_began_anew,
     lacks,
-    root_of,
 )
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group
@@ -55,22 +56,12 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
     lacking = []
     for lack in lacks(group, _leader_ends(group), _commits(group)):
         leader, commit = lack.leader, lack.commit
-        lacking.append(
-            group.finding(
-                RuleId.COMMITTED_ENTRY_LOST,
-                (leader.node, leader.term),
-                severity=CRITICAL,
-                nodes=tuple(dict.fromkeys((leader.node, commit.node))),
-                terms=(commit.term, leader.term),
-                start_time=leader.at,
-                end_time=leader.at,
-                summary=f"{leader.node} was established in epoch {leader.term} with a log that ended at zxid "
-                f"{leader.index:#x}, although {commit.node} had committed entries up to zxid {commit.index:#x} in "
-                f"epoch {commit.term}: {_entries(leader.index, commit.index)} lost.",
-                evidence=[commit.event_id, leader.event_id],
-                implied_by=root_of(lack, found),
-            )
+        summary = (
+            f"{leader.node} was established in epoch {leader.term} with a log that ended at zxid "
+            f"{leader.index:#x}, although {commit.node} had committed entries up to zxid {commit.index:#x} in "
+            f"epoch {commit.term}: {_entries(leader.index, commit.index)} lost."
         )
+        lacking.append(finding_of(group, lack, summary, found))
     yield from lacking
     for cut in _cuts(group):
         if cut.lost is not None:
@@ -142,10 +133,8 @@ def _entries(end: int, committed: int) -> str:
     """
     counter = committed & ((1 << COUNTER_BITS) - 1)
     if end >> COUNTER_BITS == committed >> COUNTER_BITS:
-        count, least = committed - end, ""
-    else:
-        count, least = counter, "at least "
-    return f"{least}{count} committed entr{'y is' if count == 1 else 'ies are'}"
+        return committed_entries(committed - end)
+    return f"at least {committed_entries(counter)}"
 
 
 def loss_tallies(group: Group) -> Iterator[RuleTally]:
