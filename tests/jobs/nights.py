@@ -1,6 +1,7 @@
 """Nights of a test: land, replay, and what readers see afterwards."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from election_replay.jobs.engines.engine import Engine
@@ -8,8 +9,10 @@ from election_replay.jobs.land import Landing, land, new_files
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.settings.config import Config
+from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.findings import OF_RUNS
+from tests.jobs.zone import Zone, election
 
 GOLD = (
     "terms",
@@ -39,6 +42,37 @@ def land_only(engine: Engine, zone: Path, warehouse: Warehouse) -> Landing:
     """The first half of it."""
     landing = str(zone)
     return land(engine, new_files(landing, warehouse, Config()), landing, warehouse, Config())
+
+
+def whole_night(engine: Engine, zone: Path, warehouse: Warehouse) -> None:
+    """A night and its upkeep, which keeps nothing that it need not keep."""
+    night(engine, zone, warehouse)
+    upkeep(warehouse, keep_days=0, grace_hours=0)
+
+
+@dataclass(frozen=True, slots=True)
+class SecondNight:
+    """A night that is to come: the warehouse before it, the verdicts before and after it, and all rows after it."""
+
+    start: Path
+    before: dict[str, list[str]]
+    after: dict[str, list[str]]
+    wanted: dict[str, list[str]]
+
+
+def second_night(engine: Engine, zone: Zone, folder: Path) -> SecondNight:
+    """Two clusters were judged, of which one has news; the warehouses of this story lie in ``folder``."""
+    logs = [zone.root / cluster / "nodes" / "n1" / "logs" / "broker_default.log" for cluster in ("c1", "c2")]
+    for log in logs:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(election(0, 1))
+    start, once = folder / "start", Warehouse(str(folder / "once"))
+    whole_night(engine, zone.root, Warehouse(str(start)))
+    logs[0].write_text(election(0, 1) + election(100, 2))
+    night(engine, zone.root, once)
+    story = SecondNight(start, content(Warehouse(str(start))), content(once), content(once, ALL))
+    assert story.before != story.after
+    return story
 
 
 def content(warehouse: Warehouse, tables: tuple[str, ...] = GOLD) -> dict[str, list[str]]:

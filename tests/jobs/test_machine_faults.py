@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,10 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse import tidying
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.nights import ALL, GOLD, content, night
-from tests.jobs.replaying.test_every_commit import WRITERS, election, whole_night
+from tests.jobs.nights import ALL, GOLD, content, night, second_night, whole_night
+from tests.jobs.replaying.test_every_commit import WRITERS
 from tests.jobs.tables import GROUP
-from tests.jobs.zone import Zone
+from tests.jobs.zone import Zone, election
 
 pytestmark = pytest.mark.slow
 
@@ -36,12 +36,6 @@ STEP = 2 if "PROVE" in os.environ else 9
 
 TIMES = 10 if "PROVE" in os.environ else 2
 """How often two jobs run at once."""
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[LocalEngine]:
-    with closing(LocalEngine(cores=1)) as engine:
-        yield engine
 
 
 @pytest.fixture
@@ -104,30 +98,21 @@ def test_a_disk_that_is_full_from_any_write_on_costs_a_night_and_no_row(
     small_disk: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
-    logs = [zone.root / cluster / "nodes" / "n1" / "logs" / "broker_default.log" for cluster in ("c1", "c2")]
-    for log in logs:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(election(0, 1))
-    start = tmp_path / "start"
-    whole_night(local, zone.root, Warehouse(str(start)))
-    logs[0].write_text(election(0, 1) + election(100, 2))
-    before = content(Warehouse(str(start)), GOLD)
-    once = Warehouse(str(tmp_path / "once"))
-    night(local, zone.root, once)
-    after, wanted = content(once, GOLD), content(once, ALL)
-    assert before != after
+    story = second_night(local, zone, tmp_path)
     number, ended = 0, False
     while not ended:
         folder = small_disk / "w"
-        shutil.copytree(start, folder)
+        shutil.copytree(story.start, folder)
         with full_from(small_disk, number) as writes:
             said = failure_of(local, zone.root, Warehouse(str(folder)))
         ended = len(writes) <= number
         assert not said if ended else said.startswith("the disk is full"), (said, writes[number:])
-        assert content(Warehouse(str(folder)), GOLD) in (before, after), f"half a night, full from {writes[number:]}"
+        assert content(Warehouse(str(folder)), GOLD) in (story.before, story.after), (
+            f"half a night, full from {writes[number:]}"
+        )
         (small_disk / "ballast").unlink(missing_ok=True)
         whole_night(local, zone.root, Warehouse(str(folder)))
-        assert content(Warehouse(str(folder)), ALL) == wanted, f"full from {writes[number:]}"
+        assert content(Warehouse(str(folder)), ALL) == story.wanted, f"full from {writes[number:]}"
         shutil.rmtree(folder)
         number += STEP
         record_property("times the disk was full", 1)

@@ -13,10 +13,9 @@ from deltalake.table import DeltaTable, TableAlterer, TableOptimizer
 
 import election_replay.jobs.publishing.held_back
 from election_replay.jobs.engines.local_engine import LocalEngine
-from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.nights import ALL, GOLD, content, night
-from tests.jobs.zone import Zone, election
+from tests.jobs.nights import ALL, GOLD, content, second_night, whole_night
+from tests.jobs.zone import Zone
 
 pytestmark = pytest.mark.slow
 
@@ -66,31 +65,14 @@ def killed_before(last: int | None) -> Iterator[Writes]:
         yield writes
 
 
-def whole_night(engine: LocalEngine, zone: Path, warehouse: Warehouse) -> None:
-    """A night and its upkeep, which keeps nothing that it need not keep."""
-    night(engine, zone, warehouse)
-    upkeep(warehouse, keep_days=0, grace_hours=0)
-
-
 def test_a_kill_before_any_commit_is_made_good(
     local: LocalEngine, zone: Zone, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    logs = [zone.root / cluster / "nodes" / "n1" / "logs" / "broker_default.log" for cluster in ("c1", "c2")]
-    for log in logs:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(election(0, 1))
-    start = tmp_path / "start"
-    whole_night(local, zone.root, Warehouse(str(start)))
-    logs[0].write_text(election(0, 1) + election(100, 2))
-    before = content(Warehouse(str(start)), GOLD)
-    once = Warehouse(str(tmp_path / "once"))
-    night(local, zone.root, once)
-    after, wanted = content(once, GOLD), content(once, ALL)
-    assert before != after
+    story = second_night(local, zone, tmp_path)
     number, ended = 0, False
     while not ended:
         folder = tmp_path / f"killed {number}"
-        shutil.copytree(start, folder)
+        shutil.copytree(story.start, folder)
         with killed_before(number) as writes:
             try:
                 whole_night(local, zone.root, Warehouse(str(folder)))
@@ -98,9 +80,11 @@ def test_a_kill_before_any_commit_is_made_good(
                 pass
             else:
                 ended = True
-        assert content(Warehouse(str(folder)), GOLD) in (before, after), f"half a night after {writes.count} writes"
+        assert content(Warehouse(str(folder)), GOLD) in (story.before, story.after), (
+            f"half a night after {writes.count} writes"
+        )
         whole_night(local, zone.root, Warehouse(str(folder)))
-        assert content(Warehouse(str(folder)), ALL) == wanted, f"killed after {writes.count} writes"
+        assert content(Warehouse(str(folder)), ALL) == story.wanted, f"killed after {writes.count} writes"
         shutil.rmtree(folder)
         number += STEP
         record_property("kills before a commit", 1)
