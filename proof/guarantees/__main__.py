@@ -4,176 +4,163 @@ python -m proof.guarantees                       # all of it, with progress
 python -m proof.guarantees --only Incremental    # one guarantee
 python -m proof.guarantees --write               # the same as docs/guarantees.md; with --only, its section of it
 
-A change is tried in a copy of this checkout. It is caught where the test that is named beside it fails there; a change
-that nothing catches, like a guarantee whose tests fail, ends with exit code 1.
+Every test runs once, however many guarantees it shows; two pieces of the work run at a time. A change is tried in a
+copy of this checkout. It is caught where the test that is named beside it fails there; a change that nothing catches,
+like a guarantee whose tests fail or count nothing, ends with exit code 1.
 """
 
 import argparse
-import os
 import re
-import shutil
-import subprocess
+import resource
 import sys
 import tempfile
 import time
-import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
 from election_replay.jobs.showing.markdown import prose
+from proof.guarantees.checkout import ROOT, copy_into, is_caught, pytest_run, run
+from proof.guarantees.promised import Guarantee, Mutation, guarantees, sessions
 
-ROOT = Path(__file__).parents[2]
-LIST = Path(__file__).with_name("guarantees.toml")
 PAGE = ROOT / "docs" / "guarantees.md"
-COPIED = (
-    *("pyproject.toml", "election_replay", "election_core", "schemas", "jobs", "conf"),
-    *("tests", "benchmarks", "proof", "texts", "docs"),
-)
-"""What a copy of the checkout needs for its tests."""
-TESTS_FAILED = 1
-"""What pytest ends with when tests ran and some failed."""
+LOGS = ROOT / "build" / "prove"
+AT_ONCE = 2
+"""How many pieces run at a time: one for each core."""
 
 INTRODUCTION = """# Guarantees, and what shows them
 
 Made by `make prove`. Each guarantee is shown by tests, and its tests can fail: the changes of the code below break it
-on purpose, each in a copy of the checkout, and a test catches each of them. Seconds are those of two cores.
+on purpose, each in a copy of the checkout, and a test catches each of them. Seconds are those of the tests, of which
+two run at a time on two cores; a test that shows two guarantees runs once.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Mutation:
-    """A change of one file that breaks a guarantee, and the test that has to fail then."""
-
-    breaks: str
-    file: str
-    before: str
-    after: str
-    caught_by: str
-
-    def apply(self, root: Path) -> None:
-        """Change the file below ``root``; :class:`ValueError` where the text to change does not stand exactly once."""
-        file = root / self.file
-        text = file.read_text()
-        if (count := text.count(self.before)) != 1:
-            raise ValueError(f"{self.file}: the text to change stands {count} times, not once: {self.before!r}")
-        file.write_text(text.replace(self.before, self.after))
-
-
-@dataclass(frozen=True, slots=True)
-class Guarantee:
-    """A promise, the tests that show it, and what breaks it."""
+class Case:
+    """What one test came to, what it counted, and how long it took in seconds."""
 
     name: str
-    says: str
-    tests: tuple[str, ...]
-    mutations: tuple[Mutation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What running some tests came to: how many there were, what they counted, and how long they took in seconds."""
-
-    passed: int
-    failed: int
-    skipped: int
+    outcome: str
     figures: Counter[str]
     seconds: float
 
 
-def guarantees() -> list[Guarantee]:
-    """All guarantees, in the order of the list."""
-    return [
-        Guarantee(
-            entry["name"],
-            " ".join(entry["says"].split()),
-            tuple(entry["tests"]),
-            tuple(Mutation(**mutation) for mutation in entry["mutation"]),
-        )
-        for entry in tomllib.loads(LIST.read_text())["guarantee"]
-    ]
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What came of a session of tests, of a change of the code, or of a module."""
+
+    well: bool
+    said: str
+    tests: tuple[Case, ...] = ()
 
 
-def pytest_run(root: Path, tests: Iterable[str], report: Path | None, *, stop_at_first: bool) -> int:
-    """The exit code of pytest over ``tests`` in the checkout ``root``, whose code comes before what is installed."""
-    options = ["-q", "-p", "no:cacheprovider", *(["-x"] if stop_at_first else [])]
-    options += [f"--junitxml={report}"] if report else []
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *tests],
-        cwd=root,
-        env=os.environ | {"PYTHONPATH": str(root), "PROVE": "1"},
-        stdout=subprocess.DEVNULL if stop_at_first else None,
-        check=False,
-    )
-    return ended.returncode
+def session(room: str, tests: list[str]) -> Piece:
+    """Run tests that share a room."""
+    report, log = (LOGS / f"{room.replace('/', '-')}{suffix}" for suffix in (".xml", ".log"))
+    with log.open("wb") as output:
+        code = pytest_run(ROOT, tests, output, f"--junitxml={report}")
+    found = tuple(cases_of(ElementTree.parse(report)))  # noqa: S314 - pytest wrote it just now
+    counts = Counter(test.outcome for test in found)
+    said = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+    return Piece(code == 0, said if code == 0 else f"{said}: {log}", found)
 
 
-def show(guarantee: Guarantee) -> Shown:
-    """Run the tests of a guarantee."""
+def cases_of(report: "ElementTree.ElementTree[ElementTree.Element]") -> Iterator[Case]:
+    """The tests in a report of pytest."""
+    for case in report.iter("testcase"):
+        told = {part.tag for part in case}
+        outcome = "failed" if told & {"failure", "error"} else "skipped" if "skipped" in told else "passed"
+        figures: Counter[str] = Counter()
+        for recorded in case.iter("property"):
+            if (value := recorded.get("value", "")).isdigit():  # Hypothesis records texts of its own
+                figures[recorded.get("name", "")] += int(value)
+        file = case.get("classname", "").replace(".", "/") + ".py"
+        name = case.get("name", "").partition("[")[0]
+        yield Case(f"{file}::{name}", outcome, figures, float(case.get("time", 0)))
+
+
+def broken(mutation: Mutation) -> Piece:
+    """Try a change in a copy of the checkout."""
     with tempfile.TemporaryDirectory() as folder:
-        report, began = Path(folder) / "report.xml", time.monotonic()
-        pytest_run(ROOT, guarantee.tests, report, stop_at_first=False)
-        return summed_up(ElementTree.parse(report), time.monotonic() - began)  # noqa: S314 - pytest wrote it just now
+        copy_into(Path(folder))
+        mutation.apply(Path(folder))
+        caught = is_caught(Path(folder), [mutation.caught_by])
+    return Piece(caught, "caught" if caught else "NOT CAUGHT")
 
 
-def summed_up(report: "ElementTree.ElementTree[ElementTree.Element]", seconds: float) -> Shown:
-    """The counts of a report of pytest; what tests recorded under one name is added up."""
-    suites = list(report.iter("testsuite"))
-    total, failed, skipped = (
-        sum(int(suite.get(key, 0)) for suite in suites for key in keys)
-        for keys in (("tests",), ("failures", "errors"), ("skipped",))
-    )
-    figures: Counter[str] = Counter()
-    for recorded in report.iter("property"):
-        if (value := recorded.get("value", "")).isdigit():  # Hypothesis records texts of its own
-            figures[recorded.get("name", "")] += int(value)
-    return Shown(total - failed - skipped, failed, skipped, figures, seconds)
+def module(name: str) -> Piece:
+    """Run a module; what it says last is what it came to."""
+    log = LOGS / f"{name}.log"
+    with log.open("wb") as output:
+        code = run(ROOT, ["-m", *name.split()], output)
+    said = (log.read_text().splitlines() or [""])[-1]
+    return Piece(code == 0, said if code == 0 else f"failed: {log}")
 
 
-def is_caught(mutation: Mutation) -> bool:
-    """Whether the test beside a change fails in a copy of the checkout that has this change."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "checkout"
-        copy.mkdir()
-        for name in COPIED:
-            source = ROOT / name
-            if source.is_dir():
-                shutil.copytree(source, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, copy / name)
-        mutation.apply(copy)
-        return pytest_run(copy, [mutation.caught_by], None, stop_at_first=True) == TESTS_FAILED
+def work(chosen: Iterable[Guarantee], *, break_only: bool) -> dict[str, Callable[[], Piece]]:
+    """All pieces of the work by their names, in the order in which they begin: what takes longest comes first."""
+    chosen = list(chosen)
+    pieces: dict[str, Callable[[], Piece]] = {}
+    if not break_only:
+        pieces |= {room: partial(session, room, tests) for room, tests in sessions(chosen).items()}
+        pieces |= {name: partial(module, name) for one in chosen for name in one.commands}
+    return pieces | {one.breaks: partial(broken, one) for guarantee in chosen for one in guarantee.mutations}
 
 
-def section(guarantee: Guarantee, shown: Shown, caught: dict[Mutation, bool]) -> str:
+def done(pieces: dict[str, Callable[[], Piece]]) -> dict[str, Piece]:
+    """Do the work and say how far it is."""
+    began = time.monotonic()
+    LOGS.mkdir(parents=True, exist_ok=True)
+    results: dict[str, Piece] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        begun: dict[Future[Piece], str] = {pool.submit(piece): name for name, piece in pieces.items()}
+        for future in as_completed(begun):
+            name, piece = begun[future], future.result()
+            results[name] = piece
+            minutes, seconds = divmod(int(time.monotonic() - began), 60)
+            tell(f"{minutes:3}:{seconds:02} {len(results)} of {len(pieces)}: {name}: {piece.said}")
+    return results
+
+
+def section(guarantee: Guarantee, results: dict[str, Piece]) -> str:
     """A guarantee's part of the page."""
-    figures = ", ".join(f"{count:,} {name}" for name, count in sorted(shown.figures.items()))
-    counts = f"{shown.passed:,} passed, {shown.failed} failed, {shown.skipped} skipped in {shown.seconds:.0f} s"
+    tests = cases_for(guarantee, results)
+    figures = ", ".join(f"{count:,} {name}" for name, count in sorted(counted(tests).items()))
+    counts = Counter(test.outcome for test in tests)
+    seconds = sum(test.seconds for test in tests)
+    passed = f"{counts['passed']:,} passed, {counts['failed']} failed, {counts['skipped']} skipped in {seconds:.0f} s"
     lines = [
         f"## {guarantee.name}",
         "",
         *prose(guarantee.says),
         "",
-        "Shown by: " + (f"{figures}; " if figures else "") + f"{counts}.",
+        *prose(f"Shown by: {figures}; {passed}."),
         "",
         "    pytest " + " \\\n        ".join(guarantee.tests),
         "",
-        "Broken on purpose:",
-        "",
-        *(
-            line
-            for mutation, was_caught in caught.items()
-            for line in prose(
-                f"{mutation.breaks} `{mutation.file}`: {'**caught**' if was_caught else 'NOT CAUGHT'} by "
-                f"`{mutation.caught_by}`.",
-                "- ",
-            )
-        ),
-        "",
     ]
-    return "\n".join(lines)
+    for command in guarantee.commands:
+        lines += [*prose(f"Beside the tests: {results[command].said}."), "", f"    python -m {command}", ""]
+    lines += ["Broken on purpose:", ""]
+    for one in guarantee.mutations:
+        was = "**caught**" if results[one.breaks].well else "NOT CAUGHT"
+        lines += prose(f"{one.breaks} `{one.file}`: {was} by `{one.caught_by}`.", "- ")
+    return "\n".join([*lines, ""])
+
+
+def cases_for(guarantee: Guarantee, results: dict[str, Piece]) -> list[Case]:
+    """The tests that show a guarantee, of all that ran."""
+    return [test for piece in results.values() for test in piece.tests if guarantee.has(test.name)]
+
+
+def counted(tests: Iterable[Case]) -> Counter[str]:
+    """What tests counted; figures of one name are added up."""
+    return sum((test.figures for test in tests), Counter())
 
 
 def write(guarantee: Guarantee, text: str) -> None:
@@ -201,18 +188,18 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.write and options.mutations:
         parser.error("--write needs the tests too")
-    well = True
-    for guarantee in guarantees():
-        if options.only in (None, guarantee.name):
-            tell(f"== {guarantee.name}: {guarantee.says}")
-            shown = Shown(0, 0, 0, Counter(), 0) if options.mutations else show(guarantee)
-            caught = {}
-            for mutation in guarantee.mutations:
-                caught[mutation] = is_caught(mutation)
-                tell(f"{'caught' if caught[mutation] else 'NOT CAUGHT'}: {mutation.breaks}")
-            well &= not shown.failed and (shown.passed > 0 or options.mutations) and all(caught.values())
-            if options.write:
-                write(guarantee, section(guarantee, shown, caught))
+    chosen = [guarantee for guarantee in guarantees() if options.only in (None, guarantee.name)]
+    began = time.monotonic()
+    results = done(work(chosen, break_only=options.mutations))
+    well = all(piece.well for piece in results.values())
+    for guarantee in chosen if not options.mutations else ():
+        if not counted(cases_for(guarantee, results)):
+            tell(f"{guarantee.name}: its tests count nothing")
+            well = False
+        if options.write:
+            write(guarantee, section(guarantee, results))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    tell(f"{(time.monotonic() - began) / 60:.0f} minutes; {(used.ru_utime + used.ru_stime) / 60:.0f} of processors")
     return 0 if well else 1
 
 

@@ -14,7 +14,6 @@ import argparse
 import gc
 import json
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -32,7 +31,8 @@ from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
 from election_replay.jobs.showing.markdown import prose
-from proof.guarantees.__main__ import COPIED, TESTS_FAILED, pytest_run, tell
+from proof.guarantees.__main__ import tell
+from proof.guarantees.checkout import copy_into, is_caught
 from proof.mutations.changes import Change, changes, parses
 
 HERE = Path(__file__).parent
@@ -212,15 +212,10 @@ def is_class(code: CodeType) -> bool:
 def outside(tests: Iterable[str], change: Change) -> str:
     """What tests that no fork can run, because they start processes of their own, make of a change in a copy."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in COPIED:
-            source, copy = ROOT / name, Path(folder) / name
-            if source.is_dir():
-                shutil.copytree(source, copy, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, copy)
+        copy_into(Path(folder))
         file = Path(folder) / change.file
         file.write_text(change.applied(file.read_text()))
-        return CAUGHT if pytest_run(Path(folder), tests, None, stop_at_first=True) == TESTS_FAILED else SURVIVED
+        return CAUGHT if is_caught(Path(folder), tests) else SURVIVED
 
 
 def remembered() -> dict[Key, str]:

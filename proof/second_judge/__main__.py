@@ -1,7 +1,8 @@
 """The second judge over real runs and simulated worlds, and every difference from the core's verdict with its reason.
 
-python -m proof.second_judge CORPORA             # real runs below CORPORA and every simulated scenario
-python -m proof.second_judge CORPORA --write     # the same as docs/second-judge.md
+python -m proof.second_judge             # the bundled real runs and every simulated scenario
+python -m proof.second_judge CORPORA     # real runs below CORPORA instead
+python -m proof.second_judge --write     # the same as docs/second-judge.md
 
 The queries beside this file were written from the papers and from the systems' sources. They import nothing of the core
 and share only the events with it. They know no clocks, no settings and no gaps: where the core says more or less than
@@ -24,9 +25,12 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.election_core.simulate.landing import files
 from election_replay.election_core.simulate.scenario import played
+from tests.archives import unpack
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "second-judge.md"
+ROOT = HERE.parents[1]
+PAGE = ROOT / "docs" / "second-judge.md"
+ARCHIVES = ROOT / "tests" / "corpora"
 SEED = 1
 
 RULES = (
@@ -43,7 +47,7 @@ RULES = (
 
 INTRODUCTION = """# A second judge
 
-Made by `python -m proof.second_judge CORPORA --write`. Six queries ([proof/second_judge/](../proof/second_judge/)),
+Made by `python -m proof.second_judge --write`. Six queries ([proof/second_judge/](../proof/second_judge/)),
 written from the papers and from the systems' sources, judge the same events as the election core and import nothing of
 it. They take clocks as printed and know neither settings nor what lines can be missing. Every difference between them
 and the core was looked at in the logs.
@@ -117,30 +121,36 @@ def stale(found: Iterable[Difference], reasons: Mapping[str, Mapping[str, str]])
     ]
 
 
-def page(judged_runs: int, agreed: int, found: list[Difference]) -> str:
+def summary(judged_runs: int, agreed: int, differing: int) -> str:
+    """What came of all of it."""
+    return f"{judged_runs} runs and worlds: both judges say the same of {agreed} verdicts and differ in {differing}"
+
+
+def page(said: str, found: list[Difference]) -> str:
     """docs/second-judge.md."""
-    summary = (
-        f"{judged_runs} runs and worlds: both judges say the same of {agreed} verdicts and differ in {len(found)}."
-    )
     lines = [
         f"| {one.verdict.run} | {one.verdict.rule} | {'core' if one.by_core else 'queries'} | {one.reason} |"
         for one in found
     ]
-    return "\n".join([INTRODUCTION, summary, "", "| run | rule | said by | why |", "|---|---|---|---|", *lines, ""])
+    return "\n".join([INTRODUCTION, f"{said}.", "", "| run | rule | said by | why |", "|---|---|---|---|", *lines, ""])
 
 
 def main() -> int:
     """Print or write the page; 1 where a difference has no reason, or a reason no difference."""
     parser = argparse.ArgumentParser(prog="python -m proof.second_judge", description=__doc__.partition("\n")[0])
-    parser.add_argument("corpora", type=Path, help="a folder of systems, each with its runs")
+    parser.add_argument(
+        "corpora", type=Path, nargs="?", help="a folder of systems, each with its runs; the bundled ones if not given"
+    )
     parser.add_argument("--write", action="store_true", help="write docs/second-judge.md")
     asked = parser.parse_args()
     reasons = tomllib.loads((HERE / "differences.toml").read_text())
     sql: set[Verdict] = set()
     core: set[Verdict] = set()
     count = 0
-    with tempfile.TemporaryDirectory() as empty:
-        for run, folder in runs(asked.corpora, Path(empty)):
+    with tempfile.TemporaryDirectory() as bundled, tempfile.TemporaryDirectory() as empty:
+        for archive in sorted(ARCHIVES.glob("*.tar.xz")) if asked.corpora is None else ():
+            unpack(archive, Path(bundled))
+        for run, folder in runs(asked.corpora or Path(bundled), Path(empty)):
             events = events_of(folder)
             sql |= by_sql(events, run)
             core |= by_core(events, run)
@@ -148,11 +158,10 @@ def main() -> int:
             if count % 50 == 0:
                 sys.stderr.write(f"{count} runs and worlds\n")
     found = list(differences(sql, core, reasons))
-    text = page(count, len(sql & core), found)
+    said = summary(count, len(sql & core), len(found))
     if asked.write:
-        PAGE.write_text(text)
-    else:
-        sys.stdout.write(text)
+        PAGE.write_text(page(said, found))
+    sys.stdout.write(f"{said}\n" if asked.write else page(said, found))
     wrong = [f"no reason is given: {one.verdict}" for one in found if one.reason is None]
     wrong += [f"a reason for a difference that is none: {verdict}" for verdict in stale(found, reasons)]
     sys.stderr.writelines(f"{line}\n" for line in wrong)

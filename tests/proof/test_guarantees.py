@@ -1,11 +1,13 @@
 """The list of guarantees stays in step with the code: what it runs and changes is there."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from proof.guarantees import __main__ as proof
-from proof.guarantees.__main__ import ROOT, Guarantee, Mutation, guarantees
+from proof.guarantees.checkout import ROOT
+from proof.guarantees.promised import Guarantee, Mutation, guarantees, sessions
 
 ALL = guarantees()
 MUTATIONS = [mutation for guarantee in ALL for mutation in guarantee.mutations]
@@ -45,3 +47,28 @@ def test_a_section_replaces_its_former_one_and_keeps_its_place(tmp_path: Path, m
     assert text.startswith(proof.INTRODUCTION)
     assert text.index(f"## {first.name}\n\nnew") < text.index(f"## {last.name}\n\nnew")
     assert "old" not in text
+
+
+def test_every_test_runs_once() -> None:
+    run = [test for tests in sessions(ALL).values() for test in tests]
+    assert len(run) == len({*run})
+    for wanted in (test for guarantee in ALL for test in guarantee.tests):
+        assert sum(wanted == test or wanted.startswith(f"{test}::") for test in run) == 1, wanted
+
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.jobs.test_kills" name="test_thirty_kills" time="2.5"><properties>
+<property name="kills" value="30"/><property name="seed" value="a text"/></properties></testcase>
+<testcase classname="tests.shapes.test_matrix" name="test_a[1]" time="1"><failure/></testcase>
+<testcase classname="tests.shapes.test_matrix" name="test_a[2]" time="1"><skipped/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_what_tests_came_to_is_read_and_belongs_to_its_guarantees() -> None:
+    cases = tuple(proof.cases_of(ElementTree.ElementTree(ElementTree.fromstring(REPORT))))  # noqa: S314 - ours
+    assert [case.outcome for case in cases] == ["passed", "failed", "skipped"]
+    shapes = Guarantee("a", "", ("tests/shapes",), ())
+    kills = Guarantee("b", "", ("tests/jobs/test_kills.py::test_thirty_kills",), ())
+    results = {"room": proof.Piece(False, "", cases)}
+    assert [case.seconds for case in proof.cases_for(shapes, results)] == [1, 1]
+    assert proof.counted(proof.cases_for(kills, results)) == {"kills": 30}

@@ -91,6 +91,7 @@ def test_five_hundred_worlds_are_judged_as_they_were(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("PROVE" in os.environ, reason="five hundred are judged")
 @each_protocol
 def test_a_hundred_worlds_are_judged_rightly(protocol: str) -> None:
     assert not accuracy.measured(protocol, 100).wrong

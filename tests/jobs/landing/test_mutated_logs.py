@@ -74,7 +74,9 @@ MUTATIONS: tuple[Callable[[bytes, random.Random], bytes], ...] = (flipped, cut, 
         ("canonical", "ring.events.jsonl"),
     ],
 )
-def test_every_broken_line_is_accounted_for(tmp_path: Path, table: str, name: str) -> None:
+def test_every_broken_line_is_accounted_for(
+    tmp_path: Path, table: str, name: str, record_property: Callable[[str, object], None]
+) -> None:
     assert dialect_for(name) is not None
     chance = random.Random(20260301)
     whole = lines_of(table)
@@ -89,6 +91,7 @@ def test_every_broken_line_is_accounted_for(tmp_path: Path, table: str, name: st
     zone.write(name, text)
     made = zone.land()
     (row,) = made["landed_files"]
+    record_property("broken lines", row["lines_total"])
     assert row["lines_total"] == text.count(b"\n") >= LINES
     assert row["lines_total"] == row["lines_event"] + row["lines_ignored"] + row["lines_quarantined"]
     assert row["lines_event"] == len(made["events"]) == len(made["log_lines"]) > LINES // 100

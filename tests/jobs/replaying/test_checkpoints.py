@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -38,6 +38,9 @@ RUNS = (
 """All protocols that have real logs."""
 WORLDS = ("bully-kill-leader", "ring-kill-leader")
 """Worlds of those that have none."""
+
+Count = Callable[[str, object], None]
+"""Records what a test counted."""
 
 STATES = TABLES["replay_states"]
 NIGHTS = 4
@@ -172,13 +175,14 @@ def columns(rows: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
     return zip(*(rows[name].to_pylist() for name in names), strict=True)
 
 
-def unlike(events: pa.Table, name: str, splits: int) -> list[str]:
-    """Where a split into nights gives other facts than everything at once."""
+def unlike(events: pa.Table, name: str, splits: int, count: Count) -> list[str]:
+    """Where a split into nights gives other facts than everything at once; each split is counted."""
     everything, _ = folded(events.slice(0, 0), events)
     assert everything
     found = []
     for seed in range(splits):
         chance = random.Random(f"{name} {seed}")
+        count("logs split into nights", 1)
         facts = after_nights(events, chance.randint(2, 6), chance)
         if facts != everything:
             found.append(f"{name}, split {seed}: {sorted(map(str, facts ^ everything))[:4]}")
@@ -186,17 +190,19 @@ def unlike(events: pa.Table, name: str, splits: int) -> list[str]:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_state_and_what_is_new_give_the_facts_of_everything(events: Mapping[str, pa.Table], run: str) -> None:
+def test_a_state_and_what_is_new_give_the_facts_of_everything(
+    events: Mapping[str, pa.Table], run: str, record_property: Count
+) -> None:
     _, state = folded(events[run].slice(0, 0), events[run])
     assert state.num_rows < events[run].num_rows or LIVED in state["kind"].to_pylist()
-    wrong = unlike(events[run], run, splits=3)
+    wrong = unlike(events[run], run, splits=3, count=record_property)
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("run", ["rocketmq-dledger/old-copy-497", "etcd/members-34", "zookeeper/rolling-restart-380"])
-def test_members_in_one_file(events: Mapping[str, pa.Table], run: str) -> None:
+def test_members_in_one_file(events: Mapping[str, pa.Table], run: str, record_property: Count) -> None:
     """The lines of all members by time, as a collector merges them."""
-    wrong = unlike(in_one_file(events[run]), f"{run} in one file", splits=6)
+    wrong = unlike(in_one_file(events[run]), f"{run} in one file", splits=6, count=record_property)
     assert not wrong, "\n".join(wrong)
 
 
@@ -212,22 +218,22 @@ def in_one_file(events: pa.Table) -> pa.Table:
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_hasty_restarts_status_lines_and_clocks_put_back(seed: int, zone: Zone) -> None:
+def test_hasty_restarts_status_lines_and_clocks_put_back(seed: int, zone: Zone, record_property: Count) -> None:
     """A broker dies and is back within seconds, a clock goes back: what a state may forget, and what it may not."""
     for name, text in restless(random.Random(f"restless {seed}")).items():
         zone.write(name, text)
-    wrong = unlike(landed(zone), f"restless {seed}", splits=2)
+    wrong = unlike(landed(zone), f"restless {seed}", splits=2, count=record_property)
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_file_that_comes_late_between_two_quiet_ones(seed: int, zone: Zone) -> None:
+def test_a_file_that_comes_late_between_two_quiet_ones(seed: int, zone: Zone, record_property: Count) -> None:
     """Logs roll every few lines; what a checkpoint forgot of a quiet time holds only as long as nothing stood in it."""
     chance = random.Random(f"rolled {seed}")
     for name, text in restless(chance).items():
         for number, part in enumerate(rolled(text, chance)):
             zone.write(name.replace(".log", f".{number}.log"), part)
-    wrong = unlike(landed(zone), f"rolled {seed}", splits=4)
+    wrong = unlike(landed(zone), f"rolled {seed}", splits=4, count=record_property)
     assert not wrong, "\n".join(wrong)
 
 
@@ -297,9 +303,9 @@ def some_scenarios(protocol: str, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [name for protocol in PROTOCOLS for name in some_scenarios(protocol, 2)])
-def test_nights_of_a_simulated_world(name: str, zone: Zone) -> None:
+def test_nights_of_a_simulated_world(name: str, zone: Zone, record_property: Count) -> None:
     write_world(name, 0, zone.root / "c1")
-    wrong = unlike(landed(zone), name, splits=1)
+    wrong = unlike(landed(zone), name, splits=1, count=record_property)
     assert not wrong, "\n".join(wrong)
 
 

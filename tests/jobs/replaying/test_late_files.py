@@ -1,6 +1,7 @@
 """Files of one log that come in any order, night by night, through landing, plan, fold and judge."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ NIGHTS = 4
 
 @pytest.mark.parametrize("seed", range(4))
 def test_rolled_files_that_come_in_any_order_give_the_tables_of_one_run(
-    local: LocalEngine, zone: Zone, tmp_path: Path, seed: int
+    local: LocalEngine, zone: Zone, tmp_path: Path, seed: int, record_property: Callable[[str, object], None]
 ) -> None:
     chance = random.Random(f"late {seed}")
     parts = [
@@ -25,6 +26,7 @@ def test_rolled_files_that_come_in_any_order_give_the_tables_of_one_run(
         for number, part in enumerate(rolled(text, chance))
     ]
     chance.shuffle(parts)
+    record_property("files in any order", len(parts))
     by_nights, once = Warehouse(str(tmp_path / "nights")), Warehouse(str(tmp_path / "once"))
     for number in range(NIGHTS):
         for name, part in parts[number::NIGHTS]:
