@@ -24,6 +24,10 @@ SIGNS = (
         f"a store does not answer: look at its address, its certificate (SSL_CERT_FILE) and the network, {AGAIN}",
     ),
     (
+        re.compile(r"MemoryError|Out of Memory Error|Cannot allocate memory|os error 12\b|failed to map segment"),
+        f"there is not enough memory: give the processes more (ulimit -v, the container's limit), {AGAIN}",
+    ),
+    (
         re.compile(r"java\.lang\.OutOfMemoryError"),
         f"Spark has not enough memory: give it more (spark.driver.memory, spark.executor.memory), {AGAIN}",
     ),

@@ -123,7 +123,7 @@ def done(pieces: dict[str, Callable[[], Piece]]) -> dict[str, Piece]:
             name, piece = begun[future], future.result()
             results[name] = piece
             minutes, seconds = divmod(int(time.monotonic() - began), 60)
-            tell(f"{minutes:3}:{seconds:02} {len(results)} of {len(pieces)}: {name}: {piece.said}")
+            tell(f"{minutes:3}:{seconds:02} {len(results)} of {len(pieces)}: {name.removesuffix('.')}: {piece.said}")
     return results
 
 
