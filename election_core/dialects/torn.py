@@ -32,6 +32,8 @@ def parse_record(dialect: Dialect, record: Record) -> Event | None:
     Raises :class:`Unparsable` for a known text gone wrong, and for two events on one line, which stands for one.
     """
     parts = records_in(record.text, dialect)
+    if len(parts) == 1:  # as nearly always
+        return dialect.parse(record)
     before = [_torn(dialect, record._replace(text=part, continuation=())) for part in parts[:-1]]
     last = dialect.parse(record._replace(text=parts[-1]))  # a stack trace belongs to what ends the line
     found = [event for event in (*before, last) if event is not None]
@@ -52,6 +54,8 @@ def _torn(dialect: Dialect, record: Record) -> Event | None:
 def records_in(text: str, dialect: Dialect) -> list[str]:
     """The records on a line that begins one, in their order: mostly the line itself."""
     places = _in_json(text) if text.startswith("{") else _in_text(text, dialect)
+    if len(places) == 1:
+        return [text]
     return [text[begin:end] for begin, end in zip(places, [*places[1:], len(text)], strict=True)]
 
 

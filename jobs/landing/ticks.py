@@ -26,7 +26,10 @@ STEP = 20
 _SECONDS = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
 """The time of a line."""
 
-SECOND_LENGTH = len("2026-03-01 10:00:00")
+_TENS = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d", re.ASCII)
+"""The time of a line but for its last digit."""
+
+TENS_LENGTH = len("2026-03-01 10:00:0")
 
 
 def local_seconds(text: str, dialect: Dialect) -> int | None:
@@ -60,8 +63,8 @@ def buckets_of(texts: pl.Series) -> Buckets:
 
     Most lines begin with their time, which they share with their neighbours: it is read once for all of these.
     """
-    runs = texts.str.head(SECOND_LENGTH).rle().struct.unnest()
-    found = [bucket_of(head) for head in runs["value"]]
+    runs = texts.str.head(TENS_LENGTH).rle().struct.unnest()
+    found = [bucket_of(head) for head in runs["value"].to_list()]
     if None in found:
         return np.array([written_in(text) for text in texts], dtype=np.int64)
     return np.repeat(np.array(found, dtype=np.int64), runs["len"].to_numpy())
@@ -69,8 +72,8 @@ def buckets_of(texts: pl.Series) -> Buckets:
 
 @lru_cache(maxsize=4096)
 def bucket_of(head: str) -> int | None:
-    """The bucket of a line that begins with its time; ``None``: it does not."""
-    if not _SECONDS.fullmatch(head):
+    """The bucket of a line that begins so; ``None``: it does not begin with its time."""
+    if not _TENS.fullmatch(head):
         return None
     return int(f"{head[:4]}{head[5:7]}{head[8:10]}{head[11:13]}{head[14:16]}{head[17]}")
 
@@ -78,7 +81,7 @@ def bucket_of(head: str) -> int | None:
 def written_in(text: str) -> int:
     """The bucket of a line, wherever its time stands."""
     found = _SECONDS.search(text)
-    return (bucket_of(found.group()) if found else None) or NO_BUCKET
+    return (bucket_of(found.group()[:TENS_LENGTH]) if found else None) or NO_BUCKET
 
 
 def behind(low: int, high: int) -> bool:

@@ -111,7 +111,7 @@ class Understanding:
         looks = others.str.contains(LOOKS_DATED)
         dated, places = others.filter(looks), np.flatnonzero(other)[looks.to_numpy()]
         if len(dated):
-            of_a_log = ~dated.str.contains(OF_THE_LOGGER)
+            of_a_log = ~of_the_logger(dated)
             dated, places = dated.filter(of_a_log), places[of_a_log.to_numpy()]
             behind = int(np.searchsorted(places, begins[-1])) if len(begins) else 0
             self._behind = (self._behind + dated[behind : behind + KEPT].to_list())[:KEPT]
@@ -197,6 +197,13 @@ class Understanding:
                 self._strange += unread
                 return f"the lines hold texts of {dialect} in a layout that is not known", advice(unread)
         return None
+
+
+def of_the_logger(lines: pl.Series) -> pl.Series:
+    """Which lines logback says of itself."""
+    if not lines.str.contains("|-", literal=True).any():  # costs a tenth of the pattern, and hardly any file has it
+        return pl.repeat(False, len(lines), eager=True)
+    return lines.str.contains(OF_THE_LOGGER)
 
 
 def speaks(system: str, line: str) -> bool:
