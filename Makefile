@@ -13,7 +13,7 @@ unexport SPARK_HOME PYTHONPATH
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check test lint prove compare mutations texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check airflow-test airflow-up clean
+.PHONY: help setup demo check test lint prove compare mutations texts java bench bench-landing bench-many-files bench-dashboard release-check shipping-test worker-archive cluster-test object-store-test stores-check kubernetes-test airflow-test airflow-up clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,7 +52,7 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 
 # These take long, and run beside the rest of tests/jobs.
 APART := $(addprefix tests/jobs/,test_kills.py test_machine_faults.py test_serve_hostile.py)
-OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(APART)
+OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(APART)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
@@ -174,6 +174,26 @@ object-store-test: java worker-archive $(S3_SERVER) ## nights from and into a re
 stores-check: java $(READY) $(HADOOP)/.ready $(S3_SERVER) ## the part of both that needs no Spark: rights, and two writers at once
 	@HADOOP_JARS=$(CURDIR)/$(HADOOP) S3_SERVER=$(CURDIR)/$(S3_SERVER) \
 	  $(BIN)/pytest -q -s tests/clusters tests/object_stores -k 'three_users or two_commits or only_read or two_runs'
+
+# Kubernetes's API server with its store, as the Go module proxy has them; and what the image is built upon.
+KUBERNETES := build/kubernetes
+
+$(KUBERNETES)/.ready: tests/kubernetes/servers/go.mod tests/kubernetes/servers/go.sum
+	@command -v go >/dev/null || { echo "Go builds the servers of Kubernetes; install it (Debian and Ubuntu: golang-go)." >&2; exit 1; }
+	@echo "Building etcd, kube-apiserver and kubectl, once: some ten minutes"
+	@mkdir -p $(KUBERNETES) && cd tests/kubernetes/servers && go build -ldflags=-s -o $(CURDIR)/$(KUBERNETES)/ tool
+	@mv $(KUBERNETES)/server $(KUBERNETES)/etcd
+	@touch $@
+
+$(KUBERNETES)/base.tar: tests/kubernetes/base.sh
+	@missing=; for pair in podman:podman buildah:buildah runc:runc mmdebstrap:mmdebstrap; do \
+	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; \
+	done; \
+	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
+	@mkdir -p $(KUBERNETES) && tests/kubernetes/base.sh $@
+
+kubernetes-test: java $(READY) $(KUBERNETES)/.ready $(KUBERNETES)/base.tar ## the image, built and used, and a night of its pods before a real API server; on Debian, as root
+	@KUBERNETES_SERVERS=$(CURDIR)/$(KUBERNETES) $(BIN)/pytest -q -s tests/kubernetes
 
 # Airflow's Spark provider brings a pyspark of its own, which clashes with ours: Airflow lives in .venv-airflow.
 AIRFLOW_READY := .venv-airflow/.ready

@@ -23,12 +23,12 @@ from tests.acceptance.published import OF_THE_RUN, Row, ordered
 from tests.clusters.hadoop import Hadoop
 from tests.conftest import Landing
 from tests.daemons import wait_until
+from tests.printed import section
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 SPARK = Path(pyspark.__file__).parent
-PROFILE = ROOT / "conf/spark/yarn.conf"
 RUNS = (
     "etcd/kill-leader-34-text",
     "rocketmq-acting-master/delay-escape",
@@ -65,7 +65,7 @@ def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
 def prepared(hadoop: Hadoop) -> Hadoop:
     """What is done once."""
     began = time.monotonic()
-    for command in printed("make worker-archive", "hdfs dfs -put"):
+    for command in (*section("What comes to the machines"), *once()):
         run(command, hadoop, "hdfs")
     folders = admin(hadoop)
     for folder, owner, rights in (
@@ -87,7 +87,7 @@ def test_a_night_outlives_a_machine_of_yarn_and_one_of_hdfs(prepared: Hadoop, la
     demo = ROOT / "examples/landing"
     files = put(prepared, zone, "/logs") + put(prepared, demo, "/logs")
     began = time.monotonic()
-    [command] = printed("spark-submit", "spark-submit")
+    command, read = nightly()
     command = command.replace("jobs/run.py", f"{LITTLE} jobs/run.py")
     job = Job.submitted(command, prepared, "lander", tmp_path / "submit.log")
     job.wait_until(lambda: job.driver is not None)
@@ -115,6 +115,7 @@ def test_a_night_outlives_a_machine_of_yarn_and_one_of_hdfs(prepared: Hadoop, la
     for table in [name for name in TABLES if name not in OF_THE_RUN]:
         assert ordered(rows(there, table)) == ordered(rows(local, table)), table
     assert len(rows(there, "findings")) > 10
+    assert "LEADERLESS" in run(read, prepared, "reader")
 
 
 def working(cluster: Hadoop, driver: int) -> list[int]:
@@ -169,7 +170,7 @@ class Job:
 
 
 def test_three_users_have_the_rights_that_they_need_and_no_others(hadoop: Hadoop, landing: Landing) -> None:
-    make, give, land, hand_over, again, judge, read = rights()
+    make, give, land, hand_over, again, judge, read = section("Rights")
     run(f"{make} && {give}", hadoop, "hdfs")
     put(hadoop, landing(["etcd/kill-leader-34-text"]), "/payments/logs", "hdfs")
     refused(land, hadoop, "reader", "/payments/warehouse")
@@ -194,12 +195,6 @@ def test_of_two_commits_on_one_version_hdfs_takes_one(hadoop: Hadoop) -> None:
     tables.replace([], "events", ["1"], "first", version)
     with pytest.raises(JobError, match="another job has written"):
         tables.replace([], "events", ["1"], "second", version)
-
-
-def rights() -> list[str]:
-    """The commands of the page about rights."""
-    page = (ROOT / "docs/clusters.md").read_text(encoding="utf-8")
-    return re.findall(r"(?m)^    (\S.*)$", page.partition("## Rights")[2].partition("\n## ")[0])
 
 
 def ended(command: str, cluster: Hadoop, user: str) -> "subprocess.CompletedProcess[str]":
@@ -229,13 +224,16 @@ def rows(warehouse: Warehouse, table: str) -> list[Row]:
     return list(warehouse.dataset(table, version).to_table().to_pylist())
 
 
-def printed(first: str, last: str) -> list[str]:
-    """The commands of the profile from one to another, as a shell takes them."""
-    text = re.sub(r"(?m)^#( |$)", "", PROFILE.read_text(encoding="utf-8"))
-    lines = [line.strip() for line in re.findall(r"(?m)^  (\S.*)$", re.sub(r"\\\n\s*", "", text))]
-    begin = next(number for number, line in enumerate(lines) if line.startswith(first))
-    end = next(number for number, line in enumerate(lines) if line.startswith(last))
-    return lines[begin : end + 1]
+def once() -> list[str]:
+    """The commands of the page that nights do not repeat."""
+    return section("YARN and HDFS")[:-2]
+
+
+def nightly() -> tuple[str, str]:
+    """Its other commands: the night, and a question about it."""
+    night, read = section("YARN and HDFS")[-2:]
+    assert night.startswith("spark-submit ")
+    return night, read
 
 
 def run(command: str, cluster: Hadoop, user: str) -> str:

@@ -1,7 +1,6 @@
 """What Spark would ask of Kubernetes, by an API that records it: the profile's command makes the pod of a driver."""
 
 import json
-import re
 import shlex
 import subprocess
 import threading
@@ -14,6 +13,7 @@ import pyspark
 import pytest
 
 from tests.jobs.test_profiles import environment
+from tests.printed import in_comments
 
 pytestmark = pytest.mark.slow
 
@@ -61,15 +61,14 @@ def api() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     made: list[dict[str, Any]] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Recorder,), {"made": made}))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"k8s://http://127.0.0.1:{server.server_port}", made
+    yield f"http://127.0.0.1:{server.server_port}", made
     server.shutdown()
 
 
 def test_the_command_of_the_profile_makes_the_pod_of_a_driver(api: tuple[str, list[dict[str, Any]]]) -> None:
     address, made = api
-    text = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#", "", PROFILE.read_text(encoding="utf-8")))
-    [command] = re.findall(r"(?m)^\s*spark-submit (.*)$", text)
-    words = shlex.split(command.replace("k8s://https://HOST:6443", address))
+    [command] = in_comments(PROFILE)
+    words = shlex.split(command.replace("https://HOST:6443", address))[1:]
     here = ("--conf", "spark.kubernetes.submission.waitAppCompletion=false", "--conf", "spark.jars.packages=")
     done = subprocess.run(
         [SUBMIT, *here, *words], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=200, check=False
@@ -79,8 +78,8 @@ def test_the_command_of_the_profile_makes_the_pod_of_a_driver(api: tuple[str, li
     pod = pods[0]
     [driver] = pod["spec"]["containers"]
     assert pod["path"].startswith("/api/v1/namespaces/election-replay/pods")
-    assert pod["spec"]["serviceAccountName"] == "ACCOUNT"
-    assert driver["image"] == "IMAGE"
+    assert pod["spec"]["serviceAccountName"] == "election-replay"
+    assert driver["image"] == "REGISTRY/election-replay"
     assert driver["resources"]["limits"]["memory"] == "6144Mi", "half as much again for Python"
     assert driver["args"][0] == "driver"
     assert [one for one in driver["args"] if one.endswith("/jobs/run.py")] == [

@@ -21,6 +21,7 @@ from tests.acceptance.published import OF_THE_RUN, Row, election_replay, ordered
 from tests.conftest import Landing
 from tests.daemons import Daemon, free_ports, started
 from tests.object_stores.store import Store, running
+from tests.printed import section
 
 LITTLE = f"--conf {LITTLE_SETTING}=0"
 """Executors judge, however little there is."""
@@ -178,9 +179,7 @@ def beside(arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
 
 
 def printed() -> str:
-    """The command of docs/clusters.md for a store, with what it says for certificates of one's own."""
-    text = re.sub(r"\\\n\s*", "", (ROOT / "docs/clusters.md").read_text(encoding="utf-8"))
-    [command] = re.findall(r"(?m)^spark-submit .*s3a://.*$", text)
-    [more] = re.findall(r"(?m)^    (--conf spark.executorEnv.SSL_CERT_FILE.*)$", text)
+    """The command of the page for a store, with what it says for certificates of one's own."""
+    command, more = section("Object stores")
     assert "--config" in shlex.split(command)
     return command.replace("jobs/run.py", f"{more} jobs/run.py")
