@@ -1,6 +1,6 @@
 """Who wrote the lines that prove findings: of each event that they name the log, and its member."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from election_replay.election_core.model.facts import Fact
@@ -12,7 +12,8 @@ class Proof:
     """An event that proves a finding; ``position``: its place in the evidence, from 1.
 
     ``source_node`` is the folder of the log that holds it; ``node`` the member of the group whose log that is, ``None``
-    where it is no member's.
+    where it is no member's. ``about`` is when its line was written (microseconds UTC, own clock), as far as a fact that
+    begins or ends with it tells: it may begin a bit before the line. ``None``: no fact tells.
     """
 
     finding: Finding
@@ -20,9 +21,10 @@ class Proof:
     event_id: str
     node: str | None
     source_node: str | None
+    about: int | None
 
 
-def proofs(facts: Iterable[Fact], rows: Iterable[Row]) -> Iterator[Proof]:
+def proofs(facts: Sequence[Fact], rows: Iterable[Row]) -> Iterator[Proof]:
     """The proofs of all findings of a group, each event of a finding once."""
     rows = list(rows)
     findings = [row for row in rows if isinstance(row, Finding)]
@@ -30,6 +32,7 @@ def proofs(facts: Iterable[Fact], rows: Iterable[Row]) -> Iterator[Proof]:
     if not named:
         return
     sources = {event_id: fact.source_node for fact in facts for event_id in events_of(fact) if event_id in named}
+    times = {event_id: time for fact in facts for event_id, time in ends_of(fact) if event_id in named}
     roles = sorted(
         (row for row in rows if isinstance(row, RoleInterval) and row.source_node is not None),
         key=lambda row: (row.start_time, row.node),
@@ -41,7 +44,7 @@ def proofs(facts: Iterable[Fact], rows: Iterable[Row]) -> Iterator[Proof]:
         for position, event_id in enumerate(dict.fromkeys(finding.evidence), 1):
             source = sources.get(event_id)
             member = members_of.get((finding.protocol, source), members.get(source))
-            yield Proof(finding, position, event_id, member, source)
+            yield Proof(finding, position, event_id, member, source, times.get(event_id))
 
 
 def events_of(fact: Fact) -> Iterator[str]:
@@ -49,3 +52,11 @@ def events_of(fact: Fact) -> Iterator[str]:
     for event_id in (fact.since_event, fact.until_event, *getattr(fact, "evidence", ())):
         if event_id is not None:
             yield event_id
+
+
+def ends_of(fact: Fact) -> Iterator[tuple[str, int]]:
+    """The events with which a fact begins and ends, and when."""
+    if fact.since_event is not None:
+        yield fact.since_event, fact.since
+    if fact.until_event is not None and fact.until is not None:
+        yield fact.until_event, fact.until

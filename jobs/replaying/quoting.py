@@ -2,15 +2,17 @@
 
 The judge says which event proves what; its rows of ``evidence_lines`` hold everything but the line itself. They are
 joined with the lines that are new, and with those that former nights have quoted for the same groups. What is in
-neither, since an old line has only now become a proof, is looked for in former landings, by those who join. So a night
-costs its news, and nothing of it goes through the driver. A line that is kept no longer
-(:mod:`jobs.upkeep`) stays empty: the finding stands without it.
+neither, since an old line has only now become a proof, is looked for in former landings, by those who join: among the
+rows of its time first, so that it matters little how many there are. So a night costs its news, and nothing of it goes
+through the driver. A line that is kept no longer (:mod:`jobs.upkeep`) stays empty: the finding stands without it.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from datetime import datetime, timedelta
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 import pyarrow as pa
@@ -30,8 +32,13 @@ LINE = ("source_node", "event_time", "path", "line_no", "text")
 """What is looked up of an event."""
 
 IS_PROOF = "is_proof"
+ABOUT = "about"
+"""When the line of a proof was logged, as far as a fact tells that."""
 BEFORE = "quoted before"
 """What a former night looked up is not looked for again, though it may have found nothing."""
+
+DAY, MANY_DAYS = timedelta(days=1), 50
+"""Lines of so many days are looked for day by day; where there are more, in all the time between."""
 
 LOOKED_UP_AT_ONCE = 10_000
 """So many events are looked for in former landings together."""
@@ -40,10 +47,10 @@ Line = dict[str, Any]
 
 
 def unquoted(proof: Proof) -> tuple[Any, ...]:
-    """A row of ``evidence_lines`` without the line itself."""
+    """A row of ``evidence_lines`` without the line itself; its time says where to look for it."""
     of = proof.finding
     place = (of.finding_id, of.cluster, of.replica_group, of.protocol, of.rule, proof.position, proof.event_id)
-    return (*place, proof.node, proof.source_node, *([None] * (len(LINE) - 1)))
+    return (*place, proof.node, proof.source_node, proof.about, *([None] * (len(LINE) - 2)))
 
 
 def quoted(work: Work, unquoted_files: Sequence[DataFile], groups: Among | None) -> list[DataFile]:
@@ -103,28 +110,49 @@ class Former:
     since: int
     versions: Mapping[str, int]
 
-    def lines(self, wanted: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Line]]:
-        """What is known of events, which are given by cluster and id."""
+    def lines(self, wanted: Mapping[tuple[str, str], datetime | None]) -> Iterator[tuple[tuple[str, str], Line]]:
+        """What is known of events, which are given by cluster and id, each with about when it was logged."""
         warehouse = Warehouse(self.root)
-        of = pc.field("cluster").isin(sorted({cluster for cluster, _ in wanted}))
-        of &= pc.field("event_id").isin(sorted({event_id for _, event_id in wanted}))
-        of &= pc.field("batch") <= self.since
+        batches = sorted(self._landings(warehouse, wanted))
+        if not batches:
+            return
+        of = self._rows_of(wanted) & pc.field("batch").isin(batches)
         for table, names in (("events", ("source_node", "event_time", "line_no", "source_file")), ("log_lines", LINE)):
             rows = warehouse.dataset(table, self.versions[table])
             found = [name for name in names if name in rows.schema.names]
-            batches = self._batches(rows, of)
-            if batches:
-                lines = rows.to_table([*EVENT, *found], filter=of & pc.field("batch").isin(batches))
-                for row in lines.to_pylist():
-                    if "source_file" in row:
-                        row["path"] = row.pop("source_file")
-                    yield (row.pop("cluster"), row.pop("event_id")), row
+            for row in rows.to_table([*EVENT, *found], filter=of).to_pylist():
+                if "source_file" in row:
+                    row["path"] = row.pop("source_file")
+                yield (row.pop("cluster"), row.pop("event_id")), row
 
-    @staticmethod
-    def _batches(rows: Any, of: pc.Expression) -> list[int]:
-        """The landings that hold them: their short columns are read first."""
-        found: list[int] = rows.to_table(["batch"], filter=of)["batch"].unique().to_pylist()
-        return found
+    def _landings(self, warehouse: Warehouse, wanted: Mapping[tuple[str, str], datetime | None]) -> set[int]:
+        """The landings that hold them: rows of their times are looked through first, and all for what is not there."""
+        events = warehouse.dataset("events", self.versions["events"])
+        batches, missing = set[int](), {*wanted}
+        for where in (logged_about(time for time in wanted.values() if time is not None), pc.scalar(value=True)):
+            if missing:
+                rows = events.to_table([*EVENT, "batch"], filter=self._rows_of(missing) & where)
+                batches.update(rows["batch"].to_pylist())
+                missing.difference_update(zip(rows["cluster"].to_pylist(), rows["event_id"].to_pylist(), strict=True))
+        return batches
+
+    def _rows_of(self, wanted: Collection[tuple[str, str]]) -> pc.Expression:
+        """The rows of events, and perhaps some others of their clusters, in former landings."""
+        of = pc.field("cluster").isin(sorted({cluster for cluster, _ in wanted}))
+        of &= pc.field("event_id").isin(sorted({event_id for _, event_id in wanted}))
+        return of & (pc.field("batch") <= self.since)
+
+
+def logged_about(times: Iterable[datetime]) -> pc.Expression:
+    """Events that were logged at some of these times, and others of the same days: of other days Arrow reads no row."""
+    days: list[tuple[datetime, datetime]] = []
+    for time in sorted(times):
+        if days and (time - days[-1][0] < DAY or len(days) == MANY_DAYS):
+            days[-1] = days[-1][0], time
+        else:
+            days.append((time, time))
+    at = pc.field("event_time")
+    return reduce(or_, ((at >= first) & (at <= last) for first, last in days), pc.scalar(value=False))
 
 
 def with_lines(batches: Iterator[pa.RecordBatch], root: str, since: int, versions: Mapping[str, int]) -> Iterator[Row]:
@@ -134,6 +162,7 @@ def with_lines(batches: Iterator[pa.RecordBatch], root: str, since: int, version
     event, line = ("", ""), Line()
     for batch in batches:
         for row in batch.to_pylist():
+            row[ABOUT], row["event_time"] = row["event_time"], None if row[IS_PROOF] else row["event_time"]
             if (row["cluster"], row["event_id"]) != event:
                 event, line = (row["cluster"], row["event_id"]), {}
             if not row[IS_PROOF]:
@@ -152,7 +181,7 @@ def found_in(former: Former, proofs: Mapping[tuple[str, str], list[Line]]) -> It
     """Proofs with what former landings know of them."""
     lines: dict[tuple[str, str], Line] = defaultdict(dict)
     if proofs:
-        for event, line in former.lines(proofs.keys()):
+        for event, line in former.lines({event: rows[0][ABOUT] for event, rows in proofs.items()}):
             lines[event] |= told_of(line)
     for event, rows in proofs.items():
         for row in rows:
