@@ -62,6 +62,20 @@ def line_ends(data: bytes) -> Places:
     return np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE) + 1
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The first whole lines of a file: their length in bytes, and their SHA-256."""
+
+    length: int
+    digest: str
+
+    @classmethod
+    def of(cls, data: bytes) -> "Beginning":
+        """That of a file that begins with ``data``."""
+        length = data.rfind(b"\n") + 1
+        return cls(length, hashlib.sha256(data[:length]).hexdigest())
+
+
 MARKS = 32
 """So many places of what a landing read of a file are remembered, at most."""
 
@@ -120,10 +134,11 @@ class Blocks:
     ``position`` and ``digest`` are the bytes given out so far and their SHA-256; ``rest`` is what follows the
     last line end once the file has been read, ``waiting`` its full length. ``problem`` says why it was not read to
     its end: it is damaged, or ``unread``, which the next attempt may mend. ``missing`` says that the file is gone: it
-    was moved after it was listed. ``marks`` are of what was given out as blocks.
+    was moved after it was listed, or another one, without the ``beginning`` that it had, is in its place. ``marks`` are
+    of what was given out as blocks.
     """
 
-    def __init__(self, zone: LandingZone, path: str, size: int) -> None:
+    def __init__(self, zone: LandingZone, path: str, size: int, beginning: Beginning | None = None) -> None:
         self.problem: str | None = None
         self.unread = False
         self.missing = False
@@ -133,6 +148,8 @@ class Blocks:
         self.marks = Marks()
         self._sha = hashlib.sha256()
         self._chunks = as_lines(self._read(zone, path, size))
+        if beginning and Beginning.of(self.peek(beginning.length)) != beginning:
+            self._chunks, self.rest, self.missing = iter(()), b"", not self.unread
 
     @property
     def digest(self) -> str:

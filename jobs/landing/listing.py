@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from election_replay.election_core.dialects.streams import stream_of, uncopied, unpacked
 from election_replay.jobs import JobError
+from election_replay.jobs.landing.blocks import Beginning
 from election_replay.jobs.landing.landing_zone import Entry, Skip, Skipped, is_text, open_landing, printable
 
 
@@ -23,7 +24,7 @@ class LogFile:
     ``settled``: it is as the landing before found it. ``unread``: why that landing could not read it to its end.
     ``below`` is set for a metadata snapshot alone: where it lies
     in its node's metadata folder, such as ``20261121T103148Z/topics.json``. ``known_as`` is the name under which its
-    system would have written it, where it bears another one.
+    system would have written it, where it bears another one. ``beginning`` is what it began with when it was looked at.
     """
 
     path: str
@@ -35,6 +36,7 @@ class LogFile:
     below: str = ""
     unread: str | None = None
     known_as: str = ""
+    beginning: Beginning | None = None
 
     @property
     def name(self) -> str:

@@ -190,9 +190,14 @@ def longest_first(files: tuple[LogFile, ...], zone: LandingZone) -> list[LogFile
     return sorted(files, key=lambda file: (-length_of(zone, file), file.path))
 
 
+def blocks_of(file: LogFile, zone: LandingZone) -> Blocks:
+    """The blocks of a file from its beginning; it is missing where another one is in its place by now."""
+    return Blocks(zone, file.path, file.size, file.beginning)
+
+
 def length_of(zone: LandingZone, file: LogFile) -> int:
     """How many bytes can be read of a file."""
-    blocks = Blocks(zone, file.path, file.size)
+    blocks = blocks_of(file, zone)
     return sum(block.length for block in blocks) + blocks.waiting
 
 
@@ -269,7 +274,7 @@ def begun_at(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -
     before, blocks, older = recognised(task, file, known, zone)
     anew = read_anew(task, before) if before in known and older is None else None
     if anew:
-        blocks = Blocks(zone, file.path, file.size)
+        blocks = blocks_of(file, zone)
         skipped(blocks, anew.bytes_landed)
     return Begin(blocks, before, older, anew)
 
@@ -320,7 +325,7 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZo
 
     The same file with other content is another snapshot of the same time.
     """
-    blocks = Blocks(zone, file.path, file.size)
+    blocks = blocks_of(file, zone)
     data = blocks.peek(LARGEST_FILE + 1) if is_known(task.stream) else b""
     if blocks.missing:
         return
@@ -353,7 +358,7 @@ def recognised(
     older = None
     parted: list[tuple[Mark, Known]] = []
     for candidate in sorted(known, key=lambda candidate: -candidate.bytes_landed):
-        blocks = Blocks(zone, file.path, file.size)
+        blocks = blocks_of(file, zone)
         shorter = not skipped(blocks, candidate.bytes_landed)
         if blocks.missing:
             return None, blocks, None
@@ -365,7 +370,7 @@ def recognised(
             parted.append((shared, candidate))
     if older:
         return older[0], older[1], older[0]
-    blocks = Blocks(zone, file.path, file.size)
+    blocks = blocks_of(file, zone)
     shared, parent = max(parted, key=lambda found: found[0].position, default=(NOTHING, None))
     if parent is None or not shared.position or not skipped(blocks, shared.position):
         return None, blocks, None
@@ -406,7 +411,7 @@ def shared_with(candidate: Known, file: LogFile, blocks: Blocks, zone: LandingZo
             return whole if shorter and other.digest == blocks.digest else NOTHING
     if shorter and not candidate.marks:
         return whole
-    again, shared = Blocks(zone, file.path, file.size), NOTHING
+    again, shared = blocks_of(file, zone), NOTHING
     for mark in marks_of(candidate):
         if mark.position > blocks.position or not skipped(again, mark.position):
             break

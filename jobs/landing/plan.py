@@ -13,7 +13,7 @@ from typing import Any
 from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named
 from election_replay.election_core.dialects.rocketmq.metadata import snapshot_time
 from election_replay.election_core.dialects.streams import stream_at
-from election_replay.jobs.landing.blocks import head
+from election_replay.jobs.landing.blocks import Beginning, head
 from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
 from election_replay.jobs.landing.landing_zone import open_landing
@@ -125,17 +125,20 @@ def tasks_of(
     zone = open_landing(landing)
     states, pseudonyms = landed_states(landed), pseudonyms_of(config.privacy)
 
-    def identify(file: LogFile) -> Head:
+    def identify(file: LogFile) -> tuple[LogFile, Head]:
         data, problem = head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
         if problem:
-            return Head("", None, None, problem=problem)
-        return identity(data[:HEAD_BYTES], file, head_found(file, data, config), states)
+            return file, Head("", None, None, problem=problem)
+        first = data[:HEAD_BYTES]
+        return replace(file, beginning=Beginning.of(first)), identity(
+            first, file, head_found(file, data, config), states
+        )
 
     with ThreadPoolExecutor(HEADS_AT_ONCE) as pool:
-        heads = list(pool.map(identify, files))
-    originals = originals_of(zip(files, heads, strict=True), states)
+        identified = list(pool.map(identify, files))
+    originals = originals_of(identified, states)
     alike: dict[tuple[str, str, str, Head], list[LogFile]] = defaultdict(list)
-    for file, found in zip(files, heads, strict=True):
+    for file, found in identified:
         itself = file.stream, found
         original = originals.get((file.cluster, file.source_node, file.stream, found.fingerprint), itself)
         alike[file.cluster, file.source_node, *original].append(file)

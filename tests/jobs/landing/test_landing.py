@@ -222,23 +222,30 @@ def test_a_file_that_is_gone_when_it_is_read_is_found_under_its_new_name(
     assert events(zone) == once(zone)
 
 
-def test_a_file_that_shrinks_while_it_is_read_lands_what_is_left(zone: Zone, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = TEXT.splitlines(keepends=True)
+@pytest.mark.parametrize(
+    "later", ["".join(TEXT.splitlines(keepends=True)[:20]), leads(9_000, 7) + noise(9_001) * len(TEXT)], ids=len
+)
+def test_another_file_in_the_place_of_a_planned_one_waits_for_the_next_landing(
+    zone: Zone, monkeypatch: pytest.MonkeyPatch, later: str
+) -> None:
+    """It was truncated, and perhaps written again, between the look at its beginning and its reading."""
     zone.write("broker.log", TEXT)
     whole = tasks_of
 
-    def shrunk(*arguments: Any) -> list[Task]:
+    def truncated(*arguments: Any) -> list[Task]:
         tasks = whole(*arguments)
-        zone.write("broker.log", "".join(lines[:20]))
+        zone.write("broker.log", later)
         return tasks
 
     with monkeypatch.context() as patch:
-        patch.setattr("tests.jobs.zone.tasks_of", shrunk)
-        zone.land()
-    assert lines_landed(zone) == 20
-    zone.write("broker.log", TEXT)
+        patch.setattr("tests.jobs.zone.tasks_of", truncated)
+        assert not any(zone.land().values())
     zone.land()
-    assert events(zone) == once(zone)
+    assert lines_landed(zone) == later.count("\n")
+    zone.write("broker.1.log", TEXT)
+    zone.land()
+    terms = [row["term"] for row in zone.tables["events"] if row["term"]]
+    assert sorted(terms) == [*range(5, 60, 5)] if later in TEXT else sorted([7, *range(5, 60, 5)])
 
 
 @pytest.mark.parametrize(

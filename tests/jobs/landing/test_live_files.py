@@ -1,0 +1,60 @@
+"""A node goes on writing while its files are read: lines are appended in halves, files roll and are truncated."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.jobs.zone import Zone, leads, noise
+
+TERMS = range(1, 241)
+LAST_NIGHTS = 4
+"""After these nothing is left to land: the last line without an end waits for one."""
+
+
+class Writer(threading.Thread):
+    """Writes a line of interest a term and some of no interest; rolls its file by a new name, or by a copy."""
+
+    def __init__(self, log: Path) -> None:
+        super().__init__()
+        self.log, self.rolled = log, 0
+
+    def run(self) -> None:
+        for term in TERMS:
+            text = (leads(2 * term, term) + "".join(noise(2 * term + 1) for _ in range(200))).encode()
+            with self.log.open("ab", buffering=0) as file:
+                half = (7 * term) % len(text)
+                file.write(text[:half])
+                time.sleep(0.002)
+                file.write(text[half:])
+            if term % 17 == 0:
+                self._rolls(by_copy=term % 34 == 0)
+
+    def _rolls(self, *, by_copy: bool) -> None:
+        self.rolled += 1
+        aside = self.log.with_name(f"broker_default.{self.rolled}.log")
+        if by_copy:  # as logrotate's copytruncate
+            shutil.copyfile(self.log, aside)
+            with self.log.open("r+b") as file:
+                file.truncate()
+        else:
+            self.log.rename(aside)
+
+
+def test_a_writer_that_waits_for_nobody_loses_no_line(
+    zone: Zone, record_property: Callable[[str, object], None]
+) -> None:
+    zone.write("broker.log", noise(1))  # a zone is never without a file, also while the other one is renamed
+    writer, nights = Writer(zone.logs / "broker_default.log"), 0
+    writer.start()
+    while writer.is_alive():
+        zone.land()
+        nights += 1
+    writer.join()
+    record_property("landings while files were written", nights)
+    assert nights > LAST_NIGHTS, "the files were read while they were written"
+    for _ in range(LAST_NIGHTS):
+        zone.land()
+    assert sorted(row["term"] for row in zone.tables["events"] if row["term"]) == [*TERMS]
+    assert not zone.tables["quarantine"]
