@@ -5,7 +5,7 @@ from itertools import islice
 from shlex import quote
 
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
-from election_replay.jobs.reading.next_steps import lines_of
+from election_replay.jobs.reading.next_steps import filled, steps_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, listed, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
@@ -73,7 +73,8 @@ def findings(published: Published) -> Iterator[str]:
         "WITH RECURSIVE following AS (SELECT implied_by AS root_id, finding_id FROM findings "
         "WHERE implied_by IS NOT NULL UNION SELECT following.root_id, echo.finding_id "
         "FROM findings AS echo JOIN following ON echo.implied_by = following.finding_id) "
-        "SELECT severity, certainty, rule, cluster, replica_group, summary, next_steps, "
+        "SELECT finding_id, severity, certainty, rule, cluster, replica_group, protocol, summary, next_steps, nodes, "
+        "start_time, "
         "strftime(start_time, '%Y-%m-%d %H:%M:%SZ') AS began, "
         "(SELECT count(*) FROM following WHERE root_id = root.finding_id) AS echoes, "
         "(SELECT list(rule ORDER BY start_time, rule) FROM following JOIN findings USING (finding_id) "
@@ -86,7 +87,8 @@ def findings(published: Published) -> Iterator[str]:
         began = f"  {row['began']}" if row["began"] else ""
         yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
         yield f"             {row['summary']}"
-        yield from (f"             {heading}: {step}" for heading, step in islice(lines_of(row["next_steps"]), 1))
+        for step in islice(steps_of(filled(row, published.place)), 1):
+            yield f"             {step.heading}: {step.text}: {step.command}"
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"
 

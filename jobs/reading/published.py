@@ -52,6 +52,11 @@ class Published:
         self._database.execute("SET enable_external_access = false")
         self._database.execute("SET lock_configuration = true")
 
+    @property
+    def place(self) -> str:
+        """Where its warehouse is, as a command line names it."""
+        return self._warehouse.root
+
     def query(self, sql: str) -> pa.Table:
         """The answer to one SELECT. Raises :class:`JobError` for anything else, and for what SQL refuses."""
         names, batches = self.stream(sql)

@@ -9,7 +9,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.reading.explain import Explanation, explain
 from election_replay.jobs.reading.incident import Incident, incident
 from election_replay.jobs.reading.marks import marks_of
-from election_replay.jobs.reading.next_steps import lines_of
+from election_replay.jobs.reading.next_steps import steps_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import (
     Row,
@@ -25,7 +25,7 @@ from election_replay.jobs.showing.dashboard_review import review_part
 from election_replay.jobs.showing.explanation_text import limits
 from election_replay.jobs.showing.markup import tag
 from election_replay.jobs.showing.picture import legend, picture
-from election_replay.jobs.showing.report import badge, definitions, evidence_list
+from election_replay.jobs.showing.report import badge, definitions, evidence_list, in_markup
 
 AROUND = 4
 """Lines before and after a line of evidence."""
@@ -70,7 +70,7 @@ def finding_page(published: Published, here: Here) -> Page:
             ),
             definitions(answers(explained)),
             *related(explained, here),
-            *([tag("h2", "What to do next"), definitions(lines_of(steps))] if (steps := finding["next_steps"]) else []),
+            *([tag("h2", "What to do next"), definitions(in_markup(steps))] if (steps := [*steps_of(finding)]) else []),
             *review_part(finding, marks_of(published, [finding["finding_id"]]).get(finding["finding_id"]), here),
             tag("h2", "Its moment"),
             tag("div", picture(found, links_of(group)), class_="picture", id="lanes"),

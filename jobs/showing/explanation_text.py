@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from election_replay.election_core.model.timing import CONFIGURED, DEFAULT, PRINTED
 from election_replay.jobs.reading.clocks import in_words
 from election_replay.jobs.reading.explain import Explanation
-from election_replay.jobs.reading.next_steps import lines_of
+from election_replay.jobs.reading.next_steps import steps_of
 from election_replay.jobs.reading.story import folded
 from election_replay.jobs.reading.words import (
     certainty,
@@ -17,7 +17,7 @@ from election_replay.jobs.reading.words import (
     undecidable,
     when,
 )
-from election_replay.jobs.showing.incident_text import alike, place
+from election_replay.jobs.showing.incident_text import alike, command_lines, place
 
 
 def explanation_text(explanation: Explanation) -> Iterator[str]:
@@ -45,10 +45,11 @@ def explanation_text(explanation: Explanation) -> Iterator[str]:
         yield "Times of this group (docs/timing.md says what they mean)"
         yield from (f"  {text}" for text in times(explanation))
         yield ""
-    if steps := explanation.finding["next_steps"]:
+    if steps := [*steps_of(finding)]:
         yield "What to do next"
-        for heading, text in lines_of(steps):
-            yield from paragraph(text, f"  {heading:<13}", " " * 15)
+        for step in steps:
+            yield from paragraph(step.text, f"  {step.heading:<13}", " " * 15)
+            yield from command_lines(step, " " * 15)
         yield ""
     yield "What would refute it"
     yield from paragraph(rule.refuted_by, "  ")

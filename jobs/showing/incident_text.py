@@ -1,12 +1,14 @@
 """An incident as text for a terminal of 100 columns, without colour."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from textwrap import wrap
 
 from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
-from election_replay.jobs.reading.next_steps import urgent_steps
+from election_replay.jobs.reading.next_steps import Step, urgent_steps
 from election_replay.jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
 from election_replay.jobs.reading.words import (
     COLUMNS,
@@ -27,6 +29,10 @@ LANES_SHOWN = 24
 NAME_COLUMNS = 24
 SAME_TERM, OTHER_TERM, UNSEEN_LEADER = "-", "|", "~"
 """A follower, where it follows in another term than before, and a leader after the last line of its log."""
+
+KEPT_TOGETHER = re.compile(r"""'[^']*'|"[^" ]+ [^" ]+ UTC\"""")
+"""What a shell reads as one word although it has spaces: a path in quotes, a time."""
+QUOTED_QUOTE = "'\"'\"'"
 
 MARKS = {"leader": "#", "acting_leader": "a", "candidate": "c", "down": "x", "follower": "-", "observer": "o"}
 UNKNOWN = "?"
@@ -222,6 +228,17 @@ def ruler(scale: Scale, margin: int) -> Iterator[str]:
 # -- findings and timeline --------------------------------------------------------------------------------------
 
 
+def command_lines(step: Step, indent: str) -> list[str]:
+    r"""The command of a step, to be copied: a line that is not its last one ends with ``\``, as shells have it."""
+    command = step.command or ""
+    if QUOTED_QUOTE in command:
+        return [f"{indent}{command}"]
+    bound = KEPT_TOGETHER.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), command)
+    lines = wrap(bound, COLUMNS - len(indent) - 2, break_long_words=False, break_on_hyphens=False)
+    whole = [indent + line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+    return [*(f"{line} \\" for line in whole[:-1]), *whole[-1:]]
+
+
 def finding_lines(incident: Incident) -> Iterator[str]:
     """Each finding with how sure it is, what would refute it, and lines that prove it."""
     yield f"Findings: {incident.counted()}"
@@ -232,8 +249,9 @@ def finding_lines(incident: Incident) -> Iterator[str]:
         yield from paragraph(finding["summary"], "    ")
         yield from paragraph(certainty(finding), "    How sure: ", "      ")
         yield from paragraph(RULES[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
-        for heading, text in urgent_steps(finding):
-            yield from paragraph(text, f"    {heading}: ", "      ")
+        for step in urgent_steps(finding):
+            yield from paragraph(step.text, f"    {step.heading}: ", "      ")
+            yield from command_lines(step, "      ")
         yield from evidence_lines(incident, finding, "    ")
         for depth, echo in incident.tree(finding):
             if depth:

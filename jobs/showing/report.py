@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from election_replay.election_core.model.catalogue import RULES
 from election_replay.jobs.reading.incident import Incident
-from election_replay.jobs.reading.next_steps import urgent_steps
+from election_replay.jobs.reading.next_steps import Step, urgent_steps
 from election_replay.jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
 from election_replay.jobs.reading.words import Row, certainty, clock, lasting, listed, lost, measures, when
 from election_replay.jobs.showing.markup import document, tag
@@ -78,9 +78,15 @@ def verdict(incident: Incident) -> Element:
     answers.append(("Impact", damage(incident).removeprefix("Damage: ")))
     answers += [("Now", sentence) for sentence in outcome(incident)]
     if worst is not None:
-        answers += [*urgent_steps(worst)] or [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
+        answers += [*in_markup(urgent_steps(worst))] or [("Next", f"Look for this: {RULES[worst['rule']].refuted_by}")]
     answers.append(("Made", f"from run {incident.run_id}, published {incident.published_at:%Y-%m-%d %H:%M:%S} UTC"))
     return definitions(answers)
+
+
+def in_markup(steps: Iterable[Step]) -> Iterator[tuple[str, str | list[Element | str]]]:
+    """What to do, as names and what is said of each: a command stands on a line of its own, to be copied."""
+    for step in steps:
+        yield step.heading, [step.text, tag("code", step.command, class_="command")] if step.command else step.text
 
 
 def definitions(pairs: Iterable[tuple[str, str | Iterable[Element | str]]]) -> Element:
@@ -134,7 +140,7 @@ def finding_card(incident: Incident, finding: Row) -> Element:
         ("What would refute it", rule.refuted_by),
         ("Source", rule.source),
         *measures(finding),
-        *urgent_steps(finding),
+        *in_markup(urgent_steps(finding)),
     ]
     lines = incident.evidence.get(finding["finding_id"], [])
     echoes = incident.echoes(finding)
