@@ -100,21 +100,29 @@ def check(
     ``as_of`` asks. Raises :class:`JobError` when an expectation cannot be checked.
     """
     chosen = list(tables)
-    newest = Newest(warehouse, clusters, as_of, since, tables_of(chosen))
+    newest = Newest(warehouse, clusters, as_of, since, columns_read(chosen))
     if PROVING not in chosen:
         newest.keep_proofs_of(chosen, warehouse.published())
     return [check for table in chosen for check in newest.checks(table)]
 
 
-def tables_of(chosen: Collection[str]) -> frozenset[str]:
-    """The tables that the expectations of some tables read."""
+def columns_read(chosen: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The tables that the expectations of some tables read, and the columns of each that they name."""
     expectations = [expectation for table in chosen for expectation in expectations_of(table)]
     texts = [*chosen, *(text for asked in expectations for text in (asked.failing, asked.proofs))]
-    return frozenset({word for text in texts for word in re.findall(r"\w+", text)} & {*TABLES})
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    return {name: tuple(column for column in TABLES[name].names if column in words) for name in words & {*TABLES}}
+
+
+EVERYTHING = {name: table.names for name, table in TABLES.items()}
+"""All columns of all tables."""
 
 
 class Newest:
-    """The newest versions of some tables, of finished landings, in a database in memory."""
+    """The newest versions of some tables, of finished landings, in a database in memory.
+
+    ``columns``: of each of the tables those that are asked for. Whole rows are read where some of them fail.
+    """
 
     def __init__(
         self,
@@ -122,7 +130,7 @@ class Newest:
         clusters: Collection[str] | None = None,
         as_of: datetime | None = None,
         since: int = 0,
-        tables: Collection[str] = frozenset(TABLES),
+        columns: Mapping[str, Sequence[str]] = EVERYTHING,
     ) -> None:
         self._versions, self._warehouse = warehouse.versions(), warehouse
         self._database = duckdb.connect()
@@ -135,17 +143,27 @@ class Newest:
         self._database.execute("SET VARIABLE forgotten = ?", [warehouse.forgotten()])
         self._batches = since, warehouse.last_batch()
         self._of_clusters = " WHERE cluster IN (FROM asked_clusters)" if clusters is not None else ""
-        for name in tables:
-            self._put(name, clusters)
+        self._in_part: dict[str, str] = {}
+        for name, of_table in columns.items():
+            self._put(name, of_table, self._where(name, clusters))
 
-    def _put(self, name: str, clusters: Collection[str] | None) -> None:
+    def _put(self, name: str, columns: Sequence[str], where: str) -> None:
         """Let the database know a table."""
         rows, shape = TABLES[name].arrow_schema().empty_table(), "TABLE"
         if name in self._versions:
             rows = self._warehouse.dataset(name, self._versions[name])
             shape = "TABLE" if self._warehouse.count(name) <= HELD_ROWS and name != PROVING else "VIEW"
         self._database.register(f"all_{name}", rows)
-        self._database.execute(f"CREATE {shape} {name} AS SELECT * FROM all_{name}{self._where(name, clusters)}")
+        chosen = "*"
+        if shape == "TABLE" and len(columns) < len(TABLES[name].columns):
+            chosen, self._in_part[name] = ", ".join(f'"{column}"' for column in columns), where
+        self._database.execute(f"CREATE {shape} {name} AS SELECT {chosen} FROM all_{name}{where}")
+
+    def _put_whole(self) -> None:
+        """Let the database know all columns of the tables that it knows in part."""
+        for name, where in self._in_part.items():
+            self._database.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM all_{name}{where}")
+        self._in_part.clear()
 
     def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
         """Of the events keep only those that rows of ``tables`` ask for, and for which ``published`` ones do not.
@@ -241,6 +259,7 @@ class Newest:
         return ""
 
     def _examples(self, expectation: Expectation, cluster: str | None) -> tuple[str, ...]:
+        self._put_whole()
         some = (
             f"SELECT * FROM ({expectation.failing}) WHERE cluster IS NOT DISTINCT FROM ? ORDER BY ALL LIMIT {EXAMPLES}"
         )

@@ -20,11 +20,11 @@ from election_replay.jobs.gates.checks import (
     as_json,
     check,
     chosen_tables,
+    columns_read,
     complaint,
     expectations_of,
     record,
     stopped,
-    tables_of,
 )
 from election_replay.jobs.gates.data_docs import data_docs
 from election_replay.jobs.replay import Replay
@@ -277,7 +277,7 @@ def test_a_proof_is_found_in_whichever_landing_its_line_lies(
     published = {"batch": 18, "versions": warehouse.versions()}
     change("events", lambda _: {"batch": batch}, event_id=line)(warehouse)
     warehouse.append([finding("f3", [line])], "findings")
-    newest = Newest(warehouse, ["c1"], tables=tables_of(JUDGED))
+    newest = Newest(warehouse, ["c1"], columns=columns_read(JUDGED))
     newest.keep_proofs_of(JUDGED, published)
     assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
 
@@ -288,9 +288,16 @@ def test_what_published_rows_prove_is_not_looked_for_again(warehouse: Warehouse)
     line = warehouse.rows("findings")[0]["evidence"][0]
     change("events", lambda _: {"event_id": "another"}, event_id=line)(warehouse)
     for known, failed in ((published, set()), (None, {"proofs_exist"})):
-        newest = Newest(warehouse, ["c1"], tables=tables_of(JUDGED))
+        newest = Newest(warehouse, ["c1"], columns=columns_read(JUDGED))
         newest.keep_proofs_of(JUDGED, known)
         assert {one.expectation.name for one in newest.checks("findings") if one.failed} == failed
+
+
+def test_a_failing_row_is_shown_with_columns_that_no_expectation_reads(warehouse: Warehouse) -> None:
+    assert "read_as" not in columns_read(LANDED)["landed_files"]
+    change("landed_files", lambda _: {"lines_total": 99, "read_as": "rocketmq"}, stream="broker.log")(warehouse)
+    [found] = [one for one in check(warehouse, LANDED) if one.expectation.name == "counts_add_up"]
+    assert json.loads(found.examples["c1"][0])["read_as"] == "rocketmq"
 
 
 def test_a_failing_row_is_shown_with_times_as_iso_and_without_nulls() -> None:
