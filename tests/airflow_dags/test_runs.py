@@ -94,11 +94,13 @@ class Pipeline:
         return self.ask("SELECT * FROM terms ORDER BY ALL")
 
     def land_twice(self, cluster: str) -> None:
-        """A defect: one event of a cluster is there twice."""
+        """A defect: the next landing has one event of a cluster twice. What is published has passed its gates."""
         code = (
-            "import sys, pyarrow.compute as pc; from deltalake import DeltaTable, write_deltalake\n"
-            "rows = DeltaTable(sys.argv[1]).to_pyarrow_table().filter(pc.field('cluster') == sys.argv[2])\n"
-            "write_deltalake(sys.argv[1], rows.slice(0, 1), mode='append')"
+            "import sys, pyarrow as pa, pyarrow.compute as pc; from deltalake import DeltaTable, write_deltalake\n"
+            "rows = DeltaTable(sys.argv[1]).to_pyarrow_table().filter(pc.field('cluster') == sys.argv[2]).slice(0, 1)\n"
+            "place = rows.schema.get_field_index('batch')\n"
+            "row = rows.set_column(place, rows.schema.field(place), pc.add(rows['batch'], 1))\n"
+            "write_deltalake(sys.argv[1], pa.concat_tables([row, row]), mode='append')"
         )
         subprocess.run([PYTHON, "-c", code, self.warehouse / "silver/events", cluster], check=True)
 
@@ -132,7 +134,8 @@ def test_a_backfill_of_three_nights_is_one_run_of_all(tmp_path: Path) -> None:
         code, said = pipeline.run(dag, "2026-11-24", **params)
         assert code == 0, said[-5000:]
     for table in ("terms", "role_intervals", "elections", "findings", "rule_coverage"):
-        sql = f"SELECT * FROM {table} ORDER BY ALL"  # noqa: S608 - our own names
+        chosen = "* EXCLUDE (first_seen_run, first_seen_at, last_seen_at)" if table == "findings" else "*"
+        sql = f"SELECT {chosen} FROM {table} ORDER BY ALL"  # noqa: S608 - our own names
         assert parts.ask(sql) == whole.ask(sql) != []
     assert len(whole.ask("SELECT DISTINCT CAST(event_time AS DATE) AS night FROM events")) == 3
 

@@ -69,7 +69,7 @@ def test_the_command_of_the_profile_makes_the_pod_of_a_driver(api: tuple[str, li
     address, made = api
     [command] = in_comments(PROFILE)
     words = shlex.split(command.replace("https://HOST:6443", address))[1:]
-    here = ("--conf", "spark.kubernetes.submission.waitAppCompletion=false", "--conf", "spark.jars.packages=")
+    here = ("--conf", "spark.kubernetes.submission.waitAppCompletion=false")
     done = subprocess.run(
         [SUBMIT, *here, *words], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=200, check=False
     )
@@ -90,4 +90,4 @@ def test_the_command_of_the_profile_makes_the_pod_of_a_driver(api: tuple[str, li
     secrets = {one["name"]: one["secret"]["secretName"] for one in pod["spec"]["volumes"] if "secret" in one}
     assert secrets[mounts["/etc/election-replay"]] == "election-replay-settings"
     [settings] = [one for one in made if one.get("kind") == "ConfigMap" and "spark.properties" in one["data"]]
-    assert "spark.executor.instances=4" in settings["data"]["spark.properties"]
+    assert "spark.dynamicAllocation.maxExecutors=8" in settings["data"]["spark.properties"]

@@ -64,6 +64,22 @@ def test_a_profile_for_a_cluster_is_tried_here() -> None:
     assert {path.stem for path in PROFILES.glob("*.conf")} == {*CLUSTERS, "local"}
 
 
+@pytest.mark.parametrize("profile", CLUSTERS)
+def test_a_profile_for_a_cluster_can_be_looked_into_and_brings_what_executors_need(profile: str) -> None:
+    lines = (PROFILES / f"{profile}.conf").read_text(encoding="utf-8").splitlines()
+    settings = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+    assert settings["spark.ui.enabled"] == settings["spark.eventLog.enabled"] == "true"
+    assert settings["spark.eventLog.dir"]
+    assert int(settings["spark.sql.shuffle.partitions"]) > int(settings["spark.databricks.delta.snapshotPartitions"])
+    if profile == "k8s":
+        assert "spark.archives" not in settings, "the image brings Python"
+    else:
+        assert settings["spark.archives"].endswith("environment.tar.gz#environment")
+    if profile != "standalone":  # whose workers count the JVM's memory alone
+        assert settings["spark.dynamicAllocation.enabled"] == "true"
+        assert settings.keys() & {"spark.executor.memoryOverhead", "spark.kubernetes.memoryOverheadFactor"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("profile", "master"), CLUSTERS.items())
 def test_without_settings_the_command_of_a_profile_ends_before_it_asks_its_cluster(

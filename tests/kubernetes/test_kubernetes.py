@@ -104,7 +104,11 @@ def node(cluster: Cluster, podman: dict[str, str], image: str, volume: Path) -> 
 
 def test_the_image_has_the_connectors_and_settings_of_its_own(image: str, podman: dict[str, str]) -> None:
     listed = run(f"podman run --rm --entrypoint ls {image} /opt/spark/jars", podman)
-    for jar in ("org.apache.hadoop_hadoop-aws-3.4.2.jar", "software.amazon.awssdk_s3-2.29.52.jar"):
+    for jar in (
+        "io.delta_delta-spark_4.1_2.13-4.4.0.jar",
+        "org.apache.hadoop_hadoop-aws-3.4.2.jar",
+        "software.amazon.awssdk_s3-2.29.52.jar",
+    ):
         assert jar in listed.split()
     assert "bundle" not in listed
     assert run(f"podman run --rm {image} airflow dag-path", podman).strip().endswith("/election_replay.py")
@@ -199,11 +203,11 @@ def driver_said(node: Node) -> str:
 def submitted(cluster: Cluster) -> str:
     """The command of the page that submits a night, with our hosts.
 
-    Two executors instead of four, for the sake of this machine; no name server says where the API is.
+    Two executors at most, for the sake of this machine; no name server says where the API is.
     """
     more = f"--conf {LITTLE_SETTING}=0 --conf spark.kubernetes.driver.master={cluster.address}"
     command = section("Kubernetes")[-1].replace("https://HOST:6443", cluster.address).replace("REGISTRY", "localhost")
-    return command.replace("local:///", f"{more} --conf spark.executor.instances=2 local:///")
+    return command.replace("local:///", f"{more} --conf spark.dynamicAllocation.maxExecutors=2 local:///")
 
 
 def environment(cluster: Cluster) -> dict[str, str]:
