@@ -11,7 +11,7 @@ from election_replay.election_core.fold.campaign import Campaign
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
-from election_replay.election_core.fold.process_runs import Activity, Start, incarnation_at
+from election_replay.election_core.fold.process_runs import Activity, Start
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, HIGHER_NODE, LEADER, Span, Step, spans
 from election_replay.election_core.model.facts import Candidacy, Fact, MessageReceived, MessageSent, QuietLog
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -192,14 +192,8 @@ class NodeLog:
             yield LowerLeaderNamed(*emit.about(namer, event), term=event.term, claim=claim)
 
     def _spans(self, emit: FactWriter) -> Iterator[Span]:
-        """A node looks for a leader from its start; a step of its last life is not carried into the next one."""
-        kept = [step for step in self.steps if step.role != CANDIDATE or _is_news(step, self.steps, emit)]
-        return spans(kept, emit.incarnations, CANDIDATE)
-
-
-def _is_news(step: Step, steps: list[Step], emit: FactWriter) -> bool:
-    life = incarnation_at(emit.incarnations, step.at)
-    return any(before.at < step.at and incarnation_at(emit.incarnations, before.at) == life for before in steps)
+        """A node looks for a leader from its start."""
+        return spans(self.steps, emit.incarnations, CANDIDATE)
 
 
 Move = Callable[[NodeLog, FoldEvent], None]

@@ -236,6 +236,28 @@ def test_a_defect_is_stopped_by_its_gate(warehouse: Warehouse, defect: str) -> N
         assert one.holds or (one.examples["c1"] and '"cluster": "c1"' in one.examples["c1"][0])
 
 
+def test_of_lines_only_those_of_landings_since_then_are_looked_at(warehouse: Warehouse) -> None:
+    twice("log_lines")(warehouse)
+    wrong = {("log_lines", "one_row_a_key"), ("landed_files", "lines_are_there")}
+    assert failing(warehouse) == wrong
+    checks = check(warehouse, since=1)
+    assert {(one.table, one.expectation.name) for one in checks if not one.holds} & wrong == set()
+    assert {one.table: one.rows for one in checks} | {"log_lines": 0} == {one.table: one.rows for one in checks}
+    assert all(one.rows for one in checks if one.table in {"landed_files", "findings"})
+
+
+@pytest.mark.parametrize("table", ["findings", "role_intervals"])
+def test_what_was_not_published_proves_nothing(
+    warehouse: Warehouse, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A finding whose proof is nowhere is stopped, unless it was published and had passed this gate then."""
+    change("findings", lambda _: {"evidence": ["nowhere"]}, finding_id="f2")(warehouse)
+    run = {"versions": {table: warehouse.version(table)}, "batch": 1}
+    monkeypatch.setattr(Warehouse, "published", lambda _: run)
+    failed = {(one.table, one.expectation.name) for one in check(warehouse, JUDGED) if not one.holds}
+    assert (("findings", "proofs_exist") in failed) is (table != "findings")
+
+
 def test_a_file_that_was_not_understood_is_a_warning_until_it_is(warehouse: Warehouse) -> None:
     change("landed_files", lambda _: {"problem": "not understood: it is UTF-16 text"}, stream="broker.log")(warehouse)
     [found] = [one for one in check(warehouse) if one.expectation.name == "understood"]
