@@ -94,6 +94,7 @@ bench: java $(READY) ## all that is measured of landing and replaying, one line 
 	@$(BIN)/python -m benchmarks.sizes
 	@$(BIN)/python -m benchmarks.landing_alone
 	@$(BIN)/python -m benchmarks.landing
+	@$(BIN)/python -m benchmarks.engines
 	@$(BIN)/python -m benchmarks.replay
 
 bench-landing: java $(READY) ## landing over Spark alone on 200 MB of logs, as one line of JSON

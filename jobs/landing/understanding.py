@@ -27,6 +27,9 @@ OF_THE_LOGGER = r"^[^\n]{0,40}\|-(?:INFO|WARN|ERROR) in "
 ESCAPED = "&(?:quot|lt|gt|#39|#34|#x27|#x22);"
 """A character as HTML writes it; lines of a page have no ``<`` or ``>`` beside it."""
 
+WRITTEN_ALIKE = 10_000
+"""What made HTML of so many records, or of none of them, goes on alike."""
+
 FEWEST = 20
 """So many lines in a second layout are no accident."""
 
@@ -129,16 +132,17 @@ class Understanding:
     ) -> None:
         """Look at the first lines of the first records, and of the last ones."""
         self._behind = []
-        records = texts[begins]
-        escaped = records.filter(records.str.contains(ESCAPED))
-        self.escaped += int((~escaped.str.contains("[<>]")).sum()) if len(escaped) else 0
+        if self.dated <= WRITTEN_ALIKE + len(begins):
+            records = texts[begins]
+            escaped = records.filter(records.str.contains(ESCAPED))
+            self.escaped += int((~escaped.str.contains("[<>]")).sum()) if len(escaped) else 0
         if self.looked_at < LOOKED_AT:
-            first = records[:LOOKED_AT].to_list()
+            first = texts[begins[:LOOKED_AT]].to_list()
             unread = [line for line in first if not dialect.reads(line)]
             self.looked_at += len(first)
             self.unread += len(unread)
             self._strange += unread
-        last = records[-FEWEST:].to_list()
+        last = texts[begins[-FEWEST:]].to_list()
         self._last_unread = last if len(last) == FEWEST and not any(map(dialect.reads, last)) else []
 
     def problem(self, kept: Callable[[str], str]) -> str | None:
