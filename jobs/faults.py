@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from election_replay.jobs import JobError
 
@@ -39,6 +40,8 @@ CUT = re.compile(r"\s*\n\s*↳\s*")
 """Where Delta's reader and writer cut an error at each of its colons."""
 
 CAUSED_BY = "Caused by: "
+TRACEBACK = "Traceback (most recent call last):"
+JAVA_FRAME = "at "
 LONGEST = 300
 """Characters of a foreign error that are shown."""
 
@@ -54,12 +57,19 @@ def meaning(error: BaseException) -> str | None:
 
 
 def readable(error: BaseException) -> str:
-    """The line of an error that says most: the last cause of Java, the end of a stack trace, or the first line."""
+    """The line of an error that says most: the last cause of Java, the end of a stack trace, or the first line.
+
+    Where Python failed in a worker of Spark, the stack trace of Python stands between those of Java.
+    """
     lines = lines_of(error)
     causes = [line.removeprefix(CAUSED_BY) for line in lines if line.startswith(CAUSED_BY)]
-    if causes:
+    if causes and not causes[-1].endswith(TRACEBACK):
         return causes[-1][:LONGEST]
-    return lines[-1] if any(line.startswith("Traceback") for line in lines) else lines[0]
+    traced = [number for number, line in enumerate(lines) if line.endswith(TRACEBACK)]
+    if not traced:
+        return lines[0]
+    behind = takewhile(lambda line: not line.startswith(JAVA_FRAME), lines[traced[-1] + 1 :])
+    return ([*behind] or lines)[-1][:LONGEST]
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:

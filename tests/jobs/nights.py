@@ -1,6 +1,9 @@
 """Nights of a test: land, replay, and what readers see afterwards."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +76,19 @@ def second_night(engine: Engine, zone: Zone, folder: Path) -> SecondNight:
     story = SecondNight(start, content(Warehouse(str(start))), content(once), content(once, ALL))
     assert story.before != story.after
     return story
+
+
+def begun(*command: str, limits: str = "", **environment: str) -> "subprocess.Popen[str]":
+    """A command of the console, running in this environment, after a shell has set ``limits``."""
+    code = "import sys; from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    return subprocess.Popen(
+        ["sh", "-c", f'{limits} exec "$0" "$@"', sys.executable, "-c", code, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        env=os.environ | environment,
+    )
 
 
 def content(warehouse: Warehouse, tables: tuple[str, ...] = GOLD) -> dict[str, list[str]]:

@@ -116,6 +116,14 @@ def test_of_java_the_last_cause_is_told() -> None:
     assert readable(RuntimeError(text)) == "java.io.EOFException: cut off"
 
 
+def test_of_a_python_worker_the_end_of_its_stack_trace_is_told() -> None:
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in b\n    c()\nValueError: three\n\n'
+    text = f"Job aborted\n\tat d\nCaused by: org.apache.PythonException: {trace}\tat e.f(G.scala:1)\n\tat h"
+    assert readable(RuntimeError(text)) == "ValueError: three"
+    assert readable(RuntimeError(trace)) == "ValueError: three"
+    assert str(meaning(RuntimeError(text.replace("ValueError: three", "MemoryError")))).endswith("(MemoryError)")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 @pytest.mark.parametrize(
     ("options", "says"), [("size=120k", "the disk is full"), ("ro", "the file system is read-only")]

@@ -4,11 +4,12 @@ readers see whole runs, and the next run makes it good."""
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,16 @@ import election_replay.jobs.publishing.runs
 import election_replay.jobs.replaying.due
 import election_replay.jobs.upkeep
 import election_replay.jobs.warehouse.warehouse
+from election_replay.jobs import JobError
+from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.faults import meaning
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse import tidying
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.nights import ALL, GOLD, content, night, second_night, whole_night
+from tests.jobs.nights import ALL, GOLD, begun, content, night, second_night, whole_night
 from tests.jobs.replaying.test_every_commit import WRITERS
 from tests.jobs.tables import GROUP
 from tests.jobs.zone import Zone, election
@@ -36,6 +40,9 @@ STEP = 2 if "PROVE" in os.environ else 9
 
 TIMES = 10 if "PROVE" in os.environ else 2
 """How often two jobs run at once."""
+
+ON_SPARK = 3
+"""How often one of them runs on Spark."""
 
 
 @pytest.fixture
@@ -200,48 +207,97 @@ def test_the_last_note_on_a_finding_counts_whatever_the_clock_said(tmp_path: Pat
     assert warehouse.moment("reviews", "reviewed_at") > note["reviewed_at"]
 
 
-def begun(*command: str) -> "subprocess.Popen[str]":
-    """A command of the console, running."""
-    code = "import sys; from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+Ended = tuple[int, str]
+"""The exit code of a job, and the end of what it said."""
 
 
-@pytest.mark.parametrize("other", ["run", "upkeep", "replay", "land"])
-def test_two_jobs_at_once_lose_nothing(
-    local: LocalEngine, zone: Zone, tmp_path: Path, other: str, record_property: Callable[[str, object], None]
-) -> None:
-    """Each either does its work or says in one line that another job was there; then one run makes all good."""
-    warehouse = Warehouse(str(tmp_path / "w"))
+def awaited(job: "subprocess.Popen[str]") -> Ended:
+    """Wait for a command."""
+    said = job.communicate(timeout=600)[0]
+    assert "Traceback" not in said, said
+    return job.returncode, (said.strip().splitlines() or [""])[-1]
+
+
+def night_told(engine: Engine, zone: Path, warehouse: Warehouse) -> Ended:
+    """A night in this process, told as the console does."""
+    try:
+        night(engine, zone, warehouse)
+    except JobError as error:
+        return 1, f"error: {meaning(error) or error}"
+    return 0, ""
+
+
+class Pairs:
+    """Two jobs at once, again and again, over one warehouse."""
+
+    def __init__(self, zone: Zone, folder: Path) -> None:
+        self.zone, self.warehouse, self.folder = zone, Warehouse(str(folder / "w")), folder
+        where = ("--engine", "local", "--warehouse", self.warehouse.root)
+        landing = ("--landing", str(zone.root))
+        self.commands = {
+            "run": ("run", *where, *landing),
+            "upkeep": ("upkeep", *where[2:]),
+            "replay": ("replay", *where),
+            "land": ("land", *where, *landing),
+        }
+
+    def meet(self, first: Callable[[], Callable[[], Ended]], other: str, times: int, pause: float) -> None:
+        """Each either does its work or says in one line that another job was there; then one run makes all good.
+
+        ``first`` begins the one job, and gives what waits for it. The other begins up to four pauses later.
+        """
+        for term in range(2, 2 + times):
+            self.zone.append("broker_default.log", election(100 * term, term))
+            waits = first()
+            time.sleep(pause * ((term - 2) % 5))
+            second = begun(*self.commands[other])
+            for code, said in (waits(), awaited(second)):
+                assert code in (0, 1), said
+                if code:
+                    assert said.startswith("error: "), said
+                    assert "again" in said or "another" in said, said
+            assert self._terms() in ({*range(1, term)}, {*range(1, term + 1)})
+            code, said = awaited(begun(*self.commands["run"]))
+            assert code == 0, said
+
+    def _terms(self) -> set[int]:
+        published = Published(Warehouse(self.warehouse.root))
+        return {row["term"] for row in published.rows("SELECT term FROM terms")}
+
+    def made_good(self, engine: LocalEngine) -> None:
+        """All is as after one night."""
+        once = Warehouse(str(self.folder / "once"))
+        night(engine, self.zone.root, once)
+        assert content(Warehouse(self.warehouse.root), ALL) == content(once, ALL)
+
+
+@pytest.fixture
+def pairs(local: LocalEngine, zone: Zone, tmp_path: Path) -> Pairs:
     zone.write("broker_default.log", election(0, 1))
-    night(local, zone.root, warehouse)
-    where = ("--warehouse", warehouse.root)
-    run = ("run", "--engine", "local", "--landing", str(zone.root), *where)
-    commands = {
-        "run": run,
-        "upkeep": ("upkeep", *where),
-        "replay": ("replay", "--engine", "local", *where),
-        "land": ("land", "--engine", "local", "--landing", str(zone.root), *where),
-    }
-    for term in range(2, 2 + TIMES):
-        zone.append("broker_default.log", election(100 * term, term))
-        first = begun(*run)
-        time.sleep(0.35 * ((term - 2) % 5))
-        second = begun(*commands[other])
-        for job in (first, second):
-            said = job.communicate(timeout=300)[0]
-            assert job.returncode in (0, 1), said
-            assert "Traceback" not in said
-            if job.returncode:
-                assert said.strip().splitlines()[-1].startswith("error: "), said
-                assert any(word in said for word in ("another", "run it again", "again")), said
-        seen = {row["term"] for row in Published(Warehouse(warehouse.root)).rows("SELECT term FROM terms")}
-        assert seen in ({*range(1, term)}, {*range(1, term + 1)})
-        alone = begun(*run)
-        said = alone.communicate(timeout=300)[0]
-        assert not alone.returncode, said
-        record_property("pairs of jobs at once", 1)
-    once = Warehouse(str(tmp_path / "once"))
-    night(local, zone.root, once)
-    assert content(Warehouse(warehouse.root), ALL) == content(once, ALL)
+    found = Pairs(zone, tmp_path)
+    night(local, zone.root, found.warehouse)
+    return found
+
+
+OTHERS = ("run", "upkeep", "replay", "land")
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_two_jobs_at_once_lose_nothing(
+    local: LocalEngine, pairs: Pairs, other: str, record_property: Callable[[str, object], None]
+) -> None:
+    pairs.meet(lambda: partial(awaited, begun(*pairs.commands["run"])), other, TIMES, pause=0.35)
+    pairs.made_good(local)
+    record_property("pairs of jobs at once", TIMES)
+
+
+@pytest.mark.skipif("PROVE" not in os.environ, reason="a minute: `make prove` runs it")
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_night_on_spark_and_another_job_at_once_lose_nothing(
+    spark: SparkEngine, local: LocalEngine, pairs: Pairs, other: str, record_property: Callable[[str, object], None]
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        alone = partial(pool.submit, night_told, spark, pairs.zone.root, Warehouse(pairs.warehouse.root))
+        pairs.meet(lambda: alone().result, other, ON_SPARK, pause=0.8)
+    pairs.made_good(local)
+    record_property("pairs of jobs at once", ON_SPARK)
