@@ -38,6 +38,17 @@ NEIGHBOURS = """
     WHERE line.cluster = $cluster GROUP BY ALL ORDER BY line.path, line.line_no
 """
 
+FORGOTTEN = """
+    SELECT file.path FROM landed_files AS file WHERE file.cluster = $cluster AND file.path IN (SELECT unnest($paths))
+    GROUP BY file.path HAVING sum(file.lines_event) > (
+        SELECT count(*) FROM log_lines AS line WHERE line.cluster = $cluster AND line.path = file.path
+    )
+"""
+"""The files of which more lines were landed than are kept: upkeep forgets what no verdict names."""
+WHY = "`upkeep --forget-bronze-after` forgot them. The log itself may still have them."
+LEFT = f"some are not kept any more: {WHY}"
+NONE_LEFT = f"none is kept any more: {WHY}"
+
 
 def finding_page(published: Published, here: Here) -> Page:
     """One finding with all that a reader asks: its moment, its evidence, what would refute it."""
@@ -139,12 +150,25 @@ def lines_around(published: Published, cluster: str, evidence: list[Row]) -> Ite
         "around": AROUND,
         "cluster": cluster,
     }
-    rows = published.rows(NEIGHBOURS, given)
+    try:
+        rows = published.rows(NEIGHBOURS, given)
+        gone = {row["path"] for row in published.rows(FORGOTTEN, {"paths": given["paths"], "cluster": cluster})}
+    except JobError as error:
+        yield tag("p", f"The lines around them cannot be read: {error}", class_="muted")
+        return
     proofs = set(places)
-    files: dict[str, list[Row]] = {}
+    files: dict[str, list[Row]] = {path: [] for path, _ in places}
     for row in rows:
-        files.setdefault(row["path"], []).append(row)
+        files[row["path"]].append(row)
     for path, lines in files.items():
+        yield from box_of_lines(path, lines, proofs)
+        if path in gone or not lines:
+            yield tag("p", f"Of the lines around them in {path} {LEFT if lines else NONE_LEFT}", class_="muted")
+
+
+def box_of_lines(path: str, lines: list[Row], proofs: set[tuple[str, int]]) -> Iterator[Element]:
+    """The lines of one file in a box that opens; nothing where there are none."""
+    if lines:
         listed_lines = (
             tag("li", row["text"], value=row["line_no"], class_="proof" if (path, row["line_no"]) in proofs else None)
             for row in lines

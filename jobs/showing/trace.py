@@ -15,6 +15,7 @@ from election_replay.jobs.reading.lanes import Lane, lane_of
 from election_replay.jobs.reading.words import SEVERITIES, Row, certainty, role_word
 
 PROCESS = 1
+"""No thread has this number: viewers would call it the main thread."""
 MICROSECOND = 1_000_000
 
 Event = dict[str, Any]
@@ -22,8 +23,9 @@ Event = dict[str, Any]
 
 def trace(incident: Incident, votes: list[Row]) -> dict[str, Any]:
     """The whole trace, as plain data; ``votes`` are rows of ``voter``, ``candidate``, ``term`` and ``happened_at``."""
-    threads = {lane: number for number, lane in enumerate(incident.drawn.names, start=1)}
-    shelves = {severity: len(threads) + number for number, severity in enumerate(SEVERITIES, start=1)}
+    threads = {lane: number for number, lane in enumerate(incident.drawn.names, start=PROCESS + 1)}
+    first = PROCESS + len(threads) + 1
+    shelves = {severity: number for number, severity in enumerate(SEVERITIES, start=first)}
     return {
         "displayTimeUnit": "ms",
         "otherData": {
@@ -94,7 +96,7 @@ def instants(incident: Incident, shelves: dict[str, int]) -> Iterator[Event]:
         }
         yield {
             "ph": "i",
-            "s": "p" if finding["severity"] == "critical" else "t",
+            "s": "t",  # of its thread: viewers show what is of the process on a row without a name
             "pid": PROCESS,
             "tid": shelves[finding["severity"]],
             "ts": micros(finding["start_time"]),

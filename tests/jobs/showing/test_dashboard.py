@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+from deltalake import DeltaTable
 from flask.testing import FlaskClient
 
 from election_replay.jobs.cli.app import main
@@ -29,6 +30,7 @@ from tests.jobs.browser import CHROMIUM, QUIET, Browser
 from tests.jobs.showing.axe import AXE, violations
 from tests.jobs.showing.test_report import Reader
 from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
+from tests.jobs.test_more_views import landed
 
 if TYPE_CHECKING:
     from election_replay.jobs.engines.spark_engine import SparkEngine
@@ -200,6 +202,33 @@ def test_what_is_new_since_a_moment(tmp_path: Path) -> None:
 def test_an_echo_stands_below_its_root_and_alone_it_names_it(client: FlaskClient) -> None:
     assert "from it follows: POSSIBLE_DATA_LOSS." in words(asked(client, "/"))
     assert "follows from SPLIT_BRAIN_OVERLAP: POSSIBLE_DATA_LOSS." in words(asked(client, "/?severity=warning"))
+
+
+@pytest.mark.parametrize(
+    ("kept", "events", "told"),
+    [
+        ([7], 1, ""),
+        ([6, 7], 2, ""),
+        ([7], 9, "some are not kept any more"),
+        ([], 9, "none is kept any more"),
+    ],
+)
+def test_lines_around_a_proof_that_are_forgotten_are_told_of(
+    kept: list[int], events: int, told: str, tmp_path: Path
+) -> None:
+    tables = filled(tmp_path / "w")
+    path = "c1/nodes/n1/logs/broker.log"
+    DeltaTable(tables.location("log_lines")).delete()
+    put(tables, "log_lines", *(log_line(f"e{number}", path, number, f"line {number}") for number in kept))
+    put(tables, "landed_files", landed("n1", 0, 10, path=path, lines_event=events))
+    later = {"run_id": "r2", "published_at": at(60), "versions": list(tables.versions().items())}
+    put(tables, "runs", next(iter(tables.runs())) | {"counts": []} | later)
+    page = words(asked(shown.dashboard(tables).test_client(), "/finding?id=f1"))
+    assert f"{path}:7" in page
+    assert ("Lines of interest around them" in page) == bool(kept)
+    assert told in page
+    assert told or "not kept any more" not in page
+    assert told or "is kept any more" not in page
 
 
 def test_all_links_lead_somewhere(client: FlaskClient) -> None:

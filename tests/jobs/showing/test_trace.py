@@ -70,6 +70,8 @@ def test_lanes_are_threads_findings_are_instants_and_votes_are_flows(
         ("LEADERLESS", "findings: warning"),
         ("POSSIBLE_DATA_LOSS", "findings: warning"),
     }
+    assert {one["s"] for one in events if one["ph"] == "i"} == {"t"}
+    assert not {one["pid"] for one in events} & set(threads)
     slices = [one for one in events if one["ph"] == "X"]
     assert [one["name"] for one in slices] == ["leader 1", "leader 2"]
     for thread in threads:
