@@ -132,8 +132,8 @@ def certificates(folder: Path) -> None:
 class Node(threading.Thread):
     """What a kubelet does, as far as Spark needs it: it runs the pods of a namespace as containers of podman.
 
-    All pods share this machine's network, each with an address of its own in 127.0.1.0/24; the names of services stand
-    in a file of hosts that all of them read.
+    All pods share this machine's network, each with an address of its own in 127.0.1.0/24; names of pods and services
+    stand in a file of hosts that all of them read.
     """
 
     def __init__(self, cluster: Cluster, namespace: str, podman: Mapping[str, str], claims: Mapping[str, Path]) -> None:
@@ -189,7 +189,7 @@ class Node(threading.Thread):
         return f"127.0.1.{[*self.pods].index(name) + 1}"
 
     def _name_services(self) -> None:
-        lines = ["127.0.0.1 localhost"]
+        lines = ["127.0.0.1 localhost", *(f"{self._address(name)} {name}" for name in self.pods)]
         for service in self._listed("services"):
             wanted = (service["spec"].get("selector") or {}).items()
             for name, pod in self.pods.items():
@@ -210,7 +210,7 @@ class Node(threading.Thread):
         ]
         environment = [f"--env={one['name']}={self._value(name, one)}" for one in container.get("env", ())]
         hosts = ("--no-hosts", f"--volume={self.cluster.folder / 'hosts'}:/etc/hosts:ro")
-        start = ("podman", "run", "--rm", f"--name={name}", "--network=host")
+        start = ("podman", "run", "--rm", f"--name={name}", f"--hostname={name}", "--network=host", "--uts=private")
         with (self.cluster.folder / f"{name}.log").open("w") as log:
             self.running[name] = subprocess.Popen(
                 [*start, *hosts, *mounts, *environment, container["image"], *container.get("args", ())],
@@ -269,7 +269,8 @@ class Node(threading.Thread):
             state = {"terminated": {"exitCode": code, "finishedAt": now()}}
         image = self.pods[name]["spec"]["containers"][0]
         one = {"name": image["name"], "image": image["image"], "imageID": "", "ready": code is None, "restartCount": 0}
-        body = {"status": {**status, "containerStatuses": [{**one, "state": state}]}}
+        ready = [{"type": "Ready", "status": "True" if code is None else "False"}]
+        body = {"status": {**status, "conditions": ready, "containerStatuses": [{**one, "state": state}]}}
         with suppress(HTTPError):  # it is no longer there
             self.cluster.asked(f"/api/v1/namespaces/{self.namespace}/pods/{name}/status", "PATCH", body)
 
