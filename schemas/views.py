@@ -752,7 +752,8 @@ BLIND_SPOTS = View(
     comment="What could not be judged: rules for which the logs of a group do not say enough, how often, and why.",
     columns=of("rule_coverage", *TABLES["rule_coverage"].names),
     sql="""
-        SELECT cluster, replica_group, protocol, rule, conforms, violates, undecidable, why_undecidable
+        SELECT cluster, replica_group, protocol, rule, conforms, violates, undecidable, why_undecidable,
+               times_printed, times_configured, times_assumed
         FROM rule_coverage WHERE undecidable > 0
     """,
 )

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import counted, coverage, sure_and_possible
 from election_replay.election_core.judge.group import Group
-from election_replay.election_core.judge.leaderless import Gap, NoIncident, Unseen, gaps, interrupted, leaderless
+from election_replay.election_core.judge.leaderless import NoIncident, Unseen, gaps, interrupted, leaderless
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
 from election_replay.election_core.judge.never_led import never_led
 from election_replay.election_core.judge.quorum_contact import Majorities
@@ -37,34 +37,33 @@ def availability(
     found = list(gaps(group, heard, unseen, majorities))
     storms = list(storm(group, elections, in_vain(group)))
     known = majorities if regained else None
-    without_majority = list(interrupted(group, known, title, clock)) if known is not None else []
-    never = list(never_led(group, title))
-    yield from never
-    yield from leaderless(group, found, title, clock, no_incident, died)
-    yield from without_majority
+    outside = list(never_led(group, title))
+    if known is not None:
+        outside += interrupted(group, known, title, clock)
+    without = [*outside, *leaderless(group, found, title, clock, no_incident, died)]
+    yield from without
     yield from storms
     yield from log_gaps(group)
-    yield from common_coverage(group, found, len(storms), len(without_majority) + len(never))
+    yield from common_coverage(group, without, len(storms), len(outside))
 
 
-def common_coverage(group: Group, found: Sequence[Gap], storms: int, interruptions: int = 0) -> Iterator[RuleCoverage]:
+def common_coverage(group: Group, without: Sequence[Finding], storms: int, outside: int = 0) -> Iterator[RuleCoverage]:
     """Coverage of the rules about availability and about what limits a verdict.
 
-    ``interruptions`` are the times without a leader that lie in no gap: one had lost its majority and led on, or none
-    was ever found.
+    ``without`` are the findings of times without a leader; so many of them lie ``outside`` of all changes of the
+    leader: one had lost its majority and led on, or none was ever found.
     """
     changes = max(len(group.tenures) - 1, 0)
     ends = (tenure.end for tenure in group.tenures[:-1])
     blurred = (end for end in ends if end.by - end.at > Timeout.BLURRED_END.us or group.clocks.near_step(end))
-    unclear = sum(1 for _ in blurred)
-    unclear = max(min(unclear, changes - len(found)), 0)
+    sure, unproven = sure_and_possible(without, RuleId.LEADERLESS)
+    unclear = max(min(sum(1 for _ in blurred), changes + outside - sure), 0)
     why = "the end of a tenure is known only between its last sign and the next start"
     if group.clocks.stepped:
         why += "; around a step of its clock a machine does not tell when it led"
-    sure = sum(1 for gap in found if gap.least >= Timeout.NOTICEABLE.us)
-    unclear = max(unclear, len(found) - sure)
-    kept = max(changes - sure - unclear, 0)
-    yield coverage(group, RuleId.LEADERLESS, kept, sure + interruptions, unclear, why)
+    if outside and unproven:
+        why += "; or only one member's logs are there"
+    yield counted(group, RuleId.LEADERLESS, without, changes + outside, why, unclear=unclear)
     yield coverage(group, RuleId.ELECTION_STORM, 0 if storms else 1, storms)
     yield log_gap_coverage(group)
     compared, never = group.clocks.compared()

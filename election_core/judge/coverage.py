@@ -1,19 +1,21 @@
 """How often each rule held, was broken or could not be judged, summed over the logs of a group."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
 from election_replay.election_core.model.facts import RuleChecked, TermWentBack
 from election_replay.election_core.model.rows import Finding, RuleCoverage
+from election_replay.election_core.model.timing import CONFIGURED, DEFAULT, PRINTED, in_force
 
 
 def coverage(
     group: Group, rule: RuleId, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
 ) -> RuleCoverage:
     """One row of ``rule_coverage``."""
+    origins = Counter(time.origin for time in in_force(group.timing, group.protocol))
     return RuleCoverage(
         cluster=group.cluster,
         replica_group=group.replica_group,
@@ -23,15 +25,46 @@ def coverage(
         violates=violates,
         undecidable=undecidable,
         why_undecidable=why if undecidable else None,
+        times_printed=origins[PRINTED],
+        times_configured=origins[CONFIGURED],
+        times_assumed=origins[DEFAULT],
     )
 
 
-def counted(group: Group, rule: RuleId, found: Iterable[Finding], checked: int, why: str) -> RuleCoverage:
-    """One row of ``rule_coverage`` from the findings: of so many ``checked``, those that are sure broke the ``rule``,
-    and those that are possible are undecidable, for the reason ``why``."""
-    certainties = [finding.certainty for finding in found if finding.rule == rule]
-    unclear = certainties.count(POSSIBLE)
-    return coverage(group, rule, max(checked - len(certainties), 0), len(certainties) - unclear, unclear, why)
+def counted(
+    group: Group,
+    rule: RuleId,
+    found: Iterable[Finding],
+    checked: int,
+    why: str | None = None,
+    *,
+    unclear: int = 0,
+    untold: int = 0,
+) -> RuleCoverage:
+    """One row of ``rule_coverage`` from the findings.
+
+    Of so many ``checked``, those of which a finding is sure broke the ``rule``, whatever its severity; those that are
+    possible are undecidable, for the reason ``why``. So are ``untold`` others, of which no finding tells. Where
+    findings may be about some of those that the log leaves open, these are all of them, ``unclear``.
+    """
+    sure, possible = sure_and_possible(found, rule)
+    undecidable = max(possible, unclear) + untold
+    return coverage(group, rule, max(checked - sure - undecidable, 0), sure, undecidable, why)
+
+
+def sure_and_possible(found: Iterable[Finding], rule: RuleId) -> tuple[int, int]:
+    """How many findings of a rule are sure, and how many are possible; findings of one id are one."""
+    certainties = list({row.finding_id: row.certainty for row in found if row.rule == rule}.values())
+    possible = certainties.count(POSSIBLE)
+    return len(certainties) - possible, possible
+
+
+def same_term_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
+    """Terms or epochs with one leader, and each two that led the same one."""
+    led = {tenure.term for tenure in group.tenures}
+    split = [finding for finding in found if finding.rule == RuleId.SPLIT_BRAIN_SAME_TERM]
+    once = led.difference(*(finding.terms for finding in split))
+    return counted(group, RuleId.SPLIT_BRAIN_SAME_TERM, found, len(once) + len(split))
 
 
 def regression_coverage(group: Group, rule: RuleId) -> RuleCoverage:

@@ -8,7 +8,7 @@ n1     ....reads(12:00:01)...............  read before it was sent, by more than
 from collections.abc import Iterator, Mapping, Sequence
 
 from election_replay.election_core.judge.clock import Clocks, Moment, Offset, WrongClock
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import INFO, PROVEN, WARNING, RuleId
@@ -41,10 +41,11 @@ def log_gaps(group: Group) -> Iterator[Finding]:
 
 
 def log_gap_coverage(group: Group) -> RuleCoverage:
-    """Members whose logs have holes, and those whose logs have none."""
+    """The holes in the logs of members, and the members whose logs have none."""
+    found = list(log_gaps(group))
     silent = {hole.source_node for hole in _holes(group)}
     speaking = {fact.source_node for fact in group.of(Alive)}
-    return coverage(group, RuleId.LOG_GAP, len(speaking - silent), len(silent))
+    return counted(group, RuleId.LOG_GAP, found, len(speaking - silent) + len(found))
 
 
 def _holes(group: Group) -> Iterator[Silence]:

@@ -9,14 +9,14 @@ only for some, and nothing is claimed that is merely possible because two lines 
 means for the data is each protocol's to say.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from election_replay.election_core.judge.clock import Clocks
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.model.catalogue import RuleId
-from election_replay.election_core.model.rows import RuleCoverage
+from election_replay.election_core.model.rows import Finding, RuleCoverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +81,14 @@ def _asleep(clocks: Clocks, stale: Tenure, newer: Tenure) -> int:
     return total
 
 
-def overlap_coverage(group: Group, breaks_rule: Callable[[Overlap], bool]) -> RuleCoverage:
+def overlap_coverage(group: Group, found: Iterable[Finding]) -> RuleCoverage:
     """Coverage of overlaps: successive tenures that are apart, that are at once, or that cannot be told."""
     pairs = [overlap for overlap in overlaps(group) if overlap.stale.term != overlap.newer.term]
-    definite = [overlap for overlap in pairs if overlap.least > 0]
-    broken = sum(1 for overlap in definite if breaks_rule(overlap))
-    apart = max(len(group.tenures) - 1 - len(pairs), 0)
-    return coverage(
+    return counted(
         group,
         RuleId.SPLIT_BRAIN_OVERLAP,
-        apart + len(definite) - broken,
-        broken,
-        len(pairs) - len(definite),
+        found,
+        max(len(pairs), len(group.tenures) - 1),
         "ends and beginnings lie within the resolution and bounds of the clocks, or a log just stops",
+        unclear=sum(1 for overlap in pairs if overlap.least <= 0),
     )

@@ -177,7 +177,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCoverage:
-    """How often a rule could be judged in one group, and why it could not where it could not."""
+    """How often a rule could be judged in one group, and why it could not where it could not.
+
+    ``times_*`` count the times that a cluster can change and that the rules of the protocol count with: those that the
+    logs print, those that the settings of the pipeline give, and those that nobody says.
+    """
 
     cluster: str
     replica_group: str
@@ -187,6 +191,9 @@ class RuleCoverage:
     violates: int
     undecidable: int
     why_undecidable: str | None
+    times_printed: int | None = None
+    times_configured: int | None = None
+    times_assumed: int | None = None
 
 
 Row = RoleInterval | Term | Election | SyncStateSet | LockHold | MetadataVersion | Finding | RuleCoverage

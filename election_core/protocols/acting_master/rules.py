@@ -14,7 +14,7 @@ Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#ch
 ``BrokerPreOnlineService``, ``RouteInfoManager`` (RIP-32).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from election_replay.election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
@@ -758,20 +758,18 @@ def _coverage(group: Group, services: _Services, found: list[Finding]) -> Iterat
     ends = sum(1 for tenure in group.tenures if not tenure.open)
     yield counted(group, RuleId.LEADERLESS, found, ends, "a member that should have acted may have done so unseen")
     yield log_gap_coverage(group)
-    yield _overlap_coverage(group, services)
-    yield _minimum_coverage(group, services)
+    yield _overlap_coverage(group, found)
+    yield _minimum_coverage(group, services, found)
     yield _writable_coverage(group, services)
-    yield _gap_coverage(group, services)
+    yield _gap_coverage(group, found)
     attempts = list(group.of(PreOnlineAttempt))
-    stuck = sum(1 for attempt in attempts if _is_stuck(attempt) and _is_missed(group, attempt))
-    unknown = sum(1 for attempt in attempts if attempt.outcome == STILL_OPEN)
-    yield coverage(
+    yield counted(
         group,
         RuleId.PRE_ONLINE_STUCK,
-        len(attempts) - stuck - unknown,
-        stuck,
-        unknown,
-        "pre-online began and neither an error nor its end is in the logs",
+        found,
+        len(attempts),
+        untold=sum(1 for attempt in attempts if attempt.outcome == STILL_OPEN),
+        why="pre-online began and neither an error nor its end is in the logs",
     )
     compared, never = group.clocks.compared()
     yield coverage(
@@ -784,33 +782,30 @@ def _coverage(group: Group, services: _Services, found: list[Finding]) -> Iterat
     )
 
 
-def _overlap_coverage(group: Group, services: _Services) -> RuleCoverage:
+def _overlap_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
     """Pairs that were at once, or may have been for longer than a notice, and the changes that were none of them."""
     pairs = list(overlaps(group))
-    broken = sum(1 for overlap in pairs if overlap.least > 0 and _is_alarm(group, services, overlap))
-    unknown = sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > notice(group.timing))
-    return coverage(
+    return counted(
         group,
         RuleId.ACTING_MASTER_OVERLAP,
-        max(len(pairs), len(group.tenures) - 1, 0) - broken - unknown,
-        broken,
-        unknown,
+        found,
+        max(len(pairs), len(group.tenures) - 1),
         "ends and beginnings lie within the resolution and bounds of the clocks, or a log just stops",
+        unclear=sum(1 for overlap in pairs if overlap.least <= 0 and overlap.most > notice(group.timing)),
     )
 
 
-def _minimum_coverage(group: Group, services: _Services) -> RuleCoverage:
+def _minimum_coverage(group: Group, services: _Services, found: Sequence[Finding]) -> RuleCoverage:
+    """How many acted by the word of their own log, and were not in another's way; that is all that a log can show."""
     acting = services.acting()
-    against = sum(1 for finding in _against_minimum(group) if finding.severity != INFO)
-    late = len(list(_others_knew(group, services)))
     by_own_word = sum(1 for tenure in acting if services.roles[tenure].cause in ("min_changed", "service_on"))
-    return coverage(
+    return counted(
         group,
         RuleId.ACTING_MASTER_NOT_MIN_ID,
-        max(by_own_word - late, 0),
-        against + late,
-        max(len(acting) - by_own_word - against, 0),
-        "the line that names the smallest id is not in the logs",
+        found,
+        len(acting),
+        "the line that names the smallest id, or the one that came between, is not in the logs",
+        unclear=len(acting) - by_own_word,
     )
 
 
@@ -833,20 +828,18 @@ def _writable_coverage(group: Group, services: _Services) -> RuleCoverage:
     )
 
 
-def _gap_coverage(group: Group, services: _Services) -> RuleCoverage:
+def _gap_coverage(group: Group, found: Sequence[Finding]) -> RuleCoverage:
     heard = list(_last_heard(group))
-    found = [gap for gap in _gaps(group, services) if gap.least > _normal_gap(group)]
-    alarms = sum(1 for gap in found if not gap.planned and not _should_have_acted(group, gap))
     ends = [tenure for tenure in group.tenures if not tenure.open]
-    unknown = sum(1 for gap in found if not gap.planned and _should_have_acted(group, gap))
-    unknown += sum(1 for tenure in ends if tenure.end_cause in (DIED, SILENT) and not _heard_last(group, tenure, heard))
-    return coverage(
+    return counted(
         group,
         RuleId.SPECIAL_SERVICE_GAP,
-        max(len(ends) - alarms - unknown, 0),
-        alarms,
-        unknown,
+        found,
+        len(ends),
         "when the one before really ended is not in the logs, or lines of a member that should have acted are missing",
+        unclear=sum(
+            1 for tenure in ends if tenure.end_cause in (DIED, SILENT) and not _heard_last(group, tenure, heard)
+        ),
     )
 
 

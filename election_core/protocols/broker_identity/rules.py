@@ -19,7 +19,10 @@ from itertools import combinations, pairwise
 
 from election_replay.election_core.fold.identity import BROKER, CONTROLLER
 from election_replay.election_core.judge.clock import Clocks
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import (
+    counted,
+    coverage,
+)
 from election_replay.election_core.judge.group import Group, group_of, least_together, since, until
 from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
@@ -436,9 +439,12 @@ def _coverage(
     unseen = len(set(applied) - owned)
     disputed = {node for finding in conflicts for node in finding.nodes}
     reset = {node for finding in resets for node in finding.nodes[:1]}
-    why = "the controllers gave an id to a broker whose own log does not say it"
-    yield coverage(group, RuleId.BROKER_ID_CONFLICT, len(owned - disputed), len(conflicts), unseen, why)
-    yield coverage(group, RuleId.BROKER_IDENTITY_RESET, len(owned - reset), len(resets), unseen, why)
+    why = "the controllers gave an id to a broker whose own log does not say it, or which of two had it then"
+    for rule, found, concerned in (
+        (RuleId.BROKER_ID_CONFLICT, conflicts, disputed),
+        (RuleId.BROKER_IDENTITY_RESET, resets, reset),
+    ):
+        yield counted(group, rule, found, len(owned - concerned) + len(found) + unseen, why, untold=unseen)
     codes = {(node, fact.register_code) for node, accepted in applied.items() for fact in accepted}
     steps = [fact for of_broker in _steps(group, OWNED).values() for fact in of_broker]
     matched = sum(1 for fact in steps if (fact.node, fact.register_code) in codes)
@@ -452,11 +458,11 @@ def _coverage(
     )
     kinds = {(fact.process, fact.by_address) for fact in group.of(IdentityVersion)}
     both = {process for process, _ in kinds} == {BROKER, CONTROLLER}
-    yield coverage(
+    yield counted(
         group,
         RuleId.INCOMPATIBLE_VERSIONS,
-        int(both and not versions),
-        len(versions),
-        int(not both and not versions),
-        "no line tells the version of the broker, or none that of the controllers",
+        versions,
+        max(len(versions), 1),
+        untold=int(not both and not versions),
+        why="no line tells for sure the version of the broker, or none that of the controllers",
     )

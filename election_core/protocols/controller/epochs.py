@@ -1,11 +1,14 @@
 """Master epochs that went back, or that two masters had."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cmp_to_key, partial
 from itertools import pairwise
 
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import (
+    counted,
+    same_term_coverage,
+)
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.model.catalogue import CRITICAL, PROVEN, RuleId
@@ -144,14 +147,8 @@ def _epoch_back(
     )
 
 
-def epochs_coverage(group: Group, decided: list[Decision], found: Iterable[Finding]) -> Iterator[RuleCoverage]:
+def epochs_coverage(group: Group, decided: list[Decision], found: Sequence[Finding]) -> Iterator[RuleCoverage]:
     """How many epochs had one master, and how many changes of the epoch went forward."""
-    double, back = set[int](), 0
-    for finding in found:
-        if finding.rule == RuleId.SPLIT_BRAIN_SAME_TERM:
-            double.update(finding.terms)
-        back += finding.rule == RuleId.EPOCH_REGRESSION
-    led = {tenure.term for tenure in group.tenures}
-    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
+    yield same_term_coverage(group, found)
     roles_taken = sum(1 for role in group.roles if role.term is not None)
-    yield coverage(group, RuleId.EPOCH_REGRESSION, max(roles_taken + len(elections_of(decided)) - back, 0), back)
+    yield counted(group, RuleId.EPOCH_REGRESSION, found, roles_taken + len(elections_of(decided)))

@@ -1,10 +1,12 @@
 """Messages that one master took and another never had: overlaps of masters, unclean elections, logs that were cut."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from election_replay.election_core.fold.roles import DIED
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import (
+    counted,
+)
 from election_replay.election_core.judge.group import SILENT, Group, since
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage
 from election_replay.election_core.judge.wording import between, seconds
@@ -284,35 +286,15 @@ def data_loss(group: Group, causes: dict[tuple[str | None, str], Finding], bound
 
 
 def losses_coverage(
-    group: Group, decided: list[Decision], sets: list[SetVersion], found: Iterable[Finding]
+    group: Group, decided: list[Decision], sets: list[SetVersion], found: Sequence[Finding]
 ) -> Iterator[RuleCoverage]:
     """How many changes of the master came from the set before it, without two masters and without a cut."""
-    by_rule: dict[str, list[Finding]] = {}
-    for finding in found:
-        by_rule.setdefault(finding.rule, []).append(finding)
-    alarms = {
-        (finding.nodes, finding.terms)
-        for finding in by_rule.get(RuleId.SPLIT_BRAIN_OVERLAP, [])
-        if finding.severity != INFO
-    }
-    yield overlap_coverage(group, lambda overlap: _who(overlap) in alarms)
+    yield overlap_coverage(group, found)
     later = [fact for fact in elections_of(decided) if fact.decision == ELECTED and is_larger(fact.set_epoch, 1)]
     before = decision_rules.sets_before(decided, sets)
-    decidable = [fact for fact in later if fact in before]
-    unclean = len(by_rule.get(RuleId.UNCLEAN_ELECTION, []))
-    yield coverage(
-        group,
-        RuleId.UNCLEAN_ELECTION,
-        len(decidable) - unclean,
-        unclean,
-        len(later) - len(decidable),
-        "the SyncStateSet before the election is not in the logs",
-    )
-    lost = len(by_rule.get(RuleId.POSSIBLE_DATA_LOSS, []))
-    yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, sum(1 for _ in group.of(LogCut)) - lost, lost)
-
-
-def _who(overlap: Overlap) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The masters and epochs of an overlap, as its finding names them."""
-    stale, newer = overlap.stale, overlap.newer
-    return (stale.node, newer.node), (stale.term, newer.term)
+    undecided = sum(1 for fact in later if fact not in before)
+    why = "the SyncStateSet before the election is not in the logs"
+    yield counted(group, RuleId.UNCLEAN_ELECTION, found, len(later), why, untold=undecided)
+    cuts = sum(1 for _ in group.of(LogCut))
+    why = "whether what was cut off had been acknowledged is not in the logs"
+    yield counted(group, RuleId.POSSIBLE_DATA_LOSS, found, cuts, why)

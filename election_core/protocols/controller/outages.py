@@ -15,7 +15,7 @@ Sources: RocketMQ ``BrokerController#shutdown``, ``DefaultBrokerHeartbeatManager
 ``ReplicasManager#changeToMaster``; ``ClientConfig`` (``pollNameServerInterval``, ``heartbeatBrokerInterval``).
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
@@ -43,21 +43,23 @@ OfMaster = TypeVar("OfMaster", MasterReady, ProducerCame)
 
 
 def availability(
-    group: Group, decided: list[Decision], sets: list[SetVersion], *, sure: bool
+    group: Group, decided: list[Decision], sets: list[SetVersion], judged: Iterable[Finding], *, sure: bool
 ) -> Iterator[Finding | RuleCoverage]:
     """Times without a master, elections that came too often, and what limits these verdicts.
 
-    ``sure``: the order of the masters is known; if not, somebody may have led at any time.
+    ``judged`` are the findings about decisions and masters, of which some are about the lack of a master. ``sure``: the
+    order of the masters is known; if not, somebody may have led at any time.
     """
     served = _as_served(group)
     found = list(gaps(served, last_heard(group))) if sure else []
     found += _brief(served, {(gap.before, gap.after) for gap in found}) if sure else []
     storms = list(storm(group, unplanned(group, decided)))
-    for gap in found:
-        yield _without_master(served, gap, decided, sets)
+    without = [_without_master(served, gap, decided, sets) for gap in found]
+    yield from without
     yield from storms
     yield from log_gaps(group)
-    yield from common_coverage(served, found, len(storms))
+    outside = [finding for finding in judged if finding.rule == RuleId.LEADERLESS]
+    yield from common_coverage(served, [*outside, *without], len(storms), len(outside))
 
 
 # -- masters as those who write see them -----------------------------------------------------------------------

@@ -58,7 +58,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from sync_state_sets(group, sets)
     found = list(_findings(group, decided, sets))
     yield from found
-    yield from availability(group, decided, sets, sure=sure)
+    yield from availability(group, decided, sets, found, sure=sure)
     yield from _coverage(group, decided, sets, found)
 
 

@@ -7,14 +7,14 @@ These algorithms have no terms. Where events carry no election number, leadershi
 they began.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from election_replay.election_core.fold.roles import DIED, FOLLOWER, HIGHER_NODE, LEADER, STOPPED
 from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Clocks, Moment
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import coverage, same_term_coverage
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import BRIEF
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlaps
@@ -48,14 +48,14 @@ def judge(facts: list[Fact], clocks: Clocks, words: Words) -> Iterator[Row]:
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    yield from same_term(group, "election")
-    yield from _overlaps(group, words)
+    found = [*same_term(group, "election"), *_overlaps(group, words)]
+    yield from found
     verdicts = [_Verdict(group, win) for win in group.of(Candidacy) if win.outcome == "won"]
     for verdict in verdicts:
         yield from verdict.findings(words)
     yield from _contradicted_by_its_message(group, words)
     yield from availability(group, _missed(group), _unplanned(group), words.leader, "election")
-    yield from _coverage(group, words, verdicts)
+    yield from _coverage(group, words, verdicts, found)
 
 
 def _numbered(facts: list[Fact]) -> list[Fact]:
@@ -316,15 +316,12 @@ def _contradicted_by_its_message(group: Group, words: Words) -> Iterator[Finding
         )
 
 
-def _coverage(group: Group, words: Words, verdicts: Iterable[_Verdict]) -> Iterator[RuleCoverage]:
-    verdicts = list(verdicts)
+def _coverage(
+    group: Group, words: Words, verdicts: Sequence[_Verdict], found: Sequence[Finding]
+) -> Iterator[RuleCoverage]:
     broken = sum(1 for verdict in verdicts if verdict.alive) + len(_contradictions(group))
     unknown = sum(1 for verdict in verdicts if not verdict.alive and verdict.unknown)
     conform = len(verdicts) - sum(1 for verdict in verdicts if verdict.alive) - unknown
     yield coverage(group, words.rule, conform, broken, unknown, "no event says whether a higher node was up")
-    by_term: dict[int, set[str]] = {}
-    for tenure in group.tenures:
-        by_term.setdefault(tenure.term, set()).add(tenure.source)
-    double = sum(1 for sources in by_term.values() if len(sources) > 1)
-    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(by_term) - double, double)
-    yield overlap_coverage(group, lambda overlap: _surely_at_once(group, overlap) > BRIEF)
+    yield same_term_coverage(group, found)
+    yield overlap_coverage(group, found)

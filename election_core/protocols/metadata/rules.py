@@ -160,6 +160,13 @@ class Verdicts:
     violates: int = 0
     why: list[str] = field(default_factory=list)
 
+    def count(self, certainty: str, why: str, times: int = 1) -> None:
+        """What a finding tells of, or ``times`` of them: broken where it is sure, and undecidable where it is not."""
+        if certainty == POSSIBLE:
+            self.why += [why] * times
+        else:
+            self.violates += times
+
     def row(self, group: Group) -> Iterator[RuleCoverage]:
         """The row of the rule, if it was ever asked."""
         if self.conforms or self.violates or self.why:
@@ -331,11 +338,12 @@ def _lost_offsets(
         if not losses:
             verdicts.conforms += 1
             continue
-        for count in {RuleId.METADATA_ROLLBACK: rollback, verdicts.rule: verdicts}.values():
-            count.violates += len(losses)
         for loss in losses:
             lower = _offset_finding(hand_over, kind, loss, stale.rule) if verdicts is stale else None
-            yield kind, lower, _offset_finding(hand_over, kind, loss, rollback.rule)
+            went_back = _offset_finding(hand_over, kind, loss, rollback.rule)
+            for count in {RuleId.METADATA_ROLLBACK: rollback, verdicts.rule: verdicts}.values():
+                count.count(went_back.certainty, f"whether the last copy of the {kind} table is what was read")
+            yield kind, lower, went_back
 
 
 def _seen_in_time(hand_over: HandOver, tables: Tables, group: Group, kind: str) -> bool:
@@ -625,8 +633,9 @@ def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdict
     if returned.cause not in _WITHOUT:
         verdicts.conforms += 1
         return
-    verdicts.violates += 1
     least, _ = group.clocks.elapsed(since(left), since(returned))
+    certainty = DEFINITE if least > 0 else POSSIBLE
+    verdicts.count(certainty, "whether the broker returned after the other one began to act the clocks do not tell")
     went_back = "what went back is told apart" if lost else "nothing is seen to have gone back"
     yield Finding(
         finding_id=_id(left, RuleId.PRE_ONLINE_SKIPPED, "", hand_over),
@@ -635,7 +644,7 @@ def _skipped(hand_over: HandOver, group: Group, *, lost: bool, verdicts: Verdict
         protocol=PROTOCOL,
         rule=RuleId.PRE_ONLINE_SKIPPED.value,
         severity=WARNING if lost else INFO,
-        certainty=DEFINITE if least > 0 else POSSIBLE,
+        certainty=certainty,
         nodes=tuple(sorted({left.node or left.source_node, hand_over.node})),
         terms=(),
         start_time=returned.since,

@@ -21,14 +21,17 @@ Sources: RocketMQ ``RebalanceLockManager``, ``AdminBrokerProcessor#lockBatchMQ``
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations, product
 from operator import attrgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_replay.election_core.judge.coverage import coverage
+from election_replay.election_core.judge.coverage import (
+    counted,
+    coverage,
+)
 from election_replay.election_core.judge.group import SILENT_END, Group, group_of, since, until
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
@@ -108,7 +111,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from risks
     late = list(_late(group))
     yield from late
-    yield from _coverage(group, entries, holds, partial, doubles, late, risks)
+    yield from _coverage(group, entries, holds, doubles, late, risks)
 
 
 # -- holds ------------------------------------------------------------------------------------------------------
@@ -647,7 +650,7 @@ def _risk(group: Group, episode: list[tuple[Hold, Hold]], doubles: list[Finding]
     )
 
 
-def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: int) -> RuleCoverage:
+def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: Sequence[Finding]) -> RuleCoverage:
     """Queues whose locks stood in one table at a time, the findings, and queues of which nothing says it."""
     by_queue = _by_key(hold for hold in entries if hold.fact.strict is False)
     known = _by_key(hold for hold in holds if hold.fact.strict is False)
@@ -660,13 +663,13 @@ def _risk_coverage(group: Group, entries: list[Hold], holds: list[Hold], risks: 
     perhaps = {
         key for key, some in known.items() for earlier, later in _near(group, some) if _overlap(group, earlier, later)
     }
-    return coverage(
+    return counted(
         group,
         RuleId.LOCK_NON_STRICT_RISK,
-        len(by_queue.keys() - early - perhaps),
         risks,
-        len(perhaps - early),
-        "renewals print nothing: whether the lock at the other living broker had run out is not in the logs",
+        len(by_queue.keys() - early - perhaps) + len(risks) + len(perhaps - early),
+        untold=len(perhaps - early),
+        why="renewals print nothing: whether the lock at the other living broker had run out is not in the logs",
     )
 
 
@@ -705,7 +708,6 @@ def _coverage(
     group: Group,
     entries: list[Hold],
     holds: list[Hold],
-    partial: list[Hold],
     doubles: list[Double],
     late: list[Finding],
     risks: list[Finding],
@@ -734,19 +736,20 @@ def _coverage(
             group,
             RuleId.LOCK_WITHOUT_QUORUM,
             len(proven),
-            len(partial),
-            len(strict) - len(proven) - len(partial) + unknown,
+            0,
+            len(strict) - len(proven) + unknown,
             "the answer of the quorum is not printed, nor are renewals of entries that peers already had, nor whom a "
             "broker asks without slave acting master",
         )
     if any(hold.fact.strict is False for hold in entries):
-        yield _risk_coverage(group, entries, holds, len(risks))
+        yield _risk_coverage(group, entries, holds, risks)
     expired = sum(1 for hold in entries if hold.fact.end_cause == EXPIRED)
-    yield coverage(
+    checked = max(expired, len(late))
+    yield counted(
         group,
         RuleId.LOCK_USED_AFTER_EXPIRY,
-        0,
-        len(late),
-        max(expired - len(late), 0),
-        "what a client does after its lock expired is not in the brokers' logs",
+        late,
+        checked,
+        unclear=checked,
+        why="what a client does after its lock expired is not in the brokers' logs",
     )

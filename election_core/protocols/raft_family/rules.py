@@ -11,7 +11,15 @@ from itertools import pairwise
 
 from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
+from election_replay.election_core.judge.coverage import (
+    RuleTally,
+    counted,
+    coverage,
+    regression_coverage,
+    same_term_coverage,
+    summed,
+    tallies_of,
+)
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.leaderless import NoIncident
 from election_replay.election_core.judge.overlap import overlap_coverage
@@ -34,7 +42,6 @@ from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.protocols.raft_family import votes
 from election_replay.election_core.protocols.raft_family.facts import LeaderKeptRole
 from election_replay.election_core.protocols.raft_family.two_leaders import (
-    commit_after,
     overlap_findings,
     split_by_word_of_others,
 )
@@ -54,11 +61,12 @@ def rows_of(
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    yield from _findings(group, broken)
+    found = list(_findings(group, broken))
+    yield from found
     yield from availability(
         group, last_heard(group), _unplanned(group), "leader", "term", Majorities(group), no_incident=no_incident
     )
-    yield from _coverage(group, tallies)
+    yield from _coverage(group, found, tallies)
 
 
 # -- findings ---------------------------------------------------------------------------------------------------
@@ -186,19 +194,16 @@ def _kept_roles(group: Group) -> Iterator[Finding]:
 # -- coverage --------------------------------------------------------------------------------------------------
 
 
-def _coverage(group: Group, tallies: Iterable[RuleTally]) -> Iterator[RuleCoverage]:
-    led = {tenure.term for tenure in group.tenures}
-    split = {split_brain.terms[0] for split_brain in _two_of_one_term(group)}
-    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - split), len(split))
+def _coverage(group: Group, found: Sequence[Finding], tallies: Iterable[RuleTally]) -> Iterator[RuleCoverage]:
+    yield same_term_coverage(group, found)
     yield from summed(group, [*tallies_of(group), *votes.compared(group), *tallies])
-    kept = {(found.nodes[0], found.terms) for found in _kept_roles(group)}
     gave_up = {(t.node, (t.term,)) for t in group.tenures if t.end_cause == "quorum_lost"}
-    yield coverage(group, RuleId.LEADER_KEPT_WITHOUT_QUORUM, len(gave_up - kept), len(kept))
+    kept = {(row.nodes[0], row.terms) for row in found if row.rule == RuleId.LEADER_KEPT_WITHOUT_QUORUM}
+    yield counted(group, RuleId.LEADER_KEPT_WITHOUT_QUORUM, found, len(gave_up | kept))
     yield regression_coverage(group, RuleId.TERM_REGRESSION)
     voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
-    doubled = sum(1 for _ in votes.double_votes(group, []))
-    yield coverage(group, RuleId.DOUBLE_VOTE, len(voters) - doubled, doubled)
+    yield counted(group, RuleId.DOUBLE_VOTE, found, len(voters))
     if not any(fact.rule == RuleId.STALE_LOG_VOTE for fact in group.of(RuleChecked)):
         why = "the ledger ends that candidate and voter compared are not printed"
         yield coverage(group, RuleId.STALE_LOG_VOTE, 0, 0, len(voters), why)
-    yield overlap_coverage(group, lambda overlap: commit_after(group, overlap) is not None)
+    yield overlap_coverage(group, found)

@@ -14,7 +14,13 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, OBSERVER, STOPPED
 from election_replay.election_core.judge.availability import availability
 from election_replay.election_core.judge.clock import Clocks, Moment
-from election_replay.election_core.judge.coverage import RuleTally, coverage, regression_coverage, summed, tallies_of
+from election_replay.election_core.judge.coverage import (
+    RuleTally,
+    regression_coverage,
+    same_term_coverage,
+    summed,
+    tallies_of,
+)
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import GROUP_SHUTDOWN
 from election_replay.election_core.judge.overlap import overlap_coverage
@@ -48,8 +54,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    yield from same_term(group, "epoch")
-    yield from overlap_findings(group, "epoch")
+    found = [*same_term(group, "epoch"), *overlap_findings(group, "epoch")]
+    yield from found
     yield from _epochs_that_went_back(group)
     wrong = [*_votes_that_went_down(group), *_without_quorum(group)]
     yield from wrong
@@ -67,7 +73,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         died="was killed or stopped",
         regained=True,
     )
-    yield from _coverage(group)
+    yield from _coverage(group, found)
 
 
 def _with_epochs(facts: list[Fact], clocks: Clocks) -> list[Fact]:
@@ -259,13 +265,15 @@ def _wins(group: Group) -> Iterator[Candidacy]:
 class _Comparison:
     """A leader's log and those of its supporters, as they went into its election.
 
-    A server ahead of the leader may join it, and is cut; but without those ahead there must be a quorum.
+    A server ahead of the leader may join it, and is cut; but without those ahead there must be a quorum. ``sure``:
+    they were ahead in this very election.
     """
 
     of_leader: Ballot | None
     ahead: dict[str, Ballot]
     unknown: int
     behind: bool
+    sure: bool
 
 
 def _compared(group: Group, win: Candidacy) -> _Comparison:
@@ -277,7 +285,7 @@ def _compared(group: Group, win: Candidacy) -> _Comparison:
     }
     behind = bool(ahead) and not is_majority(len(ballots) + 1 - len(ahead), len(win.electorate or ()))
     unknown = len(ballots) - len(known) if of_leader is not None and ballots else 1
-    return _Comparison(of_leader, ahead, unknown, behind)
+    return _Comparison(of_leader, ahead, unknown, behind, all(ballot.term == win.term for ballot in ahead.values()))
 
 
 def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
@@ -285,7 +293,7 @@ def _behind_its_supporters(group: Group, win: Candidacy) -> Iterator[Finding]:
     of_leader, ahead = compared.of_leader, compared.ahead
     if of_leader is None or not compared.behind:
         return
-    sure = all(ballot.term == win.term for ballot in ahead.values())
+    sure = compared.sure
     known = "; ".join(f"{name} with {words_of(ballot)}" for name, ballot in sorted(ahead.items()))
     yield group.finding(
         RuleId.ZAB_WRONG_WINNER,
@@ -330,28 +338,34 @@ def _ids(*events: str | None) -> tuple[str, ...]:
 # -- coverage --------------------------------------------------------------------------------------------------
 
 
-def _coverage(group: Group) -> Iterator[RuleCoverage]:
-    led = {tenure.term for tenure in group.tenures}
-    double = {found.terms[0] for found in same_term(group, "epoch")}
-    yield coverage(group, RuleId.SPLIT_BRAIN_SAME_TERM, len(led - double), len(double))
+def _coverage(group: Group, found: Sequence[Finding]) -> Iterator[RuleCoverage]:
+    yield same_term_coverage(group, found)
     yield from summed(
         group,
         [
-            *tallies_of(group),
+            *map(_with_weights, tallies_of(group)),
             *(_winner_tally(_compared(group, win)) for win in _wins(group)),
             *loss_tallies(group),
         ],
     )
     yield regression_coverage(group, RuleId.TERM_REGRESSION)
-    yield overlap_coverage(group, lambda _: False)
+    yield overlap_coverage(group, found)
 
 
 _NO_LOG = "the last zxid of the leader or of a supporter is not printed, or its election is not certain"
 
 
+def _with_weights(tally: RuleTally) -> RuleTally:
+    """Too few supporters are a quorum where servers have weights, which no log prints."""
+    rule, says, _, count = tally
+    if rule == RuleId.LEADER_WITHOUT_QUORUM and says == VIOLATES:
+        return rule, UNDECIDABLE, "servers may have weights, which are not printed", count
+    return tally
+
+
 def _winner_tally(compared: _Comparison) -> RuleTally:
-    if compared.behind:
+    if compared.behind and compared.sure:
         return RuleId.ZAB_WRONG_WINNER, VIOLATES, None, 1
-    if compared.unknown:
+    if compared.behind or compared.unknown:
         return RuleId.ZAB_WRONG_WINNER, UNDECIDABLE, _NO_LOG, 1
     return RuleId.ZAB_WRONG_WINNER, CONFORMS, None, 1

@@ -100,22 +100,87 @@ def test_a_lock_that_lives_shorter_is_not_surely_held_twice(lock_life_ms: int, s
     assert any(row.certainty == "definite" for row in found) == sure
 
 
-def test_a_real_overlap_under_a_slow_poll(corpora: Path) -> None:
-    """The second drop of a living master, 15 s of two that served: an alarm at a poll each second, not each 20 s."""
-    run = corpora / "rocketmq-acting-master" / "failover-skip-preonline"
-    assert _worst_overlap(run, {}) == "warning"
-    assert _worst_overlap(run, {"syncBrokerMemberGroupPeriod": 20_000}) == "info"
+Told = Mapping[str, float]
+"""By how much to multiply the values of printed settings."""
+
+REAL = (
+    (
+        *("rocketmq-controller/master-cut-off", "SPLIT_BRAIN_OVERLAP", "took 52544 bytes"),
+        *({"syncBrokerMetadataPeriod": 10}, ["critical"], ["warning"]),
+    ),
+    (
+        *("rocketmq-acting-master/failover-skip-preonline", "ACTING_MASTER_OVERLAP", ""),
+        *({"syncBrokerMemberGroupPeriod": 20}, ["info", "info", "warning"], ["info", "info", "info"]),
+    ),
+    (
+        *("rocketmq-acting-master/failover-skip-preonline", "METADATA_ROLLBACK", "(it had never stopped)"),
+        *({"flushConsumerOffsetInterval": 10}, ["info", "info"], []),
+    ),
+    (
+        *("zookeeper/pause-leader-384", "LEADERLESS", "fell silent"),
+        *({"syncLimit": 0.1}, ["warning"], ["info"]),
+    ),
+)
+"""Run, rule, a part of its sentence, settings, and the severities before and after."""
 
 
-def _worst_overlap(run: Path, settings: Mapping[str, int]) -> str:
+@pytest.mark.parametrize(("name", "rule", "about", "settings", "before", "after"), REAL)
+def test_real_logs_under_other_settings(
+    corpora: Path, name: str, rule: str, about: str, settings: Told, before: list[str], after: list[str]
+) -> None:
+    """A printed time-out that is longer makes what happened an ordinary change; one that is shorter, an early one."""
+    assert _severities(corpora / name, rule, about, {}) == before
+    assert _severities(corpora / name, rule, about, settings) == after
+
+
+def _severities(run: Path, rule: str, about: str, settings: Told) -> list[str]:
+    found = _judged(run, settings, 1)
+    return sorted(one.severity for one in found if one.rule == rule and about in one.summary)
+
+
+STRETCHED = (
+    ("rocketmq-controller/master-cut-off", "SPLIT_BRAIN_OVERLAP", {"syncBrokerMetadataPeriod": 2}),
+    ("zookeeper/isolate-leader-372-tick3000", "LEADERLESS", {"tickTime": 2}),
+)
+
+
+@pytest.mark.parametrize(("name", "rule", "settings"), STRETCHED)
+def test_slower_clusters_are_judged_alike(corpora: Path, name: str, rule: str, settings: Told) -> None:
+    """All times twice as long, the printed settings too: the same verdict, and lengths twice as long."""
+    [of_run] = [one for one in _judged(corpora / name, {}, 1) if one.rule == rule]
+    [slower] = [one for one in _judged(corpora / name, settings, 2) if one.rule == rule]
+    assert (slower.severity, slower.certainty) == (of_run.severity, of_run.certainty)
+    for shorter, longer in zip(_lengths(of_run), _lengths(slower), strict=True):
+        assert longer == pytest.approx(2 * shorter, rel=0.1)
+
+
+def _lengths(found: Finding) -> list[int]:
+    lengths = (found.overlap_min_ms, found.overlap_max_ms, found.duration_min_ms, found.duration_max_ms)
+    return [length for length in lengths if length is not None]
+
+
+def _judged(run: Path, settings: Told, times: int) -> list[Finding]:
+    """What is told of a real run, its printed settings multiplied, and all its times so many times as long."""
+    lines_of = story.run_lines(run)
+    begin = min(line.time for lines in lines_of.values() for line in lines)
     facts: list[Fact] = []
-    for node, lines in story.run_lines(run).items():
-        changed = []
-        for line in lines:
-            event = line.event
-            if event is not None and event.setting in settings:
-                event = replace(event, value=str(settings[event.setting]))
-            changed.append(replace(line, event=event))
+    for node, lines in lines_of.items():
+        changed = [_stretched(_with_settings(line, settings), begin, times) for line in lines]
         facts += story.folder_facts(run.name, node, changed)
-    found = [row for row in story.judge(facts) if isinstance(row, Finding) and row.rule == "ACTING_MASTER_OVERLAP"]
-    return "warning" if any(row.severity == "warning" for row in found) else "info"
+    return [row for row in story.judge(facts) if isinstance(row, Finding)]
+
+
+def _with_settings(line: story.Seen, settings: Told) -> story.Seen:
+    event = line.event
+    if event is None or event.setting not in settings:
+        return line
+    value = str(max(round(int(event.value or 0) * settings[event.setting]), 1))
+    return replace(line, event=replace(event, value=value))
+
+
+def _stretched(line: story.Seen, begin: int, times: int) -> story.Seen:
+    def later(at: int) -> int:
+        return begin + (at - begin) * times
+
+    event = line.event and replace(line.event, at=later(line.event.at), by=later(line.event.by))
+    return replace(line, time=later(line.time), by=later(line.by), event=event)
