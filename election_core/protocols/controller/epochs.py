@@ -89,15 +89,15 @@ def epochs_back(group: Group, decided: list[Decision], split: list[Finding]) -> 
     Controllers lose an epoch only with their state. JRaft controllers print old decisions again when they read their
     log, so theirs are not compared.
     """
-    first: Finding | None = None
+    causes: dict[int, str] = {}
     for found in controllers_back(group, decided):
-        first = first or found
-        yield found
-    cause = first.finding_id if first else None
+        of_epoch = causes.setdefault(found.terms[1], found.finding_id)
+        yield found if of_epoch == found.finding_id else replace(found, implied_by=of_epoch)
+    cause = next(iter(causes.values()), None)
     for fact in group.of(TermWentBack):
         name = fact.node or fact.source_node
         twice = next((found.finding_id for found in split if fact.after in found.terms), None)
-        implied = twice if fact.after == fact.before else cause
+        implied = twice if fact.after == fact.before else causes.get(fact.after, cause)
         yield _epoch_back(group, fact, f"Broker {name}", (fact.before, fact.after), name, implied)
     yield from decision_rules.epochs_ahead(group, cause)
 

@@ -48,6 +48,7 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
     )
     parts += [f"a put took up to {seconds(fact.slowest_ms * US_PER_MS)}"] if fact.slowest_ms is not None else []
     details = f" ({'; '.join(parts)})" if parts else ""
+    slow = {0: "it was", fact.count: "its disk or its slaves were"}.get(fact.unconfirmed, "it, or its slaves, were")
     refused = f" It refused {fact.refused} more, as late." if fact.refused else ""
     return group.finding(
         RuleId.WRITES_UNANSWERED,
@@ -59,7 +60,7 @@ def _finding(group: Group, fact: AnsweredTooLate) -> Finding:
         start_time=group.time(since(fact)),
         end_time=group.time(end) if end else None,
         summary=f"Within {seconds(most)} {who} stored {writes}{details} and answered when nobody waited for it any "
-        f"more: it was too slow for those who write. A client that tries again stores its message twice.{refused}",
+        f"more: {slow} too slow for those who write. A client that tries again stores its message twice.{refused}",
         evidence=[fact.since_event, *fact.evidence, fact.until_event],
         duration_min_ms=max(least, 0) // US_PER_MS,
         duration_max_ms=most // US_PER_MS,
