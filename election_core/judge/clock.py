@@ -94,8 +94,9 @@ class Clocks:
         Of a moment around a step of its clock no more is known than that: the answer is wide there.
         """
         before, after = self._segments.span(earlier), self._segments.span(later)
-        least = after.at - before.by - self._most(before.end, after.begin)
-        most = after.by - before.at + self._most(after.end, before.begin)
+        ahead, behind = self._most(before.end, after.begin), self._most(after.end, before.begin)
+        least = -UNBOUNDED if ahead >= UNBOUNDED else after.at - before.by - ahead
+        most = UNBOUNDED if behind >= UNBOUNDED else after.by - before.at + behind
         if self._segments.of_one_clock(before.begin, after.begin):
             # What lies before a step is not after what lies behind it.
             least = max(least, 0) if before.end < after.begin else least

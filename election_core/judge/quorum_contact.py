@@ -20,7 +20,7 @@ from itertools import combinations, pairwise
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
-from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.model.facts import Candidacy, Committed, ContactLost, LastHeard, QuorumLost, Role
 from election_replay.election_core.model.quorum import majority
@@ -141,6 +141,8 @@ class Majorities:
         earliest = sorted((member.earliest for member in left), key=lambda moment: -elapsed(moment, target)[1])[
             enough - 1
         ]
+        if elapsed(earliest, latest)[1] < 0:  # around a step of a clock their order, seen from there, is not known
+            return None
         return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
     def _count(self, tenure: Tenure) -> int:
@@ -217,7 +219,10 @@ class Majorities:
         if tenure.open or self._group.clocks.surely_before(since(following), tenure.end):
             return True
         left = self._left_in(following, tenure)
-        if left is None or self._group.clocks.surely_before(tenure.end, left.earliest):
+        if left is None:
+            return False
+        before_it, _ = self._group.clocks.elapsed(tenure.end, left.earliest)
+        if before_it > 0 or before_it <= -UNBOUNDED:  # beyond a step nothing says which came first
             return False
         return left.earliest.at - following.since_by >= Timeout.LATE_HEARTBEAT.us
 
