@@ -1,6 +1,7 @@
 -- A member's own term or epoch fell (TERM_REGRESSION, EPOCH_REGRESSION).
 -- Terms only grow, and are stored before a member answers (Raft, figure 2; DLedger: MemberState.persistTerm; controllers:
--- AutoSwitchHAService.changeToMaster). LAG compares each line of a stream with the largest term above it.
+-- AutoSwitchHAService.changeToMaster). LAG compares each line of a stream with the largest term above it. A vote for
+-- another server of ZooKeeper bears that one's epoch: what counts is the vote of a server for itself.
 WITH terms AS (
     SELECT cluster, source_node, stream, node AS member, term, file_order, line_no, 'TERM_REGRESSION' AS rule
     FROM events
@@ -8,7 +9,7 @@ WITH terms AS (
                    'RAFT_TO_FOLLOWER', 'RAFT_TO_CANDIDATE', 'RAFT_START')
     UNION ALL
     SELECT cluster, source_node, stream, node, term, file_order, line_no, 'TERM_REGRESSION'
-    FROM events WHERE kind = 'ZK_VOTE' AND peer = node AND term IS NOT NULL
+    FROM events WHERE kind = 'ZK_VOTE' AND peer = node AND value = node AND term IS NOT NULL
     UNION ALL
     SELECT cluster, source_node, stream, replica_group, term, file_order, line_no, 'EPOCH_REGRESSION'
     FROM events WHERE kind IN ('BRK_MASTER_BEGIN', 'BRK_SLAVE_BEGIN')

@@ -230,8 +230,8 @@ def night_told(engine: Engine, zone: Path, warehouse: Warehouse) -> Ended:
 class Pairs:
     """Two jobs at once, again and again, over one warehouse."""
 
-    def __init__(self, zone: Zone, folder: Path) -> None:
-        self.zone, self.warehouse, self.folder = zone, Warehouse(str(folder / "w")), folder
+    def __init__(self, engine: LocalEngine, zone: Zone, folder: Path) -> None:
+        self.engine, self.zone, self.warehouse, self.folder = engine, zone, Warehouse(str(folder / "w")), folder
         where = ("--engine", "local", "--warehouse", self.warehouse.root)
         landing = ("--landing", str(zone.root))
         self.commands = {
@@ -257,24 +257,24 @@ class Pairs:
                     assert said.startswith("error: "), said
                     assert "again" in said or "another" in said, said
             assert self._terms() in ({*range(1, term)}, {*range(1, term + 1)})
-            code, said = awaited(begun(*self.commands["run"]))
+            code, said = night_told(self.engine, self.zone.root, Warehouse(self.warehouse.root))
             assert code == 0, said
 
     def _terms(self) -> set[int]:
         published = Published(Warehouse(self.warehouse.root))
         return {row["term"] for row in published.rows("SELECT term FROM terms")}
 
-    def made_good(self, engine: LocalEngine) -> None:
+    def made_good(self) -> None:
         """All is as after one night."""
         once = Warehouse(str(self.folder / "once"))
-        night(engine, self.zone.root, once)
+        night(self.engine, self.zone.root, once)
         assert content(Warehouse(self.warehouse.root), ALL) == content(once, ALL)
 
 
 @pytest.fixture
 def pairs(local: LocalEngine, zone: Zone, tmp_path: Path) -> Pairs:
     zone.write("broker_default.log", election(0, 1))
-    found = Pairs(zone, tmp_path)
+    found = Pairs(local, zone, tmp_path)
     night(local, zone.root, found.warehouse)
     return found
 
@@ -284,20 +284,20 @@ OTHERS = ("run", "upkeep", "replay", "land")
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_two_jobs_at_once_lose_nothing(
-    local: LocalEngine, pairs: Pairs, other: str, record_property: Callable[[str, object], None]
+    pairs: Pairs, other: str, record_property: Callable[[str, object], None]
 ) -> None:
     pairs.meet(lambda: partial(awaited, begun(*pairs.commands["run"])), other, TIMES, pause=0.35)
-    pairs.made_good(local)
+    pairs.made_good()
     record_property("pairs of jobs at once", TIMES)
 
 
 @pytest.mark.skipif("PROVE" not in os.environ, reason="a minute: `make prove` runs it")
 @pytest.mark.parametrize("other", OTHERS)
 def test_a_night_on_spark_and_another_job_at_once_lose_nothing(
-    spark: SparkEngine, local: LocalEngine, pairs: Pairs, other: str, record_property: Callable[[str, object], None]
+    spark: SparkEngine, pairs: Pairs, other: str, record_property: Callable[[str, object], None]
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         alone = partial(pool.submit, night_told, spark, pairs.zone.root, Warehouse(pairs.warehouse.root))
         pairs.meet(lambda: alone().result, other, ON_SPARK, pause=0.8)
-    pairs.made_good(local)
+    pairs.made_good()
     record_property("pairs of jobs at once", ON_SPARK)

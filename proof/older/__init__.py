@@ -1,0 +1,1 @@
+"""Warehouses of older commits under today's code, and the other way round."""
