@@ -153,7 +153,7 @@ def test_a_night_of_pods_has_the_tables_of_a_local_run(
     assert executors(node), (tmp_path / "submit.log").read_text()[-3000:] + driver_said(node)
     tell(began, "the first executor's pod is made")
     assert submit.wait(600) == 0, (tmp_path / "submit.log").read_text()[-3000:] + driver_said(node)
-    assert "Published: run" in driver_said(node), driver_said(node)[-4000:]
+    assert '"message": "published"' in driver_said(node), driver_said(node)[-4000:]
     print(driver_said(node))
     tell(began, f"published; {len(executors(node))} pods of executors were made")
     for name in [driver(node), *executors(node)]:
@@ -168,7 +168,7 @@ def test_without_settings_the_pod_of_the_driver_ends_with_a_line_that_says_so(cl
     subprocess.run(shlex.split(command), cwd=ROOT, env=environment(cluster), capture_output=True, check=False)
     wait_until(lambda: node.running[driver(node)].poll() is not None, 120)
     assert node.running[driver(node)].returncode == 2
-    assert "error: no settings are named" in driver_said(node)
+    assert "no settings are named, and" in driver_said(node)
     assert not executors(node)
 
 
