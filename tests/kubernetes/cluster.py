@@ -169,7 +169,8 @@ class Node(threading.Thread):
         return log.read_text(errors="replace") if log.exists() else ""
 
     def _look(self) -> None:
-        there = {one["metadata"]["name"]: one for one in self._listed("pods")}
+        listed = {one["metadata"]["name"]: one for one in self._listed("pods")}
+        there = {name: pod for name, pod in listed.items() if name in self.pods or pod["status"]["phase"] == "Pending"}
         for name, pod in there.items():
             self.pods.setdefault(name, pod)
         self._name_services()
