@@ -28,6 +28,10 @@ ELSEWHERE = {
     'airflow pools set election_replay 1 "one step at a time"': "tests/airflow_dags, by airflow_dags/environment.sh",
     "make airflow-up": "tests/airflow_dags: the same command with its scheduler",
     "election-replay forget --warehouse warehouse --cluster payments": "tests/jobs/test_forgetting.py erases a cluster",
+    (
+        "election-replay incident --warehouse warehouse --cluster payments --group broker-a --format trace"
+        " > incident.json"
+    ): "tests/jobs/showing/test_trace.py",
     "election-replay serve --warehouse warehouse": "tests/jobs/test_serve_hostile.py: it serves until it is stopped",
     **dict.fromkeys(
         (

@@ -18,12 +18,9 @@ ELECTIONS: tuple[Rule, ...] = (
             "name), or all members were wiped in between, so that the term began anew."
         ),
         judged_by=(
+            "judge.coverage",
             "judge.same_term",
-            "protocols.controller.epochs",
-            "protocols.highest_id.rules",
-            "protocols.raft_family.rules",
             "protocols.raft_family.two_leaders",
-            "protocols.zab.rules",
         ),
     ),
     Rule(
