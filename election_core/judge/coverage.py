@@ -8,14 +8,14 @@ from election_replay.election_core.judge.group import Group
 from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
 from election_replay.election_core.model.facts import RuleChecked, TermWentBack
 from election_replay.election_core.model.rows import Finding, RuleCoverage
-from election_replay.election_core.model.timing import CONFIGURED, DEFAULT, PRINTED, in_force
+from election_replay.election_core.model.timing import CONFIGURED, DEFAULT, PRINTED
 
 
 def coverage(
     group: Group, rule: RuleId, conforms: int, violates: int, undecidable: int = 0, why: str | None = None
 ) -> RuleCoverage:
     """One row of ``rule_coverage``."""
-    origins = Counter(time.origin for time in in_force(group.timing, group.protocol))
+    origins = group.origins()
     return RuleCoverage(
         cluster=group.cluster,
         replica_group=group.replica_group,

@@ -4,6 +4,7 @@ Everything here is derived from a set of facts; the order in which they came doe
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -18,7 +19,7 @@ from election_replay.election_core.judge.wording import NO_BOUND, name_of
 from election_replay.election_core.model.catalogue import PROVEN, RuleId, finding_id
 from election_replay.election_core.model.facts import Alive, F, Fact, Role, Silence
 from election_replay.election_core.model.rows import Finding
-from election_replay.election_core.model.timing import DEFAULTS, Timeout, Timing
+from election_replay.election_core.model.timing import DEFAULTS, USED_BY, Timeout, Timing
 
 SILENT_END = Timeout.SILENT_END.us
 """A log that ends at least this long before the logs of its group end tells nothing about its last role: the
@@ -90,6 +91,7 @@ class Group:
     tenures: Sequence[Tenure] = ()
     _of_kind: dict[type[Fact], list[Fact]] = field(default_factory=dict, init=False)
     _roles_of: dict[str, list[Role]] = field(default_factory=dict, init=False)
+    _origins: Counter[str] = field(default_factory=Counter, init=False)
 
     def with_tenures(self, tenures: Iterable[Tenure]) -> "Group":
         """The same group with these tenures, in this order."""
@@ -109,6 +111,12 @@ class Group:
                 self._roles_of.setdefault(role.source_node, []).append(role)
         roles = self._roles_of.get(source, [])
         return roles[: bisect_right(roles, until_us, key=attrgetter("since"))]
+
+    def origins(self) -> Counter[str]:
+        """How many of the times that its protocol counts with are printed, configured, or assumed."""
+        if not self._origins:
+            self._origins.update(map(self.timing.origin, USED_BY.get(self.protocol, ())))
+        return self._origins
 
     def time(self, moment: Moment) -> int:
         """When a moment begins, for a row: where the offset of its clock is proven, on a clock within its bounds."""

@@ -28,6 +28,7 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse import tidying
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from tests.jobs.disks import disk_at
 from tests.jobs.nights import ALL, GOLD, begun, content, night, second_night, whole_night
 from tests.jobs.replaying.test_every_commit import WRITERS
 from tests.jobs.tables import GROUP
@@ -48,15 +49,8 @@ ON_SPARK = 3
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system that can be filled."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("no file system may be mounted here")
-    try:
+    with disk_at(tmp_path / "disk", "64m") as disk:
         yield disk
-    finally:
-        subprocess.run(["umount", "-l", disk], check=True)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 a locale, too little memory. A night goes well there, or says in one line what it lacks; nothing is lost either way."""
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.warehouse.warehouse import Warehouse
+from tests.jobs.disks import disk_at
 from tests.jobs.nights import ALL, begun, content, night
 from tests.jobs.zone import Zone, election
 
@@ -38,16 +38,9 @@ def odd(tmp_path: Path) -> Zone:
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[Path]:
     """A folder in which there is no room."""
-    folder = tmp_path / "full"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("no file system may be mounted here")
-    try:
+    with disk_at(tmp_path / "full", "4k") as folder:
         (folder / "ballast").write_bytes(bytes(4096))
         yield folder
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
 
 
 def told(zone: Zone, warehouse: Path, engine: str, limits: str = "", **environment: str) -> tuple[int, str]:

@@ -19,10 +19,7 @@ from itertools import combinations, pairwise
 
 from election_replay.election_core.fold.identity import BROKER, CONTROLLER
 from election_replay.election_core.judge.clock import Clocks
-from election_replay.election_core.judge.coverage import (
-    counted,
-    coverage,
-)
+from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import Group, group_of, least_together, since, until
 from election_replay.election_core.judge.wording import seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId

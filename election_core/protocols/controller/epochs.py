@@ -5,10 +5,7 @@ from dataclasses import replace
 from functools import cmp_to_key, partial
 from itertools import pairwise
 
-from election_replay.election_core.judge.coverage import (
-    counted,
-    same_term_coverage,
-)
+from election_replay.election_core.judge.coverage import counted, same_term_coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.model.catalogue import CRITICAL, PROVEN, RuleId

@@ -28,10 +28,7 @@ from operator import attrgetter
 
 from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
-from election_replay.election_core.judge.coverage import (
-    counted,
-    coverage,
-)
+from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import SILENT_END, Group, group_of, since, until
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
