@@ -102,15 +102,7 @@ class SparkEngine:
         if are_few(warehouse, parts, self._little):
             with database_in(MEMORY, 1) as (database, _):
                 return write_data_files(work(in_order(database, warehouse, parts, dealing)), warehouse.root)
-        root, frame = warehouse.root, dealt_and_sorted(self.frame(warehouse, parts), dealing)
-
-        def on_executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            prepare_worker()
-            written = write_data_files(work(iter(batches)), root)
-            if written:
-                yield pa.RecordBatch.from_pylist([asdict(file) for file in written])
-
-        return [DataFile(**row) for row in frame.mapInArrow(on_executor, DATA_FILE).toArrow().to_pylist()]
+        return written(dealt_and_sorted(self.frame(warehouse, parts), dealing), work, warehouse.root)
 
     def frame(self, warehouse: Warehouse, parts: Sequence[Rows]) -> DataFrame:
         """The rows of all ``parts``."""
@@ -137,6 +129,18 @@ class SparkEngine:
         ddl = ", ".join(f"`{name}` STRING" for name in condition.columns)
         keys = F.broadcast(self.session.createDataFrame(sorted(condition.keys), ddl))
         return frame.join(keys, list(condition.columns), "left_semi" if condition.wanted else "left_anti")
+
+
+def written(frame: DataFrame, work: Work, root: str) -> list[DataFile]:
+    """What executors write below the warehouse ``root`` of what ``work`` makes of the rows of each partition."""
+
+    def on_executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        prepare_worker()
+        files = write_data_files(work(iter(batches)), root)
+        if files:
+            yield pa.RecordBatch.from_pylist([asdict(file) for file in files])
+
+    return [DataFile(**row) for row in frame.mapInArrow(on_executor, DATA_FILE).toArrow().to_pylist()]
 
 
 def dealt_and_sorted(frame: DataFrame, dealing: Dealing) -> DataFrame:
