@@ -74,10 +74,11 @@ class Begun:
 
 
 def begin(warehouse: Warehouse, config: Config) -> Begun:
-    """Begin a landing, in a warehouse that has all tables and knows what is hashed."""
-    warehouse.create()
+    """Begin a landing, in a warehouse that has the tables of landings and knows what is hashed."""
+    written = (*EVIDENCE, LANDED.name)
+    warehouse.create(written)
     remember_privacy(warehouse, pseudonyms_of(config.privacy))
-    versions = {table: warehouse.version(table) for table in (*EVIDENCE, LANDED.name)}
+    versions = {table: warehouse.version(table) for table in written}
     return Begun(1 + warehouse.last_batch(), versions)
 
 

@@ -245,20 +245,21 @@ class Warehouse:
         versions = {**run["versions"], **newest}
         return {name: version for name, version in versions.items() if name in TABLES and version is not None}
 
-    def create(self) -> None:
-        """Create the tables that are missing, with their comments, and the columns that an older release did not have.
+    def create(self, names: Collection[str] = tuple(TABLES)) -> None:
+        """Create those tables of ``names`` that are missing, and the columns that an older release did not give them.
 
         Raises :class:`JobError` when the folder holds something else.
         """
         self.refuse_foreign_folder()
         self.refuse_unwritable()
         self.refuse_newer()
-        for table in TABLES.values():
+        for table in map(TABLES.__getitem__, names):
             if self.version(table.name) is not None and self.shaped_alike(table):
                 self.add_missing_columns(table)
             else:
                 patiently(partial(self._make, table))
-        self.note_form()
+        if len(names) == len(TABLES):
+            self.note_form()
 
     def form(self) -> int:
         """The form that the warehouse has; 1 where nothing says so."""
