@@ -9,6 +9,7 @@ from deltalake import CommitProperties, write_deltalake
 from election_replay.jobs.warehouse.patience import patiently
 from election_replay.jobs.warehouse.table_sets import JUDGED
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
+from election_replay.schemas import TABLES
 
 
 def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> None:
@@ -20,15 +21,13 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
     versions = published["versions"] if published else {}
     chosen = f"cluster IN ({', '.join(quoted(cluster) for cluster in sorted(clusters))})"
     for name in JUDGED:
-        location = warehouse.location(name)
-        with warehouse.committing(name):
-            patiently(partial(warehouse.opened(name).delete, chosen, commit_properties=note))
+        rows = TABLES[name].arrow_schema().empty_table()
         if name in versions:
-            before = warehouse.dataset(name, versions[name])
-            rows = before.to_table(filter=pc.field("cluster").isin(sorted(clusters)))
-            if rows.num_rows:
-                with warehouse.committing(name):
-                    patiently(partial(write_deltalake, location, rows, mode="append", commit_properties=note))
+            rows = warehouse.dataset(name, versions[name]).to_table(filter=pc.field("cluster").isin(sorted(clusters)))
+        # Delta's own DELETE would write strings as a type by which Arrow cannot filter.
+        put = partial(write_deltalake, warehouse.location(name), rows, mode="overwrite", predicate=chosen)
+        with warehouse.committing(name):
+            patiently(partial(put, commit_properties=note))
 
 
 def quoted(text: str) -> str:
