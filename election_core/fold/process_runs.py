@@ -178,14 +178,16 @@ class Activity:
         """A clean shutdown began."""
         self.stops.append((time, event_id))
 
-    def incarnations(self) -> list[Incarnation]:
-        """The lives in order of time; empty when the source wrote nothing of interest."""
+    def incarnations(self, put_back: Sequence[tuple[int, int]] = ()) -> list[Incarnation]:
+        """The lives in order of time; empty when the source wrote nothing of interest.
+
+        The clock was ``put_back`` to the first of two readings when it had come to the second one.
+        """
         segments = _merged([*self.covered, *self.segments])
         if not segments:
             return []
         stops = sorted(self.stops)
-        marked = _starts(self.markers)
-        starts = _first_words(marked, segments, stops)
+        marked, starts = _apart(_starts(self.markers), segments, stops, put_back)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[Start | None] = [*starts]
         if not starts or first_seen < starts[0].at:
@@ -196,8 +198,15 @@ class Activity:
             since = start.at if start else first_seen
             until = after.at if after else last_seen + 1
             ended_by = marked[number + 1 - len(opening)].at if after else None
-            incarnations.append(replace(_incarnation(segments, stops, start, since, until, after), ended_by=ended_by))
+            life = _incarnation(segments, stops, start, since, until, after)
+            # Around a step back a time without lines may lie between lines of which none came after the other.
+            silences = tuple(hole for hole in life.silences if not _overlaps(hole, put_back))
+            incarnations.append(replace(life, ended_by=ended_by, silences=silences))
         return incarnations
+
+
+def _overlaps(hole: Hole, put_back: Sequence[tuple[int, int]]) -> bool:
+    return any(hole.begin < high and low < hole.end for low, high in put_back)
 
 
 def _incarnation(
@@ -310,6 +319,23 @@ def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[t
         before = stopped > 0 and stops[stopped - 1][0] >= first.first
         moved.append(start if before else Start(first.first, min(first.first_by, start.by), start.event_id))
     return moved
+
+
+def _apart(
+    marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]], put_back: Sequence[tuple[int, int]]
+) -> tuple[list[Start], list[Start]]:
+    """The starts that lines mark, and the beginnings of their lives, those of lives that readings tell apart.
+
+    Around a step of the clock back they tell none apart: what was written after a start and after the step may read as
+    if it came before that start. A life that starts there begins with the first reading of which this can be so.
+    """
+    apart: list[tuple[Start, Start]] = []
+    for mark, first in zip(marked, _first_words(marked, segments, stops), strict=True):
+        ambiguous = [low for low, high in put_back if low < mark.at <= high]
+        begin = first._replace(at=min([first.at, *ambiguous]))
+        if not ambiguous or not apart or apart[-1][1].at < begin.at:
+            apart.append((mark, begin))
+    return [mark for mark, _ in apart], [begin for _, begin in apart]
 
 
 def _starts(markers: list[tuple[Start, str]]) -> list[Start]:

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import (
+    BROKER,
     IDENTITY_KINDS,
     NOT_LISTED,
     SNAPSHOTS,
@@ -28,6 +29,7 @@ from election_replay.election_core.fold.process_runs import (
     START_SETTINGS,
     STOP_KINDS,
     Activity,
+    Incarnation,
     Segment,
     Start,
 )
@@ -165,7 +167,7 @@ class SourceLog:
         yield from self.itself.facts(speaker, [fact for reading in readings for fact in reading.facts])
 
     def _speaker(self) -> Speaker:
-        incarnations = {process: activity.incarnations() for process, activity in self.activity.items()}
+        incarnations = {process: self._runs_of(process) for process in self.activity}
         return Speaker(
             *(self.cluster, self.source_node, self.bound_ms, self.identity, incarnations, self.listed),
             settings=self.settings.values(),
@@ -182,7 +184,7 @@ class SourceLog:
         """What each member says whose lines stand among another one's."""
         for process, members in sorted(self.members.items()):
             for name, log in sorted(members.logs.items()) if members.at_once else ():
-                incarnations = {process: log.activity[process].incarnations()}
+                incarnations = {process: log._runs_of(process)}
                 of_member = replace(speaker, incarnations=incarnations, member=name)
                 yield log._read(of_member, frozenset({process}))
 
@@ -227,7 +229,7 @@ class SourceLog:
                 log = self._log(number, scope)
                 if not self._snapshots and process_of(stream) == SNAPSHOTS and isinstance(log, ReadsSnapshots):
                     self._snapshots = True
-                    log.after_logs(self._activity("broker.log").incarnations())
+                    log.after_logs(self._runs_of(BROKER))
                 yield log
 
     def _log(self, number: int, scope: str) -> ProtocolLog:
@@ -235,6 +237,10 @@ class SourceLog:
         if key not in self.logs:
             self.logs[key] = FOLDS[number].make()
         return self.logs[key]
+
+    def _runs_of(self, process: str) -> list[Incarnation]:
+        activity = self.activity.get(process, Activity())
+        return activity.incarnations(self.itself.put_back(process))
 
     def _activity(self, stream: str) -> Activity:
         process = process_of(stream)

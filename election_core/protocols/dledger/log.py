@@ -747,20 +747,23 @@ PERIODIC: Mapping[str, Periodic] = {
 
 _LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 _ZONE_STEP = Timeout.UNKNOWN_ZONE.us
+_UNAMBIGUOUS = Timeout.UNAMBIGUOUS.us
 
 
 def last_heartbeat(local: str | None, by: int) -> int | None:
     """The time in a ``java.sql.Timestamp`` of an unknown time zone, as microseconds UTC.
 
     Zones differ by whole quarter hours, so the minutes and seconds are right modulo 15 minutes: the last heartbeat
-    is the latest such time before the line that mentions it. ``None`` for "never" or no time at all.
+    is the latest such time before the line that mentions it. Where that is long ago, it may as well be a little later
+    than the line: the clock was put back in between. ``None`` there, for "never", and for no time at all.
     """
     found = _LOCAL_TIME.match(local or "")
     if found is None or local is None or local.startswith(("1969", "1970")):
         return None
     fraction = int((found.group(3) or "0").ljust(6, "0")[:6])
     within = ((int(found.group(1)) * 60 + int(found.group(2))) * SECOND + fraction) % _ZONE_STEP
-    return by - (by - within) % _ZONE_STEP
+    ago = (by - within) % _ZONE_STEP
+    return by - ago if ago <= _UNAMBIGUOUS else None
 
 
 _SAYS_OWN_TERM = frozenset({"DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE"})

@@ -127,6 +127,10 @@ class SourcesLog:
             self.steps.append(step)
         return step is None and time == self._clock.high
 
+    def put_back(self, process: str) -> list[tuple[int, int]]:
+        """Each step of the clock that files of a process show: from the second reading back to the first one."""
+        return [(step.at, step.at + step.size) for step in self.steps if process_of(step.stream) == process]
+
     def on(self, event: FoldEvent) -> None:
         """Take an event of one of :data:`KINDS`."""
         process = process_of(event.stream)

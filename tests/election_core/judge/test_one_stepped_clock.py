@@ -67,6 +67,8 @@ STEPS = (
     ("zookeeper/chaos-372", "zk3", 1_795_332_732_887_000, -60),
     ("rocketmq-dledger/chaos-533", "n1", 1_795_333_500_000_000, 60),
     ("rocketmq-controller/chaos", "broker-2", 1_795_333_700_000_000, -25),
+    ("rocketmq-controller/master-killed", "broker-3", 1_795_256_463_000_000, -25),
+    ("rocketmq-dledger/kill-leader-480", "n2", 1_795_333_137_705_500, -90),
 )
 """Run, node, the reading at which its clock is set, and by how many seconds: some of those that random deeds found."""
 
@@ -83,6 +85,9 @@ def test_no_step_makes_an_alarm_worse(corpora: Path, run: str, node: str, readin
     known = [row for row in rows(corpora / run) if isinstance(row, Finding)]
     assert any(row.rule == "CLOCK_SKEW" for row in found)
     assert _alarms(found) <= _alarms(known)
+    for outage in (row for row in found if row.rule == "LEADERLESS" and row.certainty == "definite"):
+        as_known = [row.duration_max_ms for row in known if (row.rule, row.terms) == (outage.rule, outage.terms)]
+        assert any(most is None or (outage.duration_min_ms or 0) <= most for most in as_known), outage.summary
 
 
 def _alarms(found: list[Finding]) -> set[tuple[str, tuple[int, ...]]]:
