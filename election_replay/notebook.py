@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from election_replay.jobs.reading.explain import explain
 from election_replay.jobs.reading.incident import Incident, incident
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import moment
+from election_replay.jobs.reading.words import cell, harmless, moment, paragraph, surely
 from election_replay.jobs.showing.explanation_text import explanation_text
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -48,6 +48,11 @@ class Answer:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self._table.to_pylist())
 
+    def __repr__(self) -> str:
+        """What it holds, where only text is shown."""
+        rows = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
+        return f"{rows} of {', '.join(self._table.column_names)}: df() and arrow() give them"
+
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self._table.column_names)
         rows = self._table.slice(0, ROWS_SHOWN).to_pylist()
@@ -64,6 +69,21 @@ class Picture:
 
         self.incident = found
         self.html = page(found)
+
+    def __repr__(self) -> str:
+        """The gravest finding in its sentence and what else it holds, where only text is shown."""
+        from election_replay.jobs.showing.report import span
+
+        found = self.incident
+        worst = f"{surely(found.roots[0])} {found.roots[0]['rule']}: {found.roots[0]['summary']}" if found.roots else ""
+        lines = (
+            f"{found.cluster} / {found.group}",
+            span(found),
+            worst or "Nothing went wrong in this time that the logs show.",
+            f"Findings: {found.counted()}; {len(found.members)} members; {len(found.moments)} moments.",
+            "html holds the report as a page, incident its data.",
+        )
+        return "\n".join(line for text in lines for line in paragraph(harmless(text), "", "  "))
 
     def _repr_html_(self) -> str:
         page = escape(self.html, quote=True)
@@ -85,6 +105,11 @@ class Found:
     def __init__(self, published: Published) -> None:
         self._published = published
         self.run = published.run
+
+    def __repr__(self) -> str:
+        """Which run of which warehouse it is."""
+        when = f"{self.run['published_at']:%Y-%m-%d %H:%M} UTC"
+        return f"{self._published.place}, run {self.run['run_id']}, published {when}: sql(), incident(), explain()"
 
     def sql(self, query: str) -> Answer:
         """The answer to one SELECT over the tables, views and functions of docs/tables.md.
@@ -111,6 +136,4 @@ def open(warehouse: str, run: str | None = None) -> Found:  # noqa: A001 - as in
 
 
 def _cell(value: Any) -> str:
-    from election_replay.jobs.reading.words import cell, harmless
-
     return "" if value is None else escape(harmless(cell(value)))

@@ -41,7 +41,8 @@ ADVICE = (
         name="next_steps",
         type=STEPS,
         comment="What to do next, in this order: three of the kind check, each a text and the command that shows it, "
-        "and one of the kind do_not, a text with its source; null: an earlier release found it.",
+        "one of the kind do_not, a text with its source, and one of the kind known where addresses that a command asks "
+        "for are known; words in capitals are to be filled in; null: an earlier release found it.",
     ),
 )
 """What to do about a finding; it follows from its rule, its system and its cause."""

@@ -709,18 +709,21 @@ def check_at(place: int) -> str:
 NEXT_STEPS = View(
     name="next_steps",
     comment="What to do about each finding, one column a step: three checks, and one thing not to do, with the "
-    "commands of its system.",
+    "commands of its system. They name what is known of the finding; words in capitals are to be filled in: WAREHOUSE "
+    "always, since the reader knows where it lies.",
     columns=(
         *of("findings", "finding_id", "cluster", "replica_group", "rule", "severity", "summary"),
         OF_SYSTEM,
         OF_CAUSE,
         *CHECKS,
+        text("addresses", "Which member has which address, where a command asks for one; null: none does."),
     ),
     sql=f"""
         SELECT finding_id, cluster, replica_group, rule, severity, summary, {SYSTEM_OF} AS system, cause,
                {check_at(0)} AS first_check, {check_at(1)} AS second_check, {check_at(2)} AS third_check,
-               (get(next_steps, 3)).text AS do_not, (get(next_steps, 3)).source AS steps_source
-        FROM findings AS found WHERE size(next_steps) = 4
+               (get(next_steps, 3)).text AS do_not, (get(next_steps, 3)).source AS steps_source,
+               (get(next_steps, 4)).text AS addresses
+        FROM findings AS found WHERE size(next_steps) >= 4
     """,
 )
 

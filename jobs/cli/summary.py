@@ -5,7 +5,7 @@ from itertools import islice
 from shlex import quote
 
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
-from election_replay.jobs.reading.next_steps import filled, steps_of
+from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, listed, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
@@ -87,7 +87,7 @@ def findings(published: Published) -> Iterator[str]:
         began = f"  {row['began']}" if row["began"] else ""
         yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
         yield f"             {row['summary']}"
-        for step in islice(steps_of(filled(row, published.place)), 1):
+        for step in islice(steps_of(with_warehouse(row, published.place)), 1):
             yield f"             {step.heading}: {step.text}: {step.command}"
     if len(worst) > SHOWN:
         yield f"    and {len(worst) - SHOWN:,} more"

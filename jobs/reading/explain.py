@@ -10,7 +10,7 @@ from election_replay.election_core.model.timing import in_force
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
 from election_replay.jobs.reading.incident import evidence
-from election_replay.jobs.reading.next_steps import with_commands
+from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import Row, certainty
 
@@ -89,7 +89,8 @@ def explain(published: Published, finding_id: str) -> Explanation:
     named = the_finding(published, finding_id.strip().lower())
     cluster, group_name = named["cluster"], named["replica_group"]
     clocks = clocks_of(published, cluster, group_name, published.rows(LANES, [cluster, group_name]))
-    [finding] = with_commands(published, findings_on(published, clocks, cluster, [named]))
+    [shown] = findings_on(published, clocks, cluster, [named])
+    finding = with_warehouse(shown, published.place)
     group = [finding["cluster"], finding["replica_group"]]
     cause = published.rows(FINDING_SHAPE, [finding["implied_by"]]) if finding["implied_by"] else []
     return Explanation(

@@ -14,7 +14,7 @@ from typing import Any
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, findings_on, in_words
 from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes
-from election_replay.jobs.reading.next_steps import with_commands
+from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, Row, name_of, some
 
@@ -229,7 +229,7 @@ def incident(
     first, last = (since, until) if since and until else shown(published, window, clocks, found, ends)
     begin, end = since or first or FOREVER[0], until or last or FOREVER[1]
     inside = Inside(clocks, begin, max(begin, end))
-    findings = with_commands(published, inside.spans(found))
+    findings = [with_warehouse(finding, published.place) for finding in inside.spans(found)]
     moments = published.rows(MOMENTS_AND_SOURCES, [*window.values, cluster]) if whole else []
     return Incident(
         run_id=published.run["run_id"],

@@ -19,6 +19,8 @@ from election_replay.election_core import RULES_VERSION
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
 from election_replay.election_core.model.next_steps.causes import causes
+from election_replay.election_core.model.next_steps.filling import KnownOfGroup, steps_of_finding
+from election_replay.election_core.model.next_steps.steps import StepRow
 from election_replay.election_core.model.rows import TABLE_OF, Finding
 from election_replay.election_core.replay import arrow_passes as core
 from election_replay.election_core.replay.fact_rows import values_of
@@ -128,18 +130,19 @@ def judge(batches: Iterator[pa.RecordBatch], run_id: str, started_at: datetime) 
     known: dict[str, Sighting] = {}
     for judged in core.judge_groups(facts_alone(batches, known)):
         because = causes(judged.rows)
+        known_of_group = KnownOfGroup.of(judged.facts, judged.rows)
         for row in judged.rows:
             values = row_values[type(row)](row)
             if isinstance(row, Finding):
                 cause = because[row.finding_id]
                 sighted = (*known.get(row.finding_id, (run_id, started_at)), started_at)
-                values = (*values, *sighted, cause, next_steps(row, cause))
+                values = (*values, *sighted, cause, next_steps(row, cause, known_of_group))
             yield TABLE_OF[type(row)], values
         for proof in proofs(judged.facts, judged.rows):
             yield QUOTED, unquoted(proof)
 
 
-def next_steps(finding: Finding, cause: str) -> tuple[tuple[str | None, ...], ...] | None:
+def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:
     """What to do about a finding, in the columns of a step."""
     steps = steps_for(finding.rule, SYSTEMS.get(finding.protocol, ANY), cause)
-    return steps.in_order if steps else None
+    return steps_of_finding(steps, finding, group) if steps else None

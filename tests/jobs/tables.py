@@ -1,6 +1,7 @@
 """Published tables that a test fills row by row, without Spark."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,8 @@ import pyarrow as pa
 from deltalake import write_deltalake
 
 from election_replay.election_core.model.next_steps import ANY, SYSTEMS, steps_for
+from election_replay.election_core.model.next_steps.filling import EPOCH, KnownOfGroup, steps_of_finding
+from election_replay.election_core.model.rows import Finding
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -68,9 +71,17 @@ def finding(finding_id: str, rule: str, start: float, end: float | None, **more:
     when = {"start_time": at(start), "end_time": None if end is None else at(end)}
     said = {"severity": "warning", "certainty": "definite", "nodes": [], "terms": [], "evidence": [], "cause": ANY}
     row = GROUP | {"finding_id": finding_id, "rule": rule, "summary": f"{rule}."} | said | when | more
-    steps = steps_for(rule, SYSTEMS.get(row["protocol"], ANY), row["cause"] or ANY)
+    return {"next_steps": next_steps(row)} | row
+
+
+def next_steps(finding: dict[str, Any], *addresses: tuple[str, str]) -> list[dict[str, Any]] | None:
+    """What to do about a row of ``findings``, of a group whose members have these addresses."""
+    steps = steps_for(finding["rule"], SYSTEMS.get(finding["protocol"], ANY), finding["cause"] or ANY)
+    known = {field.name: finding[field.name] for field in fields(Finding) if field.name in finding}
+    known["start_time"] = (finding["start_time"] - EPOCH) // timedelta(microseconds=1)
+    filled = steps_of_finding(steps, Finding(**known), KnownOfGroup(addresses)) if steps else None
     names = ("kind", "text", "command", "source")
-    return {"next_steps": [dict(zip(names, step, strict=True)) for step in steps.in_order] if steps else None} | row
+    return filled and [dict(zip(names, step, strict=True)) for step in filled]
 
 
 def log_line(event_id: str, path: str, line_no: int, text: str, **more: Any) -> dict[str, Any]:

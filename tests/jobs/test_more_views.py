@@ -6,6 +6,7 @@ from typing import Any
 
 from election_replay.election_core.model.catalogue import CATALOGUE
 from election_replay.election_core.model.next_steps import SYSTEMS, steps_for
+from election_replay.election_core.model.next_steps.filling import filled
 from election_replay.jobs.showing.runbook_page import page as runbook
 from election_replay.schemas.views import SYSTEM_OF
 from tests.jobs.tables import GROUP, at, event, finding, log_line, role, term
@@ -172,13 +173,16 @@ def test_a_day_of_which_little_was_seen_says_so(tmp_path: Path) -> None:
 
 
 def test_what_to_do_next_is_a_column_and_a_view(tmp_path: Path) -> None:
-    found = finding("f1", "LEADERLESS", 30, 44, protocol="raft", cause="died")
+    found = finding("f1", "LEADERLESS", 30, 44, protocol="raft", cause="died", cluster="pay")
     old = finding("old", "LEADERLESS", 0, 1, cause=None, next_steps=None)
     (row,) = asked(tmp_path, "SELECT * FROM next_steps", findings=[found, old])
     assert (row["finding_id"], row["system"], row["cause"]) == ("f1", "etcd", "died")
     steps = steps_for("LEADERLESS", "etcd", "died")
     assert steps
-    assert [row[name] for name in ("first_check", "second_check", "third_check")] == [*map(str, steps.checks)]
+    told = [row[name] for name in ("first_check", "second_check", "third_check")]
+    known = {"CLUSTER": "pay", "'TIME'": "'2026-03-01T12:00:30Z'", "TIME": '"2026-03-01 12:00:30 UTC"'}
+    assert told == [filled(str(check), known) for check in steps.checks]
+    assert told != [*map(str, steps.checks)]
     assert (row["do_not"], row["steps_source"]) == (steps.do_not, steps.source)
 
 

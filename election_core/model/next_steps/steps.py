@@ -41,6 +41,9 @@ SYSTEMS = {
 }
 """The system whose tools are at hand, by protocol; of all others nothing is known."""
 
+StepRow = tuple[str, str, str | None, str | None]
+"""Kind, text, command and source of a step; those of no use are null."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -69,7 +72,7 @@ class NextSteps:
     cause: str = ANY
 
     @property
-    def in_order(self) -> tuple[tuple[str, str, str | None, str | None], ...]:
-        """The steps as rows of kind, text, command and source; those of no use are null."""
+    def in_order(self) -> tuple[StepRow, ...]:
+        """The steps as rows."""
         checks = (("check", check.look, check.command, None) for check in self.checks)
         return (*checks, ("do_not", self.do_not, None, self.source))

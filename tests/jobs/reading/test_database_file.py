@@ -88,3 +88,17 @@ def test_rich_output_shows_and_runs_nothing(warehouse: str) -> None:
     assert "SPLIT_BRAIN_OVERLAP" in picture.html
     assert "What to do next" in found.explain("f1")
     assert found.explain("f1")._repr_html_().startswith("<pre>")
+
+
+def test_where_only_text_is_shown_it_says_what_there_is(warehouse: str) -> None:
+    found = election_replay.open(warehouse)
+    assert repr(found) == f"{warehouse}, run r1, published 2026-03-01 12:00 UTC: sql(), incident(), explain()"
+    assert repr(found.sql("SELECT 1 AS a, 2 AS b")) == "1 row of a, b: df() and arrow() give them"
+    assert repr(found.incident("c1", "g1")).splitlines() == [
+        "c1 / g1",
+        "2026-03-01 12:00:00 to 12:00:30 UTC, by the clocks of the nodes that logged it",
+        "warning (definite) SPLIT_BRAIN_OVERLAP: SPLIT_BRAIN_OVERLAP.",
+        "Findings: 1 warning; 2 members; 5 moments.",
+        "html holds the report as a page, incident its data.",
+    ]
+    assert "Nothing went wrong" in repr(found.incident("c1", "g1", "2026-03-01T11:00:00Z", "2026-03-01T12:00:10Z"))

@@ -1,29 +1,50 @@
 """The commands of a finding name what is known of it, and nothing in them can become another command."""
 
 import shlex
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from election_replay.election_core.model.next_steps import NEXT_STEPS
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.facts import MemberAddress
+from election_replay.election_core.model.next_steps import NEXT_STEPS, Check, NextSteps
+from election_replay.election_core.model.next_steps.filling import KnownOfGroup, steps_of_finding
+from election_replay.election_core.model.rows import Finding
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.reading.next_steps import Step, filled, steps_of
+from election_replay.jobs.reading.next_steps import Step, steps_of, with_warehouse
 from election_replay.jobs.showing.incident_text import command_lines
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import finding, publish, put, role
+from tests.jobs.tables import finding, next_steps, publish, put, role
 
 OVERLAP = "SPLIT_BRAIN_OVERLAP"
 SHELL = ("$(touch mine)", "`touch mine`", "a;touch mine", "$HOME", "a b", "-rf", "a\nb")
-HOSTILE = (*SHELL, "a'; DROP TABLE findings; --", 'a" ; touch mine; "')
+UNKNOWN = KnownOfGroup()
+HOSTILE = (*SHELL, "TIME", "WAREHOUSE", "a'; DROP TABLE findings; --", 'a" ; touch mine; "')
 
 
-def steps(warehouse: str = "/data/warehouse", addresses: Any = (), **row: Any) -> list[str]:
+def steps(warehouse: str = "/data/warehouse", *addresses: tuple[str, str], **row: Any) -> list[str]:
     """The commands of a finding of a broker set."""
-    given = {"protocol": "controller", "replica_group": "broker-a", "nodes": ["1", "3"]} | row
-    found = filled(finding("f1", OVERLAP, 0, 5, **given), warehouse, addresses)
-    return [step.command or step.text for step in steps_of(found)]
+    found = finding("f1", OVERLAP, 0, 5, **{"protocol": "controller", "replica_group": "broker-a"} | row)
+    found["next_steps"] = next_steps(found, *addresses)
+    return [step.command or step.text for step in steps_of(with_warehouse(found, warehouse))]
+
+
+def commands(*commands: str, known: KnownOfGroup = UNKNOWN, **row: Any) -> list[str | None]:
+    """These commands, as the steps of a finding have them."""
+    checks = tuple(Check("Look", command) for command in (*commands, *["true"] * (3 - len(commands))))
+    some = NextSteps(rule=RuleId.LEADERLESS, checks=checks, do_not="Do not", source="nowhere")  # type: ignore[arg-type]
+    return [step[2] or step[1] for step in steps_of_finding(some, core_finding(**row), known) if step[2] != "true"]
+
+
+def core_finding(**row: Any) -> Finding:
+    """A finding of the judge, a second after 1970."""
+    names: dict[str, Any] = {"finding_id": "f1", "cluster": "payments", "replica_group": "g", "protocol": "dledger"}
+    said: dict[str, Any] = {"rule": RuleId.LEADERLESS, "severity": "warning", "certainty": "definite", "summary": "."}
+    more: dict[str, Any] = {"nodes": ("1",), "terms": (), "evidence": (), "start_time": 1_000_000, "end_time": None}
+    return Finding(**names | said | more | row)
 
 
 def test_what_is_known_of_a_finding_stands_in_its_commands() -> None:
@@ -33,13 +54,26 @@ def test_what_is_known_of_a_finding_stands_in_its_commands() -> None:
     assert "mqadmin getBrokerEpoch -n NAMESRV:9876 -b broker-a" in told
 
 
+TIMES = ("journalctl -k --since TIME", "sql \"SELECT * FROM events_around('CLUSTER', 'TIME')\"")
+
+
 def test_times_are_those_of_the_finding_in_the_form_that_each_tool_reads() -> None:
-    row = finding("f1", OVERLAP, 0, 5, cluster="payments")
-    commands = ["journalctl -k --since TIME", "sql \"SELECT * FROM events_around('CLUSTER', 'TIME')\""]
-    row["next_steps"] = [{"kind": "check", "text": "Look", "command": one, "source": None} for one in commands]
-    kernel, around = [step.command or "" for step in steps_of(filled(row, "w"))]
+    kernel, around, _ = commands(*TIMES)
+    assert kernel == 'journalctl -k --since "1970-01-01 00:00:01 UTC"'
+    assert around == "sql \"SELECT * FROM events_around('payments', '1970-01-01T00:00:01Z')\""
+
+
+def test_where_a_clock_is_wrong_who_shows_a_finding_says_its_time() -> None:
+    skew = core_finding(rule=RuleId.CLOCK_SKEW, clock_least_ms=80_000, clock_most_ms=90_000)
+    judged = commands(*TIMES, known=KnownOfGroup.of([], [skew]))
+    assert judged[:2] == [TIMES[0], TIMES[1].replace("CLUSTER", "payments")]
+    row = finding("f1", OVERLAP, 0, 5)
+    row["next_steps"] = [{"kind": "check", "text": "Look", "command": one, "source": None} for one in judged[:2]]
+    kernel, around = [step.command or "" for step in steps_of(with_warehouse(row, "w"))]
     assert kernel == f'journalctl -k --since "{row["start_time"]:%Y-%m-%d %H:%M:%S} UTC"'
     assert around.endswith(f"events_around('payments', '{row['start_time']:%Y-%m-%dT%H:%M:%SZ}')\"")
+    apart = core_finding(rule=RuleId.CLOCK_SKEW, nodes=("1", "2"), clock_most_ms=90_000)
+    assert commands(*TIMES, known=KnownOfGroup.of([], [apart])) == commands(*TIMES)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -60,21 +94,32 @@ def test_the_path_of_the_warehouse_is_one_word_of_the_shell(path: str) -> None:
 
 
 def test_addresses_are_filled_in_for_one_node_and_listed_for_several() -> None:
-    addresses = [{"node": "1", "address": "10.0.0.1:10911"}, {"node": "3", "address": "10.0.0.3:10911"}]
-    row = finding("f1", OVERLAP, 0, 5, nodes=["1"])
-    command = "mqadmin haStatus -n NAMESRV:9876 -b BROKER:10911; nc -vz HOST PORT"
-    row["next_steps"] = [{"kind": "check", "text": "Look", "command": command, "source": None}]
-    [alone] = steps_of(filled(row, "w", addresses))
-    assert alone.command == "mqadmin haStatus -n NAMESRV:9876 -b 10.0.0.1:10911; nc -vz 10.0.0.1 10911"
-    [several, known] = steps_of(filled(row | {"nodes": ["1", "3"]}, "w", addresses))
-    assert several.command == command
-    assert known.text == "By the logs 1 is 10.0.0.1:10911 and 3 is 10.0.0.3:10911"
+    asked = "mqadmin haStatus -n NAMESRV:9876 -b BROKER:10911; nc -vz HOST PORT"
+    told = [address(node, f"10.0.0.{node}:10911") for node in ("3", "1", "1")] + [address(None, "10.0.0.9:10911")]
+    known = KnownOfGroup.of(told, [])
+    assert commands(asked, known=known, nodes=("1",)) == [
+        "mqadmin haStatus -n NAMESRV:9876 -b 10.0.0.1:10911; nc -vz 10.0.0.1 10911",
+        "Do not",
+    ]
+    assert commands(asked, known=known, nodes=("1", "3")) == [
+        asked,
+        "Do not",
+        "By the logs 1 is 10.0.0.1:10911, 3 is 10.0.0.3:10911",
+    ]
+    moved = KnownOfGroup.of([*told, address("1", "10.0.0.7:10911")], [])
+    assert commands(asked, known=moved, nodes=("1",))[0] == asked
+
+
+def address(node: str | None, of_it: str) -> MemberAddress:
+    """The fact that a member has an address."""
+    given = dict.fromkeys(field.name for field in fields(MemberAddress)) | {"node": node, "address": of_it}
+    return MemberAddress(**given)  # type: ignore[arg-type]
 
 
 def test_a_long_command_is_cut_where_a_shell_puts_it_together_again() -> None:
     for every in NEXT_STEPS:
         row = finding("f" * 32, every.rule, 0, 5, cluster="a-cluster-with-a-long-name", cause=every.cause)
-        for step in steps_of(filled(row, "/data/a long place/" + "x" * 40)):
+        for step in steps_of(with_warehouse(row, "/data/a long place/" + "x" * 40)):
             lines = command_lines(step, " " * 15)
             assert all(line.endswith(" \\") for line, _ in pairwise(lines))
             joined = "".join(line.removesuffix("\\").removeprefix(" " * 15) for line in lines)
