@@ -113,6 +113,18 @@ class Clocks:
         span = self._segments.span(moment)
         return span.begin != span.end
 
+    def surely_before_though_set(self, moment: Moment, other: Moment, silence: Moment) -> bool:
+        """Whether a moment lies before another one even if the clock of that one was set forward in a ``silence``.
+
+        A silent log is that of a frozen process, or of one whose clock was set forward meanwhile. Only what came to it
+        after the silence, which ended at the moment given, shows how far its clock was ahead then.
+        """
+        for message in self._segments.got(other.source, silence.by):
+            ahead = message.effect.by - message.cause.at
+            if self.surely_before(moment, Moment(other.at - ahead, other.by - ahead, message.cause.source)):
+                return True
+        return False
+
     def surely_before(self, moment: Moment, other: Moment) -> bool:
         """Whether all of one moment lies before all of the other, on every clock."""
         return self.elapsed(moment, other)[0] > 0

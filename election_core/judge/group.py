@@ -36,6 +36,11 @@ class Hole:
     begin: Moment
     end: Moment
 
+    @property
+    def length(self) -> int:
+        """How long the log was silent at most, by its own clock, in microseconds."""
+        return self.end.by - self.begin.at
+
 
 @dataclass(frozen=True, slots=True)
 class Tenure:

@@ -77,7 +77,7 @@ def _asleep(clocks: Clocks, stale: Tenure, newer: Tenure) -> int:
     for hole in stale.silences:
         _, from_begin = clocks.elapsed(newer.begin, hole.end)
         if from_begin > 0:
-            total += min(from_begin, hole.end.by - hole.begin.at)
+            total += min(from_begin, hole.length)
     return total
 
 

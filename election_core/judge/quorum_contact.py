@@ -16,6 +16,7 @@ majority again and lead on, in the same term:
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, pairwise
 from operator import attrgetter
 
@@ -146,10 +147,22 @@ class Majorities:
         return Majority(earliest, latest) if elapsed(latest, target)[1] > 0 else None
 
     def _count(self, tenure: Tenure) -> int:
-        """How many members vote: those whose logs show them, or more where the leader's majority says so."""
+        """How many members vote: those whose logs show them, or more where the leader's majority says so.
+
+        Two sizes have one majority; it is the larger one where a member is named of which there is no log.
+        """
         members = len(set(self._members.values()))
         needed = self._needed.get((tenure.node, tenure.term))
-        return members if needed is None or majority(members) == needed else 2 * needed - 1
+        if needed is None or (majority(members) == needed and not self._without_log):
+            return members
+        return 2 * needed - 1
+
+    @cached_property
+    def _without_log(self) -> bool:
+        """Whether others name a member of which there is no log."""
+        named = {name for win in self._group.of(Candidacy) for name in win.voters}
+        named |= {name for _, name in self._lost if name is not None}
+        return not named <= {*self._members, *self._members.values()}
 
     def _left(self, tenure: Tenure) -> Iterator[Left]:
         """The members that followed a leader and did so no more, by their last time as its followers."""

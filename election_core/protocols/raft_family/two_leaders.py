@@ -13,8 +13,8 @@ from election_replay.election_core.fold.roles import FOLLOWER
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.overlap import Overlap, overlaps
-from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, RuleId
+from election_replay.election_core.judge.wording import between, seconds
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Committed, Fact
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.raft_family.facts import TwoLeaders
@@ -106,16 +106,23 @@ def overlap_findings(group: Group, clock: str = "term") -> Iterator[Finding]:
 def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
     stale, newer = overlap.stale, overlap.newer
     commit = commit_after(group, overlap)
+    severity, certainty = INFO, DEFINITE
     if commit is not None:
-        severity = CRITICAL
-        why = (
-            f"{stale.name} committed entries {commit.from_index} to {commit.to_index} "
-            f"after {newer.name} had been elected"
-        )
+        entries = f"entries {commit.from_index} to {commit.to_index}"
+        silence = _unshown_silence(group, overlap, commit)
+        if _later_by(group, overlap, commit) > silence:
+            severity = CRITICAL
+            why = f"{stale.name} committed {entries} after {newer.name} had been elected"
+        else:
+            severity, certainty = WARNING, POSSIBLE
+            why = (
+                f"{stale.name} committed {entries} after its log had been silent for {seconds(silence)}; that was after "
+                f"{newer.name} had been elected, unless the clock of {stale.name} was set forward in the silence"
+            )
     elif overlap.frozen:
-        severity, why = INFO, f"{stale.name} was frozen meanwhile and committed nothing"
+        why = f"{stale.name} was frozen meanwhile and committed nothing"
     else:
-        severity, why = INFO, f"{stale.name} had lost its quorum and committed nothing"
+        why = f"{stale.name} had lost its quorum and committed nothing"
     old = stale.with_detail(f"{clock} {stale.term}, stale")
     new = newer.with_detail(f"{clock} {newer.term}")
     evidence = (*stale.evidence, *newer.evidence, *((commit.since_event,) if commit else ()))
@@ -123,7 +130,7 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
         RuleId.SPLIT_BRAIN_OVERLAP,
         (stale.node, stale.term, newer.term, stale.begin.at),
         severity=severity,
-        certainty=DEFINITE,
+        certainty=certainty,
         nodes=(stale.node, newer.node),
         terms=(stale.term, newer.term),
         start_time=group.time(newer.begin),
@@ -137,13 +144,28 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
 
 
 def commit_after(group: Group, overlap: Overlap) -> Committed | None:
-    """The growth of the stale leader's commit index that certainly came after the newer election."""
+    """The growth of the stale leader's commit index that, by the clocks, came after the newer election."""
     for progress in group.of(Committed):
         if progress.source_node != overlap.stale.source or progress.term != overlap.stale.term:
             continue
-        if group.clocks.elapsed(overlap.newer.begin, _after(progress))[0] > 0:
+        if _later_by(group, overlap, progress) > 0:
             return progress
     return None
+
+
+def _later_by(group: Group, overlap: Overlap, progress: Committed) -> int:
+    """How long after the newer election the commit index grew at least, in microseconds."""
+    return group.clocks.elapsed(overlap.newer.begin, _after(progress))[0]
+
+
+def _unshown_silence(group: Group, overlap: Overlap, progress: Committed) -> int:
+    """How long the stale leader's log was silent before a growth, in microseconds, with nothing that shows its clock.
+
+    A clock that is set forward looks like a silent log: by so much the growth may have been earlier.
+    """
+    begin, end, sure = overlap.newer.begin, _after(progress), group.clocks.surely_before_though_set
+    holes = [hole for hole in overlap.stale.silences if hole.begin.at <= progress.since]
+    return sum(hole.length for hole in holes if not sure(begin, end, hole.end))
 
 
 def _after(progress: Committed) -> Moment:

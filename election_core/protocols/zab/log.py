@@ -47,7 +47,7 @@ from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.zab.elected import Elected, Win
 from election_replay.election_core.protocols.zab.facts import Ballot, Truncated, ZabRuleBroken
 from election_replay.election_core.protocols.zab.passed_votes import PassedVotes
-from election_replay.election_core.protocols.zab.tables import Vote, is_better, zxid_of
+from election_replay.election_core.protocols.zab.tables import COUNTER_BITS, Vote, is_better, zxid_of
 
 PROTOCOL = "zab"
 
@@ -416,10 +416,8 @@ class ZabLog:
         """The server's own vote comes back to it; within a round it may only get better."""
         if event.count == self._now.election.round and self._now.election.last_vote is not None:
             self.checked.note(_not_worse(self._now.election.last_vote, vote, event), event)
-        if str(vote.leader) == self.node and (
-            self._now.election.initial is None or self._now.election.initial.epoch < 0
-        ):
-            self._now.election.initial = vote
+        if str(vote.leader) == self.node:
+            self._now.election.initial = vote  # the newest: where lines are lost, an older one is of another election
         self._now.election.round, self._now.election.last_vote = event.count, vote
 
     def _note_ballot(self, leader: str | None, epoch: int | None, event: FoldEvent) -> None:
@@ -436,6 +434,8 @@ class ZabLog:
         zxid, epoch = _zxid(event.ledger_end_term, event.ledger_end), self._now.epoch
         if self._now.role != LEADER or epoch is None or zxid is None:
             return
+        if zxid >> COUNTER_BITS > epoch:
+            return  # lines are lost: it leads a later epoch, or is about to
         if epoch not in self.committed or self.committed[epoch][0] < zxid:
             self.committed[epoch] = (zxid, event)
 

@@ -14,9 +14,8 @@ OF_ONE_LOG = ("log.py", "checks.py", "clock.py", "clock_segments.py")
 """Folds see one node's log, and the clocks themselves compare what they know of."""
 
 ONE_CLOCK = {
-    "judge/group.py": {"_tenures": "the beginning and the end of one role"},
+    "judge/group.py": {"_tenures": "the beginning and the end of one role", "length": "the two ends of one hole"},
     "judge/leaderless.py": {"served_from": "what a leader's own log says of its tenure"},
-    "judge/overlap.py": {"_asleep": "the two ends of one hole"},
     "judge/quorum_contact.py": {
         "_left_in": "a role of a member and the connections that its own log lost",
         "_led_on": "two roles of one member",
@@ -67,6 +66,7 @@ ONE_CLOCK = {
         "_episodes": "grants of one broker, by which they are grouped",
         "_close_together": "grants of one broker, by which they are grouped",
     },
+    "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
     "protocols/raft/own_clock.py": {"late": "a fold: the lines of one member"},
     "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node; which tenure was first of all"},
