@@ -116,8 +116,8 @@ def _overlap_finding(group: Group, overlap: Overlap, clock: str) -> Finding:
         else:
             severity, certainty = WARNING, POSSIBLE
             why = (
-                f"{stale.name} committed {entries} after its log had been silent for {seconds(silence)}; that was after "
-                f"{newer.name} had been elected, unless the clock of {stale.name} was set forward in the silence"
+                f"{stale.name} committed {entries} after its log had been silent for {seconds(silence)}; that was "
+                f"after {newer.name} had been elected, unless the clock of {stale.name} was set forward in the silence"
             )
     elif overlap.frozen:
         why = f"{stale.name} was frozen meanwhile and committed nothing"
