@@ -79,7 +79,8 @@ class Clocks:
 
     def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step] = ()) -> None:
         self._sources = sorted(bounds_us)
-        self._segments = Segments(bounds_us, messages, steps)
+        self._messages = tuple(messages)
+        self._segments = Segments(bounds_us, self._messages, steps)
         self._edges = self._segments.edges()
         self._proven = shortest_paths(self._segments.numbers, self._edges)
         doubted = self._doubted()
@@ -119,8 +120,10 @@ class Clocks:
         A silent log is that of a frozen process, or of one whose clock was set forward meanwhile. Only what came to it
         after the silence, which ended at the moment given, shows how far its clock was ahead then.
         """
-        for message in self._segments.got(other.source, silence.by):
+        for message in self._messages:
             ahead = message.effect.by - message.cause.at
+            if message.effect.source != other.source or message.effect.at < silence.by:
+                continue
             if self.surely_before(moment, Moment(other.at - ahead, other.by - ahead, message.cause.source)):
                 return True
         return False

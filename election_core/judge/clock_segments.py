@@ -209,10 +209,6 @@ class Segments:
         first, last = row[row.index(begin) + 1].first, row[row.index(end) - 1].last
         return Span(begin.number, min(moment.at, first, begin.lasted), end.number, max(moment.by, last, end.begun))
 
-    def got(self, source: str, since: int) -> Iterator[Message]:
-        """The messages that came to a source from a reading of its clock on."""
-        return (m for m in self._messages if m.effect.source == source and m.effect.at >= since)
-
     def of_one_clock(self, number: int, other: int) -> bool:
         """Whether two segments belong to one clock."""
         return self._all[number].source == self._all[other].source
