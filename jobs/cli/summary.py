@@ -7,7 +7,7 @@ from shlex import quote
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, listed, surely
+from election_replay.jobs.reading.words import SEVERITIES, counted, listed, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
@@ -46,11 +46,6 @@ def numbers(published: Published) -> Iterator[str]:
     )
     yield f"  {counted(found['clusters'], 'cluster')}, {counted(found['groups'], 'replica group')}"
     yield f"  {terms['terms']:,} terms, {terms['led']:,} of them with a leader"
-
-
-def counted(count: int, noun: str) -> str:
-    """So many of something."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def following(grave: list[str], count: int) -> str:

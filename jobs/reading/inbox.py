@@ -46,8 +46,18 @@ CHOSEN = (
 )
 COUNTS = FAMILIES + "SELECT severity, count(*) AS n FROM chosen GROUP BY severity"
 ORDERS = {"gravest": "gravest, latest DESC", "newest": "latest DESC, gravest"}
-NOW = """
-    SELECT cluster, replica_group, leader, role, term FROM current
+LED_BY = """
+    SELECT now.cluster, now.replica_group, now.role, now.term, now.as_of,
+        now.leader || coalesce(' (' || nullif(lane.source_node, now.leader) || ')', '') AS leader
+    FROM current AS now
+    LEFT JOIN (SELECT DISTINCT cluster, replica_group, protocol, node, source_node, role, term FROM role_intervals
+               WHERE end_time IS NULL) AS lane
+        ON lane.cluster = now.cluster AND lane.replica_group = now.replica_group AND lane.protocol = now.protocol
+            AND lane.node = now.leader AND lane.role = now.role AND lane.term IS NOT DISTINCT FROM now.term
+"""
+"""Who leads each group at the end of its logs, by the name of the member and of the machine whose logs say so."""
+NOW = f"""
+    SELECT cluster, replica_group, leader, role, term FROM ({LED_BY})
     WHERE cluster IN (SELECT unnest($clusters)) AND replica_group IN (SELECT unnest($groups))
     ORDER BY cluster, replica_group, leader
 """

@@ -41,11 +41,16 @@ ENDINGS = f"""
         SELECT protocol, node, source_node, end_time, end_cause,
             min(CASE WHEN start_cause = 'start' THEN start_time END)
             OVER (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time
-                  ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again
+                  ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS starts_again,
+            max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
+            max(CASE WHEN start_cause = 'start' THEN start_time END) OVER until_then AS started
         FROM role_intervals WHERE {GROUP}
+        WINDOW until_then AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time)
     ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?
+        AND NOT (end_cause = 'stopped' AND coalesce(stopping >= coalesce(started, stopping), false))
     ORDER BY end_time, node, source_node LIMIT ?
 """
+"""How lives end; who was told to stop, and goes on in another role until it is down, is stopped once."""
 SILENCES = f"""
     SELECT node, source_node, start_time FROM role_intervals
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?

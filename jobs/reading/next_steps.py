@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import NamedTuple
 
-from election_replay.election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS
+from election_replay.election_core.model.next_steps import ANY, CAUSES, NEXT_STEPS, NextSteps
 from election_replay.election_core.model.next_steps.filling import at, filled
 from election_replay.jobs.reading.words import Row
 
@@ -43,11 +43,10 @@ def with_warehouse(finding: Row, warehouse: str) -> Row:
     return finding | {"next_steps": steps}
 
 
-def steps_of_rule(rule: str) -> Iterator[tuple[str, str]]:
-    """What to do about findings of a rule: for which system and cause, and the steps in one text."""
+def steps_of_rule(rule: str) -> Iterator[tuple[str, NextSteps]]:
+    """What to do about findings of a rule: for which system and cause, and the steps."""
     for steps in NEXT_STEPS:
         if steps.rule == rule:
             where = "any system" if steps.system == ANY else steps.system
             cause = "" if steps.cause == ANY else f", where {CAUSES[steps.cause]}"
-            checks = " ".join(f"{number}. {check}." for number, check in enumerate(steps.checks, 1))
-            yield f"What to do ({where}{cause})", f"{checks} {steps.do_not}"
+            yield f"What to do ({where}{cause})", steps

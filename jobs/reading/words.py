@@ -43,8 +43,10 @@ LOSSES = (
 )
 """The columns that tell of damage, each with its unit and what became of them."""
 
-EPOCHS = {"controller"}
-"""Protocols that count epochs and elect masters; all others count terms and elect leaders."""
+EPOCHS = frozenset({"controller", "zab"})
+"""Protocols that count epochs; all others count terms."""
+MASTERS = frozenset({"controller", "acting_master"})
+"""Protocols that elect masters; all others elect leaders."""
 
 
 def harmless(text: str, keep: str = "\t") -> str:
@@ -131,7 +133,7 @@ def term_word(protocol: str) -> str:
 
 def leader_word(protocol: str) -> str:
     """What the protocol calls the one who decides."""
-    return "master" if protocol in {*EPOCHS, "acting_master"} else "leader"
+    return "master" if protocol in MASTERS else "leader"
 
 
 def role_word(role: str, protocol: str) -> str:
@@ -141,11 +143,13 @@ def role_word(role: str, protocol: str) -> str:
 
 
 def when(row: Row) -> str:
-    """From when to when."""
+    """From when to when; a moment where that is the same."""
     start, end = row["start_time"], row["end_time"]
-    day = "" if end is None or end.date() == start.date() else f"{end:%Y-%m-%d} "
-    until = "to the end of the logs" if end is None else f"to {day}{clock(end)}"
-    return f"{start:%Y-%m-%d} {clock(start)} {until}"
+    begin = f"{start:%Y-%m-%d} {clock(start)}"
+    if end is None:
+        return f"{begin} to the end of the logs"
+    day = "" if end.date() == start.date() else f"{end:%Y-%m-%d} "
+    return begin if clock(end) == clock(start) and not day else f"{begin} to {day}{clock(end)}"
 
 
 def certainty(row: Row) -> str:
@@ -200,11 +204,19 @@ def lasting(row: Row) -> str:
 
 def undecidable(row: Row) -> str:
     """What one row of ``rule_coverage`` says about the limits of a verdict."""
+    judged = [
+        f"{word} {times(row[name])}" for name, word in (("conforms", "kept"), ("violates", "broken")) if row[name]
+    ]
+    was = f" was {' and '.join(judged)}" if judged else ""
+    if not row["undecidable"]:
+        return f"{row['rule']}{was}, and could be judged each time." if was else f"{row['rule']} was never asked."
     why = f": {row['why_undecidable']}" if row["why_undecidable"] else ""
-    return (
-        f"{row['rule']} was kept {times(row['conforms'])}, broken {times(row['violates'])} and could not be judged "
-        f"{times(row['undecidable'])}{why if row['undecidable'] else ''}."
-    )
+    return f"{row['rule']}{was}{', and' if was else ''} could not be judged {times(row['undecidable'])}{why}."
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of something."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def times(count: int) -> str:

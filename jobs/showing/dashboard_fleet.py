@@ -4,7 +4,7 @@ from datetime import timedelta
 from xml.etree.ElementTree import Element
 
 from election_replay.jobs import JobError
-from election_replay.jobs.reading.inbox import ROWS
+from election_replay.jobs.reading.inbox import LED_BY, ROWS
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import (
     SEVERITIES,
@@ -18,11 +18,11 @@ BUCKETS = 32
 """Columns of a sparkline."""
 
 
-FLEET = """
+FLEET = f"""
     SELECT groups.*, now.leader, now.role, now.term, now.as_of FROM groups
     LEFT JOIN (SELECT cluster, replica_group, string_agg(leader, ' and ' ORDER BY leader) AS leader,
                    max(role) AS role, max(term) AS term, max(as_of) AS as_of
-               FROM current GROUP BY cluster, replica_group) AS now
+               FROM ({LED_BY}) GROUP BY cluster, replica_group) AS now
         ON now.cluster = groups.cluster AND now.replica_group = groups.replica_group
     WHERE contains(lower(groups.cluster || ' / ' || groups.replica_group), lower(?))
 """
@@ -132,7 +132,11 @@ def fleet_row(row: Row, spark: list[int] | None, here: Here) -> Element:
     ]
     return tag(
         "tr",
-        tag("th", tag("a", f"{row['cluster']} / {row['replica_group']}", href=here.group(row)), scope="row"),
+        tag(
+            "th",
+            tag("a", f"{row['cluster']} / {row['replica_group']}", href=here.group(row)),
+            scope="row",
+        ),
         tag("td", "none found", colspan=3, class_="clean") if clean else counts,
         tag("td", row["leader"] or "nobody"),
         tag("td", f"{row['changes']:,}"),

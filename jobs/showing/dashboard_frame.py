@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlencode
@@ -184,4 +185,4 @@ def in_cell(value: Any) -> str:
         return ""
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d} {clock(value)}"
-    return f"{value:,}" if isinstance(value, int) else cell(value)
+    return f"{value:,}" if isinstance(value, int | Decimal) else cell(value)

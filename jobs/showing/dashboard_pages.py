@@ -1,11 +1,14 @@
 """The pages of the dashboard, each made from what is published and from its address alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from xml.etree.ElementTree import Element
 
 from election_replay.election_core.model.catalogue import CATALOGUE
+from election_replay.election_core.model.next_steps import NextSteps
 from election_replay.jobs.reading.inbox import ROWS
 from election_replay.jobs.reading.next_steps import steps_of_rule
 from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.words import counted
 from election_replay.jobs.showing.dashboard_finding import finding_page
 from election_replay.jobs.showing.dashboard_fleet import fleet_page
 from election_replay.jobs.showing.dashboard_frame import Here, NotThere, Page, near, table
@@ -22,7 +25,8 @@ TABLES = {
     "max(last_line_time) AS last_line FROM landed_files GROUP BY ALL "
     "ORDER BY quarantined DESC, cluster, source_node",
     "What could not be read": "SELECT path, line_no, reason, text FROM quarantine ORDER BY path, line_no",
-    "What could not be judged": "SELECT cluster, replica_group, rule, conforms, violates, undecidable, why_undecidable "
+    "What could not be judged": "SELECT cluster, replica_group, rule, conforms AS kept, violates AS broken, "
+    "undecidable AS not_judged, why_undecidable AS why "
     "FROM blind_spots ORDER BY undecidable DESC, cluster, replica_group, rule",
 }
 
@@ -52,17 +56,23 @@ def rules_page(published: Published, here: Here) -> Page:
     parts: list[Child] = [tag("h1", "Rules")]
     for rule in CATALOGUE:
         count = counts.get(rule.rule, 0)
-        found = tag("a", f"{count:,} findings", href=here.link("", rule=rule.rule)) if count else "no finding"
-        details = [
+        found = tag("a", counted(count, "finding"), href=here.link("", rule=rule.rule)) if count else "no finding"
+        details: list[tuple[str, str | Iterable[Element | str]]] = [
             ("Severity", rule.severity),
             ("Needs", rule.needs),
             ("What would refute it", rule.refuted_by),
             ("Source", rule.source),
-            *steps_of_rule(rule.rule),
+            *((name, in_order(steps)) for name, steps in steps_of_rule(rule.rule)),
         ]
         head = tag("h2", rule.rule, tag("small", " ", found))
         parts.append(tag("section", head, tag("p", rule.meaning), definitions(details), id=rule.rule, class_="rule"))
     return Page("Rules", parts, here.link(""))
+
+
+def in_order(steps: NextSteps) -> list[Element | str]:
+    """What to do, as a list; a command stands on a line of its own, to be copied."""
+    checks = (tag("li", check.look, tag("code", check.command, class_="command")) for check in steps.checks)
+    return [tag("ol", checks), tag("p", steps.do_not)]
 
 
 def runs_page(published: Published, here: Here) -> Page:

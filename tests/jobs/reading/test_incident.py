@@ -1,14 +1,15 @@
 """``incident``: a story that can be retold, lanes, findings with their lines, in 100 columns without colour."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.reading.words import COLUMNS, paragraph
+from election_replay.jobs.reading.words import COLUMNS, leader_word, paragraph, term_word, undecidable, when
 from election_replay.jobs.warehouse.warehouse import Warehouse
-from tests.jobs.tables import GROUP, event, finding, log_line, publish, put, role, term
+from tests.jobs.tables import GROUP, at, event, finding, log_line, publish, put, role, term
 
 LONG = " ".join(f"word{n}" for n in range(60))
 
@@ -130,7 +131,7 @@ def test_findings_say_how_sure_they_are_and_what_would_refute_them(
 
 def test_what_could_not_be_seen_is_said(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(told(capsys, warehouse).split())
-    assert "LEADERLESS was kept 2 times, broken 0 times and could not be judged once: a log just stops." in text
+    assert "LEADERLESS was kept 2 times, and could not be judged once: a log just stops." in text
     assert "The log of n3 just stops at 12:00:50 while others go on." in text
 
 
@@ -207,3 +208,59 @@ def test_masters_without_terms_are_told_by_their_service(tmp_path: Path, capsys:
 def test_a_number_stays_with_its_unit() -> None:
     lines = paragraph("x" * 96 + " for 34 s to")
     assert lines == ["x" * 96 + " for", "34 s to"]
+
+
+def test_who_is_told_to_stop_and_goes_on_for_a_while_is_stopped_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = Warehouse(str(tmp_path))
+    tables.create()
+    lives = (
+        role("n1", "leader", 0, 10, term=1, start_cause="start", end_cause="stopped"),
+        role("n1", "follower", 10, 14, term=1, start_cause="stopped", end_cause="stopped"),
+        role("n1", "follower", 20, 30, term=2, start_cause="start", end_cause="stopped"),
+        role("n1", "down", 30, 40, start_cause="stopped", end_cause="start"),
+        role("n1", "follower", 40, 50, term=2, start_cause="start", end_cause="stopped"),
+    )
+    put(tables, "role_intervals", *lives)
+    publish(tables)
+    text = told(capsys, tables.root)
+    stops = [line.split()[0] for line in text.splitlines() if "n1 is stopped" in line]
+    assert stops == ["12:00:10", "12:00:30", "12:00:50"]
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (at(0), "2026-03-01 12:00:00"),
+        (at(1.5), "2026-03-01 12:00:00 to 12:00:01.500"),
+        (at(86400), "2026-03-01 12:00:00 to 2026-03-02 12:00:00"),
+        (None, "2026-03-01 12:00:00 to the end of the logs"),
+    ],
+)
+def test_a_moment_is_said_once(end: datetime | None, said: str) -> None:
+    assert when({"start_time": at(0), "end_time": end}) == said
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((6, 0, 50), "R was kept 6 times, and could not be judged 50 times: why."),
+        ((2, 1, 1), "R was kept 2 times and broken once, and could not be judged once: why."),
+        ((0, 0, 3), "R could not be judged 3 times: why."),
+        ((0, 1, 0), "R was broken once, and could be judged each time."),
+        ((0, 0, 0), "R was never asked."),
+    ],
+)
+def test_what_counts_nothing_is_not_said_of_a_rule(counts: tuple[int, int, int], said: str) -> None:
+    row = dict(zip(("conforms", "violates", "undecidable"), counts, strict=True))
+    assert undecidable(row | {"rule": "R", "why_undecidable": "why"}) == said
+
+
+def test_a_term_of_zookeeper_is_an_epoch_and_one_of_raft_a_term() -> None:
+    assert [term_word(protocol) for protocol in ("zab", "controller", "raft", "dledger")] == [
+        *("epoch", "epoch", "term", "term")
+    ]
+    assert [leader_word(protocol) for protocol in ("zab", "controller", "acting_master")] == [
+        *("leader", "master", "master")
+    ]

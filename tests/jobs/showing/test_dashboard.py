@@ -39,7 +39,7 @@ HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:ale
 PAGES = {
     "/": ["Inbox", "1 critical, 2 warning", "critical \u00b7 definite", "from it follows", "Leads now", "29 s to 31 s"],
     "/?severity=critical&rule=SPLIT_BRAIN_OVERLAP": ["1 to 1 of 1 findings"],
-    "/fleet": ["Fleet", "c1 / bs-orders", "No leader, at least", "none found"],
+    "/fleet": ["Fleet", "c1 / bs-orders", "No leader, at least", "none found", "n9 (machine-9)"],
     "/group?cluster=c1&group=bs-orders": ["c1 / bs-orders", "n2 becomes leader", "SPLIT_BRAIN_OVERLAP", "LEADERLESS"],
     "/group?cluster=c1&group=bs-orders&from=2026-03-01T12:00:45&to=2026-03-01T12:00:50": ["see all times", "critical"],
     "/group?cluster=c1&group=bs-orders&bar=e1&votes=1": ["Why it begins", "hide votes", "onerror=alert(1)"],
@@ -52,7 +52,7 @@ PAGES = {
         "From it follows",
         "1,234 bytes of messages were cut off",
     ],
-    "/rules": ["Rules", "SPLIT_BRAIN_OVERLAP", "1 findings", "no finding"],
+    "/rules": ["Rules", "SPLIT_BRAIN_OVERLAP", "1 finding", "no finding"],
     "/runs": ["Runs and data quality", "What could not be judged", "a log just stops"],
 }
 """Addresses, and what each page must say."""
@@ -76,7 +76,11 @@ def filled(root: Path) -> Warehouse:
     overlap = finding("f1", "SPLIT_BRAIN_OVERLAP", 40, 70, severity="critical", evidence=["e1"], **said)
     echo = finding("f3", "POSSIBLE_DATA_LOSS", 71, 72, implied_by="f1", bytes_lost=1234) | group
     put(tables, "findings", overlap | group, finding("f2", "LEADERLESS", 75, 80, duration_min_ms=4000) | group, echo)
-    put(tables, "role_intervals", role("n9", "leader", 0, None, term=1) | {"replica_group": "clean"})
+    put(
+        tables,
+        "role_intervals",
+        role("n9", "leader", 0, None, term=1, source_node="machine-9") | {"replica_group": "clean"},
+    )
     vote = {"term": 2, "candidate": "n2", "outcome": "passed", "rounds": 1, "voters": ["n1", "n2"]}
     put(tables, "elections", group | vote | {"start_time": at(39), "end_time": at(40), "start_event_id": "e2"})
     put(tables, "log_lines", log_line("e1", "c1/nodes/n1/logs/broker.log", 7, HOSTILE))
