@@ -833,7 +833,8 @@ TIMELINE = View(
             UNION ALL
             SELECT cluster, replica_group, start_time, 'election', candidate,
                    'election for term ' || term || ': ' || replace(outcome, '_', ' ')
-                       || coalesce(', ' || votes_granted || ' votes', '')
+                       || coalesce(', ' || votes_granted || CASE WHEN votes_granted = 1 THEN ' vote' ELSE ' votes' END,
+                                   '')
                        || coalesce(' of ' || votes_needed || ' needed', '')
                        || coalesce(', decided by ' || decided_by, ''),
                    start_event_id

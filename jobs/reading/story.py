@@ -61,8 +61,12 @@ BECAUSE = {
 }
 """Why an election began, in words."""
 
+
 HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
 """Why an election began that the old leader itself wanted."""
+
+MISSED_FROM_ANOTHER = frozenset({"election_timeout", "heartbeat_timeout"})
+"""Why somebody asks for votes who led itself before: it says nothing of the heartbeats that it had sent."""
 
 MEANWHILE = {
     "died": "{old} had died.",
@@ -78,6 +82,11 @@ MEANWHILE = {
 }
 """What had become of the old leader, in words."""
 
+AGAIN = {
+    "reachable": "It was alive: nothing but the election itself ended its role.",
+    "unknown": "What it was in between, the logs do not say.",
+}
+"""The same of a leader that leads again, where it is said otherwise."""
 
 ROLE_WORDS = {"leader": "leads", "acting_leader": "acts as leader"}
 
@@ -174,16 +183,19 @@ def change_in_words(incident: Incident, change: Row) -> str:
     """One change of leadership."""
     leader, word = leader_word(change["protocol"]), term_word(change["protocol"])
     who = incident.called(change["new_leader"], change["source_node"])
-    who = f"{who} becomes {leader} ({word} {change['new_term']}){campaign(change)}"
+    again = change.get("old_leader") == change["new_leader"]
+    who = f"{who} becomes {leader}{' again' if again else ''} ({word} {change['new_term']}){campaign(change)}"
     if "old_leader" not in change:  # it is the first one: FIRST has no such column
         return f"{who}, the first one that is seen."
-    old = incident.called(change["old_leader"])
-    cause = change["cause"] or ""
+    old = "it" if again else incident.called(change["old_leader"])
+    cause = "" if again and change["cause"] in MISSED_FROM_ANOTHER else change["cause"] or ""
     why = f": {BECAUSE.get(cause, spoken(cause)).format(old=old)}" if cause else ""
     until = f" until {clock(change['old_leader_end'])}" if change["old_leader_end"] else ""
     state = ended(change["old_leader_state"], change["protocol"])
     if cause in HANDED_OVER and state == "reachable":
         return f"{who}{why}."
+    if again:
+        return f"{who}{why}. {AGAIN.get(state, MEANWHILE[state]).format(old='It', until=until)}"
     return f"{who}{why}. {MEANWHILE[state].format(old=old, until=until)}"
 
 

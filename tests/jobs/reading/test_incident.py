@@ -264,3 +264,19 @@ def test_a_term_of_zookeeper_is_an_epoch_and_one_of_raft_a_term() -> None:
     assert [leader_word(protocol) for protocol in ("zab", "controller", "acting_master")] == [
         *("leader", "master", "master")
     ]
+
+
+def test_a_leader_that_leads_again_is_not_said_to_have_missed_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = Warehouse(str(tmp_path))
+    tables.create()
+    put(tables, "terms", term(1, "n1", 0, 10), term(4, "n1", 12, None, cause="election_timeout"))
+    vote = {"term": 2, "candidate": "n2", "outcome": "no_winner", "rounds": 1, "votes_granted": 1, "votes_needed": 2}
+    put(tables, "elections", GROUP | vote | {"start_time": at(5), "end_time": at(6), "voters": ["n2"]})
+    terms = role("n1", "leader", 0, 10, term=1, end_cause="larger_term"), role("n1", "leader", 12, None, term=4)
+    put(tables, "role_intervals", *terms)
+    publish(tables)
+    text = " ".join(told(capsys, tables.root).split())
+    assert "n1 becomes leader again (term 4). It was alive: nothing but the election itself ended its role." in text
+    assert "no winner, 1 vote of 2 needed" in text
