@@ -55,7 +55,7 @@ def rewritten(file: Path, text: str) -> None:
 def one_id_for_two(nodes: Path) -> None:
     """As if two brokers had been set up with one configuration."""
     for file in logs(nodes, "n2"):
-        rewritten(file, re.sub(r"\bn2\b", "n1", file.read_text("utf-8")))
+        rewritten(file, re.sub(r"(?<![A-Za-z0-9])n2(?![A-Za-z0-9])", "n1", file.read_text("utf-8")))
 
 
 def clock_set_back(nodes: Path) -> None:
@@ -129,7 +129,8 @@ def taken(warehouse: Warehouse, addresses: Iterator[tuple[str, str]], profile: P
 
 if __name__ == "__main__":
     _, corpora_at, pictures_at = sys.argv
-    with TemporaryDirectory(prefix="gallery-") as folder:
+    Path(pictures_at).mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="gallery-", ignore_cleanup_errors=True) as folder:
         root = Path(folder)
         landed(Path(corpora_at), root / "landing")
         run = ["run", "--engine", "local", "--landing", f"{root}/landing", "--warehouse", f"{root}/warehouse"]

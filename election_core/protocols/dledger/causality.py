@@ -14,7 +14,12 @@ from election_replay.election_core.judge.group import since
 from election_replay.election_core.model.facts import Fact, Role, VoteGranted
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.log import PROTOCOL
-from election_replay.election_core.protocols.raft_family.causality import Raises, process_begins, raises
+from election_replay.election_core.protocols.raft_family.causality import (
+    Raises,
+    of_two_machines,
+    process_begins,
+    raises,
+)
 
 AT_ONCE = Timeout.DLEDGER_AT_ONCE.us
 """A leader that was elected so soon after it had raised its term cannot have won that term before: it would have
@@ -56,9 +61,11 @@ def _led(facts: list[Fact], raised: Raises) -> Raises:
 
     Raft proper (JRaft) raises the term for every election, so that none is won twice; DLedger does not.
     """
-    led = dict(raised)
+    led, doubled = dict(raised), of_two_machines(facts)
     for fact in facts:
         if not isinstance(fact, Role) or fact.role != LEADER or fact.cause not in ("elected", TRANSFER):
+            continue
+        if fact.node in doubled:
             continue
         key = (fact.node, fact.term)
         if fact.protocol != PROTOCOL or _at_once(raised.get(key), fact):

@@ -9,21 +9,33 @@ from collections.abc import Iterable
 
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import since
-from election_replay.election_core.model.facts import Alive, Fact, TermRaised, TermWentBack, VoteGranted
+from election_replay.election_core.model.facts import Alive, Fact, Role, TermRaised, TermWentBack, VoteGranted
 
 Raises = dict[tuple[str | None, int | None], Moment]
 """Node and term -> when the node's own log first says that it raised itself to the term."""
 
 
 def raises(facts: list[Fact]) -> Raises:
-    """Raises that no other raise of the same node to the same term can have come before."""
+    """Raises that no other raise of the same node to the same term can have come before.
+
+    Where two machines bear one id, who votes or leads under it may be either: none of its raises is the cause of that.
+    """
     raised: dict[tuple[str, int], Moment] = {}
     for fact in facts:
         if isinstance(fact, TermRaised) and fact.node is not None:
             key = (fact.node, fact.term)
             raised[key] = min(raised.get(key, since(fact)), since(fact))
-    forgot = _forgotten(facts)
-    return {key: moment for key, moment in raised.items() if key[1] > forgot.get(key[0], -1)}
+    forgot, doubled = _forgotten(facts), of_two_machines(facts)
+    return {key: moment for key, moment in raised.items() if key[1] > forgot.get(key[0], -1) and key[0] not in doubled}
+
+
+def of_two_machines(facts: Iterable[Fact]) -> set[str]:
+    """Members as which more than one machine raised its term or took a role."""
+    speaking: dict[str, set[str]] = {}
+    for fact in facts:
+        if isinstance(fact, TermRaised | Role) and fact.node is not None:
+            speaking.setdefault(fact.node, set()).add(fact.source_node)
+    return {node for node, sources in speaking.items() if len(sources) > 1}
 
 
 def _forgotten(facts: list[Fact]) -> dict[str, int]:
