@@ -2,9 +2,11 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
 
@@ -17,7 +19,9 @@ from election_replay.schemas import TABLES
 from election_replay.schemas.findings import ADVICE, SIGHTINGS
 
 COLUMNS = 100
-"""Columns that a terminal has at least; our own sentences keep to them, log lines are left whole where said so."""
+"""Columns that our own sentences keep to where they are not for a terminal."""
+NARROWEST, WIDEST = 80, 200
+"""The columns of a terminal that they keep to."""
 
 DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d")
 """A day as ISO writes it."""
@@ -229,9 +233,16 @@ def spoken_ms(ms: int) -> str:
     return f"{ms // MS_PER_SECOND} s" if ms % MS_PER_SECOND == 0 else f"{ms} ms"
 
 
+def columns() -> int:
+    """How wide our own sentences are: as the terminal is, if they go to one; log lines are left whole where said so."""
+    if not sys.stdout.isatty():
+        return COLUMNS
+    return min(max(get_terminal_size((COLUMNS, 24)).columns, NARROWEST), WIDEST)
+
+
 def paragraph(text: str, indent: str = "", hanging: str | None = None) -> list[str]:
     """``text`` in lines that fit the terminal."""
     rest = indent if hanging is None else hanging
     bound = NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
-    lines = wrap(bound, COLUMNS, initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False)
+    lines = wrap(bound, columns(), initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or [indent]

@@ -1,4 +1,4 @@
-"""An incident as text for a terminal of 100 columns, without colour."""
+"""An incident as text for a terminal, without colour, and as wide as that."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ from election_replay.jobs.reading.lanes import Lane, lane_of
 from election_replay.jobs.reading.next_steps import Step, urgent_steps
 from election_replay.jobs.reading.story import StoryEntry, collapsed, damage, folded, outcome, story, unseen
 from election_replay.jobs.reading.words import (
-    COLUMNS,
     Row,
     certainty,
     clock,
+    columns,
     leader_word,
     paragraph,
     surely,
@@ -108,7 +108,7 @@ def lane_lines(incident: Incident) -> Iterator[str]:
         return
     names = {member: lane_name(incident, member) for member in shown}
     margin = min(max(map(len, names.values())), NAME_COLUMNS) + 4
-    scale = Scale(incident.begin, length, COLUMNS - margin)
+    scale = Scale(incident.begin, length, columns() - margin)
     lanes = {member: lane(incident, member, scale) for member in shown}
     used = {mark for cells in lanes.values() for mark in cells if not mark.isdigit()}
     protocol, terms = drawn[0]["protocol"], any(role["term"] is not None for role in drawn)
@@ -234,7 +234,7 @@ def command_lines(step: Step, indent: str) -> list[str]:
     if QUOTED_QUOTE in command:
         return [f"{indent}{command}"]
     bound = KEPT_TOGETHER.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), command)
-    lines = wrap(bound, COLUMNS - len(indent) - 2, break_long_words=False, break_on_hyphens=False)
+    lines = wrap(bound, columns() - len(indent) - 2, break_long_words=False, break_on_hyphens=False)
     whole = [indent + line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
     return [*(f"{line} \\" for line in whole[:-1]), *whole[-1:]]
 
@@ -315,7 +315,7 @@ def timeline_lines(incident: Incident) -> Iterator[str]:
 
 def timeline_entry(head: str, sentence: str, place: str) -> Iterator[str]:
     """One moment: in one line where it fits, the place on a line of its own where not."""
-    if len(head) + len(sentence) + len(place) + 2 <= COLUMNS:
+    if len(head) + len(sentence) + len(place) + 2 <= columns():
         yield f"{head}{sentence}  {place}".rstrip()
         return
     yield from paragraph(sentence, head, " " * len(head))

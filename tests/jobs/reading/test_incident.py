@@ -1,5 +1,6 @@
-"""``incident``: a story that can be retold, lanes, findings with their lines, in 100 columns without colour."""
+"""``incident``: a story that can be retold, lanes, findings with their lines, without colour, as wide as a terminal."""
 
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,16 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_commands_it(
     text = told(capsys, warehouse)
     assert max(map(len, text.splitlines())) <= COLUMNS + len("\\x1b") - 1  # a made-visible control character
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("60", 80), ("80", 80), ("200", 200), ("300", 200)])
+def test_in_a_terminal_it_is_as_wide_as_that(
+    columns: str, widest: int, warehouse: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = [line for line in told(capsys, warehouse).splitlines() if "x1b" not in line]
+    assert widest - 10 < max(map(len, lines)) <= widest
 
 
 def test_findings_say_how_sure_they_are_and_what_would_refute_them(
