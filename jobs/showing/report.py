@@ -73,7 +73,8 @@ def verdict(incident: Incident) -> Element:
             ("Verdict", (badge(worst), worst["summary"])),
             ("How sure", certainty(worst)),
             ("Duration", lasting(worst) or when(worst)),
-            ("Nodes", listed(worst["nodes"])),
+            ("Nodes", listed(incident.called(node) for node in worst["nodes"])),
+            ("Findings", incident.counted()),
         ]
     answers.append(("Impact", damage(incident).removeprefix("Damage: ")))
     answers += [("Now", sentence) for sentence in outcome(incident)]
