@@ -1,17 +1,24 @@
 """What ties the clocks of brokers and controllers together: pairs of lines of which one follows from the other."""
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since
 from election_replay.election_core.model.facts import Fact, Role
 from election_replay.election_core.protocols.controller.checks import ELECTED
+from election_replay.election_core.protocols.controller.controller_log import SET_CHANGED
 from election_replay.election_core.protocols.controller.facts import Decision, RegisterCode
+
+FIRST_EPOCH = 1
+"""The epoch of the first master of a set."""
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A broker takes a role after the election; a controller accepts a code after it was made.
+    """A broker takes a role after the election, and asks for another SyncStateSet after that; a controller accepts a
+    code after it was made.
 
     Only what the leading controller prints causes anything: before it replicates (DLedger), or before it answers
     (JRaft). Other controllers print the same decision whenever they come to it. A registerCheckCode holds the
@@ -37,3 +44,42 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
                 cause = Moment(made, made + 999, next(iter(makers)), fact.since_event)
         if cause is not None:
             yield Message(cause, since(fact))
+    yield from _asked_by_masters(facts)
+
+
+def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
+    """A SyncStateSet changes because its master asked, and it asks after it took its role.
+
+    Source: ``ReplicasInfoManager#alterSyncStateSet`` refuses everybody but the master of the present epoch. Each
+    election and each change gives the set the next epoch: where both kinds of epochs grow together, and no epoch has
+    two masters, the change is that of the last master elected before it. A controller that breaks this rule may take it
+    from a former master, who puts itself into the set: a set with one that led before ties nothing.
+    """
+    decisions = [fact for fact in facts if isinstance(fact, Decision) and fact.leading and fact.set_epoch is not None]
+    elections = sorted(
+        {
+            (fact.set_epoch, fact.term, fact.node)
+            for fact in decisions
+            if fact.decision == ELECTED
+            and fact.set_epoch is not None
+            and fact.term is not None
+            and fact.node is not None
+        }
+    )
+    if any(after[0] <= before[0] or after[1] <= before[1] for before, after in pairwise(elections)):
+        return
+    took: dict[tuple[int, str], Moment] = {}
+    for fact in facts:
+        if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.node is not None:
+            key = (fact.term, fact.node)
+            took[key] = min(took.get(key, since(fact)), since(fact))
+    for fact in decisions:
+        if fact.decision == SET_CHANGED and fact.set_epoch is not None:
+            before = elections[: bisect_left(elections, (fact.set_epoch,))]
+            if not before or before[0][1] != FIRST_EPOCH:  # who led before the log began is not known
+                continue
+            _, term, master = before[-1]
+            cause = took.get((term, master))
+            led_before = {node for _, _, node in before} - {master}
+            if cause is not None and not led_before.intersection(fact.members or ()):
+                yield Message(cause, since(fact))

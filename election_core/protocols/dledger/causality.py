@@ -6,12 +6,13 @@ file, or got an old copy of it, raises itself to one term twice.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since
-from election_replay.election_core.model.facts import Fact, Role, VoteGranted
+from election_replay.election_core.model.facts import Committed, Fact, KnownCommitted, Role, VoteGranted
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.causality import (
@@ -27,7 +28,8 @@ lost its quorum first, which takes more than ``maxHeartBeatLeak`` heartbeats, or
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A follower follows after its leader reached the term; a vote counts after the voter did.
+    """A follower follows after its leader reached the term, and knows what was committed after its leader; a vote
+    counts after the voter did.
 
     A voter grants a vote only in a term that it reached before (``handleVote``: REJECT_TERM_NOT_READY first).
     """
@@ -44,6 +46,35 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
             continue
         if cause is not None and not _of_an_earlier_life(fact, cause, begins):
             yield Message(cause, since(fact))
+    yield from _told_by_leaders(facts, begins)
+
+
+def _told_by_leaders(facts: Sequence[Fact], begins: dict[str, list[int]]) -> Iterator[Message]:
+    """A follower knows of a committed entry only from its leader, which had printed a smaller index before.
+
+    Source: ``DLedgerEntryPusher``: followers take the index from the pushes of the leader, which has committed it
+    first. Who wins a term a second time may have started again in between, and know less; and one of two leaders of a
+    term tells nobody what the other one committed: such terms tie nothing.
+    """
+    terms = [fact for fact in facts if isinstance(fact, Role) and fact.protocol == PROTOCOL and fact.leader is not None]
+    led = {(fact.term, fact.source_node, fact.since, fact.since_event) for fact in terms if fact.role == LEADER}
+    tenures = Counter(term for term, *_ in led)
+    leaders = {(fact.term, fact.leader) for fact in terms}
+    named = Counter(term for term, _ in leaders)
+    known: dict[int, list[KnownCommitted]] = {}
+    for fact in facts:
+        if isinstance(fact, KnownCommitted) and fact.protocol == PROTOCOL:
+            known.setdefault(fact.term, []).append(fact)
+    for grown in facts:
+        if not isinstance(grown, Committed) or grown.protocol != PROTOCOL:
+            continue
+        if tenures[grown.term] != 1 or named[grown.term] != 1:
+            continue
+        cause = Moment(grown.since, grown.since, grown.source_node, grown.since_event)
+        for knows in known.get(grown.term, []):
+            knows_more = knows.to_index > grown.from_index and knows.source_node != grown.source_node
+            if knows_more and not _of_an_earlier_life(knows, cause, begins):
+                yield Message(cause, since(knows))
 
 
 def _of_an_earlier_life(effect: Fact, cause: Moment, begins: dict[str, list[int]]) -> bool:

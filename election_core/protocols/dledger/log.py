@@ -26,6 +26,7 @@ from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Committed,
     Fact,
+    KnownCommitted,
     LastHeard,
     LeaderLog,
     LogCut,
@@ -160,6 +161,7 @@ class LedgerLines:
     truncated: list[FoldEvent] = field(default_factory=list)
     committed_cut: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    known_committed: dict[int, tuple[int, FoldEvent]] = field(default_factory=dict)
     recovered: list[FoldEvent] = field(default_factory=list)
     queues_cut: list[FoldEvent] = field(default_factory=list)
 
@@ -180,6 +182,8 @@ class LedgerLines:
             yield CommittedCut(*emit.at(cut), from_index=last, to_index=committed, peer=cut.peer)
         for term, ledger_end, status in self.led_with:
             yield LeaderLog(*emit.at(status), term=term, to_index=ledger_end)
+        for term, (committed, status) in sorted(self.known_committed.items()):
+            yield KnownCommitted(*emit.at(status), term=term, to_index=committed)
         for cut in self.queues_cut:
             if cut.start_offset is None:  # how far the queues reached is not said
                 continue
@@ -509,6 +513,8 @@ class DledgerLog:
         if role is None:
             return
         self._note_progress(event, role)
+        if role == FOLLOWER and event.term is not None and event.committed is not None:
+            self._note_known_committed(event.term, event.committed, event)
         self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
         if role == LEADER and event.term is not None and event.ledger_end is not None:
             self._note_leaders_log(event.term, event.ledger_end, event)
@@ -529,6 +535,11 @@ class DledgerLog:
         """How far the log of this node goes when a line first says so of it as leader of a term."""
         if not self.ledger.led_with or self.ledger.led_with[-1][0] != term:
             self.ledger.led_with.append((term, ledger_end, event))
+
+    def _note_known_committed(self, term: int, committed: int, event: FoldEvent) -> None:
+        """The first line in which a follower knows the largest index that it ever knew in a term."""
+        if committed > self.ledger.known_committed.get(term, (-1, event))[0]:
+            self.ledger.known_committed[term] = committed, event
 
     def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
