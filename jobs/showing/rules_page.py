@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from election_replay.election_core.model.catalogue import CATALOGUE, Rule
+from election_replay.jobs.reading.words import paragraph
 from election_replay.jobs.showing.markdown import prose
 
 if TYPE_CHECKING:
@@ -48,13 +49,17 @@ def plain(examples: Mapping[str, Example]) -> Iterator[str]:
     """For a terminal."""
     for rule in CATALOGUE:
         yield rule.rule
-        yield f"  {rule.meaning}"
-        yield f"  severity: {rule.severity}"
-        yield f"  needs: {rule.needs}"
-        yield f"  refuted by: {rule.refuted_by}"
-        yield f"  source: {rule.source}"
+        yield from paragraph(rule.meaning, "  ")
+        about = [
+            ("severity", rule.severity),
+            ("needs", rule.needs),
+            ("refuted by", rule.refuted_by),
+            ("source", rule.source),
+        ]
         if example := examples.get(rule.rule):
-            yield f"  example: {example.summary} ({example.cluster} / {example.replica_group})"
+            about.append(("example", f"{example.summary} ({example.cluster} / {example.replica_group})"))
+        for name, text in about:
+            yield from paragraph(text, f"  {name}: ", "    ")
 
 
 def page(examples: Mapping[str, Example]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.reading.words import COLUMNS
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.views import VIEWS
@@ -181,6 +182,7 @@ def test_rules_names_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
 
     text = said(capsys, "rules").splitlines()
     assert {rule.rule for rule in CATALOGUE} <= set(text)
+    assert max(map(len, text)) <= COLUMNS
 
 
 EVIL = "c\x1b]0;owned\x07\x9b31m\u202egro\u2066\n=cmd"
