@@ -15,16 +15,18 @@ least two fifths of that time.
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from benchmarks.deeds import AGREES, NOT_TOLD, NOTHING_DONE, WRONG, Deed, deeds, during, judged_by
 from benchmarks.in_process import judged
-from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.model.rows import Finding, RoleInterval, Row
 from election_replay.jobs.showing.markdown import prose
 
 PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
@@ -99,11 +101,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An outage beside the finding that covers most of it; ``covered`` seconds of it."""
+    """An outage beside the finding that covers most of it; ``covered`` seconds of it.
+
+    ``done`` is what was done to the cluster meanwhile, and ``cause`` whether the finding tells that.
+    """
 
     outage: Outage
     finding: Finding | None
     covered: float
+    done: tuple[Deed, ...] = ()
+    cause: str = ""
 
     @property
     def explained(self) -> bool:
@@ -159,21 +166,48 @@ def explained(run: Path) -> list[Explanation]:
     found = list(outages(run))
     if not found:
         return []
-    findings = [row for row in judged(run) if isinstance(row, Finding) and row.rule in EXPLAINING]
-    return [explanation(outage, findings) for outage in found]
+    rows, done = judged(run), list(deeds(run))
+    findings = [row for row in rows if isinstance(row, Finding) and row.rule in EXPLAINING]
+    sources = sources_of(rows)
+    return [_held_against(explanation(outage, findings), done, sources) for outage in found]
+
+
+def _held_against(
+    one: Explanation, done: Iterable[Deed], sources: Mapping[tuple[str, str], frozenset[str]]
+) -> Explanation:
+    """An explanation with what was done meanwhile."""
+    meanwhile = tuple(during(done, one.outage.begin, one.outage.sure_end))
+    cause = judged_by(one.finding, meanwhile, sources) if one.finding is not None and one.explained else ""
+    return replace(one, done=meanwhile, cause=cause)
+
+
+def sources_of(rows: Iterable[Row]) -> dict[tuple[str, str], frozenset[str]]:
+    """The folders whose logs speak for each member, by group and member."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in rows:
+        if isinstance(row, RoleInterval) and row.node is not None and row.source_node is not None:
+            found[row.replica_group, row.node].add(row.source_node)
+    return {member: frozenset(sources) for member, sources in found.items()}
 
 
 def table(explanations: Iterable[Explanation]) -> Iterator[str]:
     """The outages as a table in Markdown."""
-    yield "| run | no write from | for at least | at most | failed attempts | explained by | covers | its length |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| run | no write from | for at least | at most | failed attempts | explained by | covers | its length "
+        "| what was done | the cause |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for one in explanations:
         outage, finding = one.outage, one.finding
         begin = datetime.fromtimestamp(outage.begin, UTC).strftime("%H:%M:%S")
         told = f"`{finding.rule}`" if finding is not None and one.explained else "-"
         length = "" if finding is None or finding.end_time is None else _length(finding)
         share, lasted = f"{one.covered / outage.least:.0%}", f"{outage.least:.1f} s | {outage.most:.1f} s"
-        yield f"| {outage.run} | {begin} | {lasted} | {outage.attempts} | {told} | {share} | {length} |"
+        deeds_done = "; ".join(dict.fromkeys(map(str, one.done)))
+        yield (
+            f"| {outage.run} | {begin} | {lasted} | {outage.attempts} | {told} | {share} | {length} "
+            f"| {deeds_done} | {one.cause} |"
+        )
 
 
 def unexplained(explanations: Iterable[Explanation]) -> Iterator[str]:
@@ -190,6 +224,16 @@ def _length(finding: Finding) -> str:
     return f"{((finding.end_time or finding.start_time) - finding.start_time) / 1e6:.1f} s"
 
 
+def causes_told(explanations: Iterable[Explanation]) -> str:
+    """How often the cause that explains an outage is what was done."""
+    told = Counter(one.cause for one in explanations if one.explained)
+    return (
+        f"The cause that the finding tells was held against what was done to the cluster meanwhile: {told[AGREES]} "
+        f"tell it, {told[WRONG]} tell another cause; {told[NOTHING_DONE]} are of times in which nothing was done, on "
+        f"machines short of CPU, and {told[NOT_TOLD]} tell no cause."
+    )
+
+
 def section(explanations: list[Explanation]) -> str:
     """The section of the page."""
     good = sum(one.explained for one in explanations)
@@ -202,6 +246,7 @@ def section(explanations: list[Explanation]) -> str:
         "answered when the cluster is well again: so an outage lasted at least until the attempt that failed last",
         "*began*, and at most to the next acknowledged write; of several writers the one tells whose last attempt",
         "began first.",
+        *prose(causes_told(explanations)),
         "This section is made by `python -m benchmarks.outages CORPORA --write`.",
         "",
         *table(explanations),
