@@ -187,7 +187,7 @@ class Activity:
         if not segments:
             return []
         stops = sorted(self.stops)
-        marked, starts = _apart(_starts(self.markers), segments, stops, put_back)
+        over, starts = _apart(_starts(self.markers), segments, stops, put_back)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[Start | None] = [*starts]
         if not starts or first_seen < starts[0].at:
@@ -197,7 +197,7 @@ class Activity:
             after = opening[number + 1] if number + 1 < len(opening) else None
             since = start.at if start else first_seen
             until = after.at if after else last_seen + 1
-            ended_by = marked[number + 1 - len(opening)].at if after else None
+            ended_by = over[number + 1 - len(opening)] if after else None
             life = _incarnation(segments, stops, start, since, until, after)
             # Around a step back a time without lines may lie between lines of which none came after the other.
             silences = tuple(hole for hole in life.silences if not _overlaps(hole, put_back))
@@ -323,19 +323,23 @@ def _first_words(starts: list[Start], segments: list[Segment], stops: Sequence[t
 
 def _apart(
     marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]], put_back: Sequence[tuple[int, int]]
-) -> tuple[list[Start], list[Start]]:
-    """The starts that lines mark, and the beginnings of their lives, those of lives that readings tell apart.
+) -> tuple[list[int], list[Start]]:
+    """When the life before each start that lines mark was over, and how the life after it begins.
 
-    Around a step of the clock back they tell none apart: what was written after a start and after the step may read as
-    if it came before that start. A life that starts there begins with the first reading of which this can be so.
+    Only of starts that readings tell apart. Around a step of the clock back they tell none apart: what was written after
+    a start and after the step may read as if it came before that start, and what was written before both as if it came
+    after it. A life that starts there begins with the first reading of which this can be so, and the one before it may
+    have gone on to the last.
     """
-    apart: list[tuple[Start, Start]] = []
+    over: list[int] = []
+    begins: list[Start] = []
     for mark, first in zip(marked, _first_words(marked, segments, stops), strict=True):
-        ambiguous = [low for low, high in put_back if low < mark.at <= high]
-        begin = first._replace(at=min([first.at, *ambiguous]))
-        if not ambiguous or not apart or apart[-1][1].at < begin.at:
-            apart.append((mark, begin))
-    return [mark for mark, _ in apart], [begin for _, begin in apart]
+        around = [(low, high) for low, high in put_back if low - _BEFORE_MARKER < mark.at <= high]
+        begin = first._replace(at=min([first.at, *(low for low, _ in around)]))
+        if not around or not begins or begins[-1].at < begin.at:
+            over.append(max([mark.at, *(high for _, high in around)]))
+            begins.append(begin)
+    return over, begins
 
 
 def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
