@@ -326,10 +326,10 @@ def _apart(
 ) -> tuple[list[int], list[Start]]:
     """When the life before each start that lines mark was over, and how the life after it begins.
 
-    Only of starts that readings tell apart. Around a step of the clock back they tell none apart: what was written after
-    a start and after the step may read as if it came before that start, and what was written before both as if it came
-    after it. A life that starts there begins with the first reading of which this can be so, and the one before it may
-    have gone on to the last.
+    Only of starts that readings tell apart. Around a step of the clock back they tell none apart: what was written
+    after a start and after the step may read as if it came before that start, and what was written before both as if
+    it came after it. A life that starts there begins with the first reading of which this can be so, and the one
+    before it may have gone on to the last.
     """
     over: list[int] = []
     begins: list[Start] = []
