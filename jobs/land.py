@@ -50,6 +50,7 @@ class Landing:
     lines_event: int = 0
     lines_ignored: int = 0
     lines_quarantined: int = 0
+    lines_repeated: int = 0
     unread: tuple[tuple[str, str], ...] = ()
 
 

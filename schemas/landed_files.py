@@ -112,6 +112,13 @@ TABLE = Table(
             at_least=0,
         ),
         Column(
+            name="lines_repeated",
+            type=BIGINT,
+            comment="Of the ignored lines, those that stand in the file already: a shipper delivered them again, or "
+            "two appenders wrote them; null: an older release did not look.",
+            at_least=0,
+        ),
+        Column(
             name="bytes_landed",
             type=BIGINT,
             comment="Decompressed bytes landed so far, by this and earlier landings.",

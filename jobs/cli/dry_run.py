@@ -52,7 +52,7 @@ def misunderstandings(files: Iterable[LogFile], landing: str, config: Config) ->
     for file in files:
         if file.below:
             continue
-        data, problem = head(zone, file.path, file.size, looked_at(file.stream))
+        data, problem, _ = head(zone, file.path, file.size, looked_at(file.stream))
         if problem:
             if file.unread is None:  # else the plan has said that it would be tried again, and why
                 yield f"would not read {file.path}: {problem}"

@@ -126,6 +126,8 @@ def land_stage(engine: "Engine", files: "list[LogFile]", landing: str, tables: A
         became = (
             f"{done.lines_event:,} events, {done.lines_ignored:,} ignored, {done.lines_quarantined:,} in quarantine"
         )
+        if done.lines_repeated:
+            became += f"; {done.lines_repeated:,} lines stand twice and were read once"
         report(became, **{name: value for name, value in asdict(done).items() if name != "unread"})
     return done
 

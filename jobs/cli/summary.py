@@ -32,7 +32,7 @@ def numbers(published: Published) -> Iterator[str]:
         "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) "
         "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, coalesce(sum(lines_total), 0) AS lines, "
         "coalesce(sum(lines_event), 0) AS events, coalesce(sum(lines_ignored), 0) AS ignored, "
-        "coalesce(sum(lines_quarantined), 0) AS quarantined "
+        "coalesce(sum(lines_quarantined), 0) AS quarantined, coalesce(sum(lines_repeated), 0) AS repeated "
         "FROM landed_files"
     )[0]
     found = published.rows(
@@ -44,6 +44,8 @@ def numbers(published: Published) -> Iterator[str]:
         f"  {files['files']:,} files, {files['lines']:,} lines = {files['events']:,} events "
         f"+ {files['ignored']:,} ignored + {files['quarantined']:,} in quarantine"
     )
+    if files["repeated"]:
+        yield f"  {counted(files['repeated'], 'line')} ignored because a shipper delivered them again"
     yield f"  {counted(found['clusters'], 'cluster')}, {counted(found['groups'], 'replica group')}"
     yield f"  {terms['terms']:,} terms, {terms['led']:,} of them with a leader"
 

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from election_replay.election_core.dialects.streams import PACKED
 from election_replay.election_core.envelopes.encodings import as_lines
 from election_replay.jobs.landing.codecs import unpacking
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone, first_line
+from election_replay.jobs.landing.repeats import LOOKBACK_BYTES
 
 CHUNK_BYTES = 4 << 20
 """How much is read at a time."""
@@ -132,10 +133,10 @@ class Blocks:
     """The blocks of one file.
 
     ``position`` and ``digest`` are the bytes given out so far and their SHA-256; ``rest`` is what follows the
-    last line end once the file has been read, ``waiting`` its full length. ``problem`` says why it was not read to
-    its end: it is damaged, or ``unread``, which the next attempt may mend. ``missing`` says that the file is gone: it
-    was moved after it was listed, or another one, without the ``beginning`` that it had, is in its place. ``marks`` are
-    of what was given out as blocks.
+    last line end once the file has been read, ``waiting`` its full length; ``passed`` are the last bytes passed over.
+    ``problem`` says why it was not read to its end: it is damaged, or ``unread``, which the next attempt may mend.
+    ``missing`` says that the file is gone: it was moved after it was listed, or another one, without the ``beginning``
+    that it had, is in its place. ``marks`` are of what was given out as blocks.
     """
 
     def __init__(self, zone: LandingZone, path: str, size: int, beginning: Beginning | None = None) -> None:
@@ -143,6 +144,7 @@ class Blocks:
         self.unread = False
         self.missing = False
         self.position = 0
+        self.passed = b""
         self.rest = b""
         self.waiting = 0
         self.marks = Marks()
@@ -165,6 +167,7 @@ class Blocks:
             wanted = length - self.position
             self._sha.update(chunk[:wanted])
             self.position += len(chunk[:wanted])
+            self.passed = (self.passed + chunk[:wanted])[-LOOKBACK_BYTES:]
             self.rest = chunk[wanted:]
         return True
 
@@ -322,8 +325,19 @@ def up_to(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def head(zone: LandingZone, path: str, size: int, length: int) -> tuple[bytes, str | None]:
-    """The first ``length`` bytes of a file after decompression, or as many as there are, and why they were not read."""
+class Looked(NamedTuple):
+    """The first bytes of a file after decompression, or as many as there are.
+
+    ``problem``: why they were not read; ``damaged``: their content makes no sense from there on.
+    """
+
+    data: bytes
+    problem: str | None = None
+    damaged: bool = False
+
+
+def head(zone: LandingZone, path: str, size: int, length: int) -> Looked:
+    """The first ``length`` bytes of a file."""
     blocks = Blocks(zone, path, min(size, length) if not path.endswith(PACKED) else size)
     data = blocks.peek(length)
-    return data, blocks.problem if blocks.unread else None
+    return Looked(data, blocks.problem if blocks.unread else None, bool(blocks.problem))

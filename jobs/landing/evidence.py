@@ -29,6 +29,7 @@ from election_replay.jobs.landing.blocks import LINE_BYTES, Block
 from election_replay.jobs.landing.lines import Indices, Seen, lines_of, marked
 from election_replay.jobs.landing.masking import masked, without_secrets
 from election_replay.jobs.landing.pseudonyms import Hidden, Pseudonyms
+from election_replay.jobs.landing.repeats import Repeats
 from election_replay.jobs.landing.ticks import NO_BUCKET, Buckets, bucket_at, buckets_in, local_seconds, newly_begun
 from election_replay.jobs.landing.understanding import Understanding
 from election_replay.jobs.landing.zones import LocalTimes, Reading
@@ -92,6 +93,7 @@ class Counts:
     total: int = 0
     event: int = 0
     quarantined: int = 0
+    repeated: int = 0
 
     @property
     def ignored(self) -> int:
@@ -130,8 +132,14 @@ class Evidence:
         if self._times and last is not None:
             self._readings[progress.last_line_no] = self._times.again(last)
         self._last_time: int | None = None
+        self._earlier = Repeats()
+        self._passed = b""
         self._understood = Understanding(place.stream, dialect)
         self._flood: tuple[str, list[list[str | None]]] = tuple(json.loads(progress.flood or '["", []]'))
+
+    def passed(self, data: bytes) -> None:
+        """Take the last bytes that earlier landings read: lines of them may come again."""
+        self._passed = data[data.find(b"\n") + 1 :]
 
     def seen(self, block: Block) -> Seen:
         """A block with its lines looked through; blocks come in their order, and nothing waits for what was before."""
@@ -165,7 +173,9 @@ class Evidence:
         ``lines`` are as :func:`~jobs.landing.lines.lines_of` gives them.
         """
         if self.dialect is not None:
-            yield from self._whole(self._behind_held(marked(lines, self.dialect)), self.dialect, last=False)
+            yield from self._whole(
+                self._behind_held(self._once(marked(lines, self.dialect), self.dialect)), self.dialect, last=False
+            )
 
     def finish_lines(self) -> Iterator[Row]:
         """Rows of all that :meth:`take_lines` still holds."""
@@ -174,9 +184,23 @@ class Evidence:
 
     def _records(self, new: pl.DataFrame, dialect: Dialect, *, last: bool) -> Iterator[Row]:
         """Rows of what is held and of new lines, whose last record is held unless they are the ``last`` ones."""
-        lines = self._behind_held(new)
+        lines = self._behind_held(self._once(new, dialect))
         self._count(new.height)
         yield from self._whole(lines, dialect, last=last)
+
+    def _once(self, lines: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
+        """Lines without those that stand in the file already."""
+        if (
+            self._passed
+            and lines.height
+            and (self._times or lines["bucket"].to_numpy().min() <= (self.progress.tick_bucket or 0))
+        ):
+            passed = Block(self._passed, len(self._passed))
+            self._earlier.remember(marked(lines_of(passed, 1), dialect))
+        self._passed = b""
+        new = self._earlier.once(lines)
+        self.counts.repeated += lines.height - new.height
+        return new
 
     def _behind_held(self, lines: pl.DataFrame) -> pl.DataFrame:
         """What is held, and lines behind it."""

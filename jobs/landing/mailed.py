@@ -168,7 +168,7 @@ def known_by_lines(entry: Entry, zone: LandingZone, config: Config, unknown: lis
     """A file whose lines say which system wrote it, by what the landing itself makes of its beginning."""
     path = PurePosixPath(entry.path)
     stream = stream_of(path.name)
-    data, problem = head(zone, entry.path, entry.size, looked_at(stream))
+    data, problem, _ = head(zone, entry.path, entry.size, looked_at(stream))
     file = LogFile(entry.path, "", "", entry.size, entry.modified)
     if problem or head_found(file, data, config).dialect is None:
         harmless = problem is None and not stream.endswith((".log", CONSOLE))

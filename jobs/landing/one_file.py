@@ -57,7 +57,8 @@ PART = "part"
 """The kind of those that tell of a node whose lines stand in a shared file."""
 
 SUMMED = {
-    name: LANDED.names.index(name) for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined")
+    name: LANDED.names.index(name)
+    for name in ("lines_total", "lines_event", "lines_ignored", "lines_quarantined", "lines_repeated")
 }
 """The columns of ``landed_files`` that a landing sums up, and their places."""
 
@@ -238,6 +239,8 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
     if before and begin.anew:  # its lines were counted already, as ignored ones
         evidence.counts.total = begin.anew.lines_landed - before.lines_landed
     if begin.older is None:
+        if isinstance(evidence, Evidence):
+            evidence.passed(blocks.passed)
         yield from tail_rows(evidence, blocks, file)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
         return
@@ -580,6 +583,7 @@ def row_of(task: Task, file: LogFile, counts: Counts, after: Known, **rest: Any)
         "lines_event": counts.event,
         "lines_ignored": counts.ignored,
         "lines_quarantined": counts.quarantined,
+        "lines_repeated": counts.repeated,
         "hashed": task.pseudonyms.mark if task.pseudonyms else None,
         **rest,
     }

@@ -62,6 +62,9 @@ HAND_BYTES = 256 << 20
 FILE_WEIGHT = 256 << 10
 """What opening a file costs, in bytes read meanwhile."""
 
+UTF_16 = 3
+"""A file that was as long when it was listed has more bytes than a third of its size, whatever their encoding."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -127,10 +130,12 @@ def tasks_of(
     states, pseudonyms = landed_states(landed), pseudonyms_of(config.privacy)
 
     def identify(file: LogFile) -> tuple[LogFile, Head]:
-        data, problem = head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
+        data, problem, damaged = head(zone, file.path, file.size, HEAD_BYTES if file.below else looked_at(file.stream))
         if problem:
             return file, Head("", None, None, problem=problem)
         first = data[:HEAD_BYTES]
+        if not damaged and b"\n" not in first and UTF_16 * len(first) < min(file.size, HEAD_BYTES):
+            file = replace(file, size=0)  # it was rolled since: what comes in its place now is the next landing's
         return replace(file, beginning=Beginning.of(first)), identity(
             first, file, head_found(file, data, config), states
         )

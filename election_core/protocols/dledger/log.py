@@ -498,7 +498,7 @@ class DledgerLog:
         return self._now.transfer_at is not None and event.at - self._now.transfer_at <= TRANSFER_LASTS
 
     def _on_term_up(self, event: FoldEvent) -> None:
-        if event.term is None:
+        if event.term is None or (self.raised and _is_again(event, self.raised[-1][1])):
             return
         if event.from_term is not None:
             self._note_smaller(event, event.from_term)
@@ -775,6 +775,11 @@ def last_heartbeat(local: str | None, by: int) -> int | None:
     within = ((int(found.group(1)) * 60 + int(found.group(2))) * SECOND + fraction) % _ZONE_STEP
     ago = (by - within) % _ZONE_STEP
     return by - ago if ago <= _UNAMBIGUOUS else None
+
+
+def _is_again(raised: FoldEvent, before: FoldEvent) -> bool:
+    """Whether one line stands twice: a term that is raised in a moment is not raised from there once more."""
+    return (raised.at, raised.from_term, raised.term) == (before.at, before.from_term, before.term)
 
 
 _SAYS_OWN_TERM = frozenset({"DL_TERM_UP", "DL_TO_LEADER", "DL_TO_FOLLOWER", "DL_TO_CANDIDATE"})

@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from election_replay.jobs.landing.blocks import Looked
 from tests.jobs.zone import Zone, leads, noise
 
 TERMS = range(1, 241)
@@ -58,3 +61,15 @@ def test_a_writer_that_waits_for_nobody_loses_no_line(
         zone.land()
     assert sorted(row["term"] for row in zone.tables["events"] if row["term"]) == [*TERMS]
     assert not zone.tables["quarantine"]
+
+
+def test_a_file_that_rolls_while_it_is_looked_at_is_read_once(zone: Zone, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was listed whole, and stood empty when its beginning was read; the lines that came then are the next one's."""
+    log = zone.write("broker_default.log", "".join(leads(second, second) for second in range(1, 2000)))
+    with monkeypatch.context() as patch:
+        patch.setattr("election_replay.jobs.landing.plan.head", lambda *_: Looked(b""))
+        zone.land()
+    zone.append("broker_default.log", leads(2000, 2000))
+    log.rename(log.with_name("broker_default.1.log"))
+    zone.land()
+    assert [row["term"] for row in zone.tables["events"] if row["term"]] == [*range(1, 2001)]
