@@ -7,11 +7,12 @@ from itertools import pairwise
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since
-from election_replay.election_core.model.facts import Fact, Role
+from election_replay.election_core.model.facts import Alive, ContactLost, Fact, Role
 from election_replay.election_core.protocols.controller.checks import ELECTED
 from election_replay.election_core.protocols.controller.controller_log import SET_CHANGED
 from election_replay.election_core.protocols.controller.facts import Decision, RegisterCode
 
+PROTOCOL = "controller"
 FIRST_EPOCH = 1
 """The epoch of the first master of a set."""
 
@@ -45,6 +46,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
         if cause is not None:
             yield Message(cause, since(fact))
     yield from _asked_by_masters(facts)
+    yield from _closed_by_deaths(facts)
 
 
 def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
@@ -83,3 +85,34 @@ def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
             led_before = {node for _, _, node in before} - {master}
             if cause is not None and not led_before.intersection(fact.members or ()):
                 yield Message(cause, since(fact))
+
+
+def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
+    """The connections of a process are closed when it ends: its last line came before the controllers see that.
+
+    A broker may close its connections while it lives, and opens them again; one that is stopped may close them and go
+    on writing. So this holds for those that died, where every controller that tells of a broker lost it as often as
+    lives of its process ended, and each time because the other side closed the connection.
+    """
+    lives: dict[str, set[tuple[int, int, str, bool]]] = {}
+    lost: dict[str, dict[str, set[tuple[int, int, str | None, bool]]]] = {}
+    for fact in facts:
+        if fact.protocol != PROTOCOL or fact.node is None:
+            continue
+        if isinstance(fact, Alive) and fact.until is not None:
+            lives.setdefault(fact.node, set()).add((fact.since, fact.until, fact.source_node, fact.stopped))
+        elif isinstance(fact, ContactLost):
+            by_controller = lost.setdefault(fact.node, {})
+            once = (fact.since, fact.since_by, fact.since_event, fact.closed)
+            by_controller.setdefault(fact.source_node, set()).add(once)
+    for node, by_controller in lost.items():
+        ended = sorted(lives.get(node, ()))[:-1]  # the last life may go on
+        as_often = all(
+            len(seen) == len(ended) and all(closed for *_, closed in seen) for seen in by_controller.values()
+        )
+        if len({source for _, _, source, _ in lives.get(node, ())}) != 1 or len(by_controller) < 2 or not as_often:
+            continue
+        for controller, seen in by_controller.items():
+            for (_, last, source, stopped), (at, by, event, _) in zip(ended, sorted(seen), strict=True):
+                if not stopped:
+                    yield Message(Moment(last, last, source), Moment(at, by, controller, event))

@@ -68,6 +68,7 @@ STEPS = (
     ("rocketmq-dledger/chaos-533", "n1", 1_795_333_500_000_000, 60),
     ("rocketmq-controller/chaos", "broker-2", 1_795_333_700_000_000, -25),
     ("rocketmq-controller/master-killed", "broker-3", 1_795_256_463_000_000, -25),
+    ("rocketmq-controller/unclean-election", "broker-1", 1_795_254_371_791_986, 40),
     ("rocketmq-controller/jraft", "ctl-1", 1_795_257_632_028_313, -40),
     ("rocketmq-dledger/kill-leader-480", "n2", 1_795_333_137_705_500, -90),
 )
