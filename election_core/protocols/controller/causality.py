@@ -94,23 +94,23 @@ def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:
     on writing. So this holds for those that died, where every controller that tells of a broker lost it as often as
     lives of its process ended, and each time because the other side closed the connection.
     """
-    lives: dict[str, set[tuple[int, int, str, bool]]] = {}
+    runs: dict[str, set[tuple[int, int, str, bool]]] = {}
     lost: dict[str, dict[str, set[tuple[int, int, str | None, bool]]]] = {}
     for fact in facts:
         if fact.protocol != PROTOCOL or fact.node is None:
             continue
         if isinstance(fact, Alive) and fact.until is not None:
-            lives.setdefault(fact.node, set()).add((fact.since, fact.until, fact.source_node, fact.stopped))
+            runs.setdefault(fact.node, set()).add((fact.since, fact.until, fact.source_node, fact.stopped))
         elif isinstance(fact, ContactLost):
             by_controller = lost.setdefault(fact.node, {})
-            once = (fact.since, fact.since_by, fact.since_event, fact.closed)
-            by_controller.setdefault(fact.source_node, set()).add(once)
+            loss = (fact.since, fact.since_by, fact.since_event, fact.closed)
+            by_controller.setdefault(fact.source_node, set()).add(loss)
     for node, by_controller in lost.items():
-        ended = sorted(lives.get(node, ()))[:-1]  # the last life may go on
+        ended = sorted(runs.get(node, ()))[:-1]  # the last life may go on
         as_often = all(
             len(seen) == len(ended) and all(closed for *_, closed in seen) for seen in by_controller.values()
         )
-        if len({source for _, _, source, _ in lives.get(node, ())}) != 1 or len(by_controller) < 2 or not as_often:
+        if len({source for _, _, source, _ in runs.get(node, ())}) != 1 or len(by_controller) < 2 or not as_often:
             continue
         for controller, seen in by_controller.items():
             for (_, last, source, stopped), (at, by, event, _) in zip(ended, sorted(seen), strict=True):
