@@ -1,6 +1,7 @@
 """The commands that serve what is published until they are interrupted."""
 
 from functools import partial
+from signal import SIGTERM, default_int_handler, signal
 
 import click
 
@@ -23,16 +24,25 @@ from election_replay.jobs.cli.stages import started
     type=click.FloatRange(min=0.1),
     help="How often to look for a newer run.",
 )
+@click.option(
+    "--timeout",
+    default=300,
+    show_default=True,
+    metavar="SECONDS",
+    type=click.IntRange(min=1),
+    help="How long a statement may take.",
+)
 @spark_options
 @click.pass_obj
 def serve(
-    debug: bool, warehouse: str, host: str, port: int, poll: float, config: str | None, master: str | None
+    debug: bool, warehouse: str, host: str, port: int, poll: float, timeout: int, config: str | None, master: str | None
 ) -> None:
     """Serve the published tables and views to BI tools and notebooks: JDBC, ODBC, HiveServer2.
 
     It answers from the newest published run, and follows publication: each query reads one run, whole. Clients read
-    what is published and can do nothing else: statements that write, set, or read anything else are refused. Another
-    address than this machine's own needs authentication.
+    what is published and can do nothing else: statements that write, set, or read anything else are refused, and one
+    that takes too long or too much memory is ended alone: each task runs in a process of its own. Another address than
+    this machine's own needs authentication.
 
     \b
     Example
@@ -40,20 +50,24 @@ def serve(
       beeline -u jdbc:hive2://127.0.0.1:10000/election_replay -e "SELECT * FROM current"
     """
     with needing("spark"):
-        from election_replay.jobs.serve import Endpoint, Server, class_path
+        from election_replay.jobs.serve import Endpoint, Server, class_path, home, tasks_apart
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
-    endpoint = Endpoint(host, port)
+    endpoint = Endpoint(host, port, timeout)
     Warehouse(warehouse).last_run()
     settings = settings_in_force(config, master).config
-    server = Server(started(settings, master, debug, endpoint.settings | class_path()).session, warehouse)
-    say(f"Serving run {server.run_id} at {endpoint.url}, and each newer run when it is published, until interrupted.")
-    try:
-        for line in server.follow(poll):
-            say(line)
-    except KeyboardInterrupt:
-        server.stop()
-        say("Stopped.")
+    apart = tasks_apart(master)
+    signal(SIGTERM, default_int_handler)
+    with home():
+        spark = started(settings, apart, debug, endpoint.settings | class_path(shipped=apart == master)).session
+        server = Server(spark, warehouse)
+        say(f"Serving run {server.run_id} at {endpoint.url}, and each newer run as it is published, until interrupted.")
+        try:
+            for line in server.follow(poll):
+                say(line)
+        except KeyboardInterrupt:
+            server.stop()
+            say("Stopped.")
 
 
 @click.command()

@@ -77,13 +77,13 @@ def spark_session(
     chosen = master_of(master, configured)
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.appName(name).master(chosen)
+    builder = configure_spark_with_delta_pip(SparkSession.builder.appName(name).master(chosen))
     for key, value in (settings(chosen, shuffle_partitions, configured, short_lived) | dict(more or {})).items():
         builder = builder.config(key, value)
     try:
         SparkContext.PACKAGE_EXTENSIONS = PYTHON_PACKAGES
         with jvm_output(quiet) as output:
-            return configure_spark_with_delta_pip(builder).getOrCreate()
+            return builder.getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
         raise JobError(why_not_started(output.decode("utf-8", "replace"), chosen)) from error
 

@@ -98,6 +98,15 @@ FUNCTIONS = words(
 )
 """Functions of nothing but their arguments: no files, classes, addresses or settings."""
 
+CONSTANTS = words(
+    """
+    add_months array bigint boolean cast coalesce current_date current_timestamp date date_add date_sub date_trunc
+    dateadd decimal double float int localtimestamp make_date make_interval make_timestamp map named_struct now
+    smallint string struct timestamp tinyint to_date to_timestamp
+    """
+)
+"""Functions whose values Spark may work out while it plans a query: in ``VALUES``, ``LIMIT``, ``OFFSET``, ``range``."""
+
 TABLE_FUNCTIONS = words("explode explode_outer inline inline_outer posexplode posexplode_outer range stack")
 """Functions that give rows, besides those of ``schemas.views``."""
 

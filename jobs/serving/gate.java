@@ -5,6 +5,7 @@
    Janino knows neither lambdas nor the types of generics: hence the casts. */
 package replay.serving;
 
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -19,15 +20,21 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hive.common.ServerUtils;
 import org.apache.hadoop.hive.conf.HiveConf;
 import org.apache.hive.service.cli.CLIService;
+import org.apache.hive.service.cli.FetchOrientation;
+import org.apache.hive.service.cli.FetchType;
 import org.apache.hive.service.cli.HiveSQLException;
 import org.apache.hive.service.cli.OperationHandle;
 import org.apache.hive.service.cli.SessionHandle;
+import org.apache.hive.service.cli.operation.Operation;
 import org.apache.hive.service.cli.thrift.ThriftCLIService;
 import org.apache.hive.service.rpc.thrift.TProtocolVersion;
+import org.apache.hive.service.rpc.thrift.TRowSet;
 import org.apache.hive.service.server.HiveServer2;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
@@ -38,15 +45,23 @@ import org.apache.spark.sql.catalyst.QueryPlanningTracker;
 import org.apache.spark.sql.catalyst.analysis.EliminateView$;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedGenerator;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedInlineTable;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedNamespace;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTableOrView;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.SpecifiedWindowFrame;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Offset;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.command.SetCommand;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -121,6 +136,48 @@ abstract class Walk {
     }
 }
 
+/**
+ * How large a parsed statement is with every WITH where it is named: names may double each other. Spark puts them there
+ * while it checks what it has analyzed, before it asks others.
+ */
+final class Size {
+    static final long MOST = 5000;
+
+    private Size() {
+    }
+
+    /** @param named the size of each WITH that can be named here, by its name in small letters */
+    static long of(Object part, Map named) {
+        if (part instanceof UnresolvedWith) {
+            return with((UnresolvedWith) part, new HashMap(named));
+        }
+        if (part instanceof UnresolvedRelation) {
+            Object size = named.get(((UnresolvedRelation) part).name().toLowerCase(Locale.ROOT).replace("`", ""));
+            return size == null ? 1 : ((Long) size).longValue();
+        }
+        Iterator each = Collections.emptyIterator();
+        if (part instanceof Product) {
+            each = CollectionConverters.asJava(((Product) part).productIterator());
+        } else if (part instanceof scala.collection.Iterable) {
+            each = CollectionConverters.asJava(((scala.collection.Iterable) part).iterator());
+        }
+        long size = part instanceof LogicalPlan ? 1 : 0;
+        while (each.hasNext()) {
+            size = Math.min(MOST + 1, size + of(each.next(), named));
+        }
+        return size;
+    }
+
+    private static long with(UnresolvedWith node, Map named) {
+        for (Iterator each = CollectionConverters.asJava(node.cteRelations()).iterator(); each.hasNext();) {
+            Product relation = (Product) each.next();
+            String name = ((String) relation.productElement(0)).toLowerCase(Locale.ROOT);
+            named.put(name, Long.valueOf(of(relation.productElement(1), named)));
+        }
+        return of(node.child(), named);
+    }
+}
+
 /** The relations over files that a plan reads, each the very object. */
 final class Relations extends Walk {
     private final Set found;
@@ -133,6 +190,48 @@ final class Relations extends Walk {
         if (node instanceof LogicalRelation) {
             found.add(((LogicalRelation) node).relation());
         }
+    }
+}
+
+/**
+ * Works out what Spark has to know before a query begins: how far the frames of windows reach, {@code 1 PRECEDING} say,
+ * and limits. Spark's own rule does it for all constants, and is left out here. The parser lets nothing but arithmetic
+ * of numbers stand in frames; of limits see {@link Statement}.
+ */
+final class Numbers extends Rule {
+    public org.apache.spark.sql.catalyst.trees.TreeNode apply(org.apache.spark.sql.catalyst.trees.TreeNode plan) {
+        Bounds bounds = new Bounds();
+        return ((LogicalPlan) ((LogicalPlan) plan).transformAllExpressions(bounds)).transformUp(bounds);
+    }
+}
+
+/** Frames and limits with numbers for bounds. */
+final class Bounds extends AbstractPartialFunction {
+    public boolean isDefinedAt(Object node) {
+        return node instanceof SpecifiedWindowFrame || node instanceof GlobalLimit || node instanceof LocalLimit
+            || node instanceof Offset;
+    }
+
+    public Object applyOrElse(Object node, Function1 otherwise) {
+        if (node instanceof SpecifiedWindowFrame) {
+            SpecifiedWindowFrame frame = (SpecifiedWindowFrame) node;
+            return frame.copy(frame.frameType(), number(frame.lower()), number(frame.upper()));
+        }
+        if (node instanceof GlobalLimit) {
+            return new GlobalLimit(number(((GlobalLimit) node).limitExpr()), ((GlobalLimit) node).child());
+        }
+        if (node instanceof LocalLimit) {
+            return new LocalLimit(number(((LocalLimit) node).limitExpr()), ((LocalLimit) node).child());
+        }
+        if (node instanceof Offset) {
+            return new Offset(number(((Offset) node).offsetExpr()), ((Offset) node).child());
+        }
+        return otherwise.apply(node);
+    }
+
+    private static Expression number(Expression bound) {
+        boolean known = bound instanceof Literal || !bound.foldable();
+        return known ? bound : Literal$.MODULE$.create(bound.eval(null), bound.dataType());
     }
 }
 
@@ -163,7 +262,18 @@ public final class Gate {
 
     /** From now on sessions that begin read nothing else. */
     public void guard(SparkSession session) {
+        extensions(session).injectOptimizerRule(new Always(new Numbers()));
         extensions(session).injectCheckRule(new Always(new Check(this)));
+    }
+
+    /** Why an analyzed plan is refused, whatever the statement was that it comes from; empty: it is allowed. */
+    public String refusal(LogicalPlan plan) {
+        try {
+            new Check(this).judge(plan);
+            return "";
+        } catch (Refused refused) {
+            return refused.getMessage();
+        }
     }
 
     private static SparkSessionExtensions extensions(SparkSession session) {
@@ -378,11 +488,15 @@ final class Check extends AbstractFunction1 {
     }
 
     public Object apply(Object plan) {
-        if (!gate.asked()) {
-            return BoxedUnit.UNIT;
+        if (gate.asked()) {
+            judge((LogicalPlan) plan);
         }
+        return BoxedUnit.UNIT;
+    }
+
+    void judge(LogicalPlan plan) {
         Set relations = Collections.newSetFromMap(new IdentityHashMap());
-        new Relations(relations).walk((LogicalPlan) plan);
+        new Relations(relations).walk(plan);
         Set runs = new LinkedHashSet();
         for (Iterator each = relations.iterator(); each.hasNext();) {
             Published run = gate.runOf(each.next());
@@ -394,8 +508,7 @@ final class Check extends AbstractFunction1 {
         if (runs.size() > 1) {
             throw new Refused("a newer run was published this moment: ask again");
         }
-        new Operators(gate).walk((LogicalPlan) plan);
-        return BoxedUnit.UNIT;
+        new Operators(gate).walk(plan);
     }
 }
 
@@ -467,8 +580,34 @@ final class Statement {
         } else if (node instanceof UnresolvedTableValuedFunction) {
             List parts = CollectionConverters.asJava(((UnresolvedTableValuedFunction) node).name());
             function("table functions", gate.served(parts), parts);
+            if ("range".equals(gate.served(parts))) {
+                constants(node);
+            }
         } else if (node instanceof SetCommand) {
             setting((SetCommand) node);
+        } else if (node instanceof UnresolvedInlineTable || node instanceof GlobalLimit || node instanceof LocalLimit
+                || node instanceof Offset) {
+            constants(node);
+        }
+    }
+
+    /** What Spark works out while it plans a query, in the process that answers everybody, has to be little work. */
+    private void constants(LogicalPlan node) {
+        for (Iterator each = CollectionConverters.asJava(node.expressions()).iterator(); each.hasNext();) {
+            constant((Expression) each.next());
+        }
+    }
+
+    private void constant(Expression expression) {
+        if (expression instanceof UnresolvedFunction) {
+            List parts = CollectionConverters.asJava(((UnresolvedFunction) expression).nameParts());
+            String name = (String) parts.get(parts.size() - 1);
+            if (!gate.allows("constants", name.toLowerCase(Locale.ROOT))) {
+                throw new Refused("refused: " + name + " is not allowed in VALUES, LIMIT, OFFSET and range: SELECT it");
+            }
+        }
+        for (Iterator each = CollectionConverters.asJava(expression.children()).iterator(); each.hasNext();) {
+            constant((Expression) each.next());
         }
     }
 
@@ -509,7 +648,15 @@ final class Statement {
 
 /** The service that answers Thrift's calls, with a look at each before Spark has it. */
 final class Door extends SparkSQLCLIService {
+    private static final int LONGEST_STATEMENT = 100000;
+    private static final int DEEPEST_STATEMENT = 200;
+    private static final long FETCHED_BYTES = 16 << 20;
+    private static final long FETCHED_ROWS = 5000;
+    private static final int REMEMBERED = 10000;
+    private static final com.sun.management.ThreadMXBean THREADS =
+        (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final Gate gate;
+    private final Map portions = Collections.synchronizedMap(new HashMap());
 
     Door(HiveServer2 server, SparkSession session, Gate gate) {
         super(server, session);
@@ -577,36 +724,100 @@ final class Door extends SparkSQLCLIService {
     /** What is to be answered, if it is allowed. */
     private String judged(SessionHandle handle, String statement) throws HiveSQLException {
         getSessionManager().getSession(handle);
+        if (statement.length() > LONGEST_STATEMENT) {
+            throw new HiveSQLException("refused: a statement has at most " + LONGEST_STATEMENT + " characters", "42000");
+        }
+        if (depth(statement) > DEEPEST_STATEMENT) {
+            throw new HiveSQLException("refused: brackets stand in each other at most " + DEEPEST_STATEMENT + " deep",
+                "42000");
+        }
         org.apache.spark.sql.classic.SparkSession session = (org.apache.spark.sql.classic.SparkSession) session(handle);
         try {
             Statement judged = new Statement(gate);
-            judged.judge(session.sessionState().sqlParser().parsePlan(statement));
+            LogicalPlan parsed = session.sessionState().sqlParser().parsePlan(statement);
+            if (Size.of(parsed, Collections.emptyMap()) > Size.MOST) {
+                throw new Refused("refused: with all of its names written out this query is too long");
+            }
+            judged.judge(parsed);
             return judged.instead == null ? statement : judged.instead;
         } catch (Refused refused) {
             throw new HiveSQLException(refused.getMessage(), "42000");
+        } catch (Error wrong) {  // the stack, or the memory: it would end this thread, and the client would wait for ever
+            throw new HiveSQLException("refused: this statement is too much to read", "42000");
         } catch (Exception wrong) {
             throw new HiveSQLException(String.valueOf(wrong.getMessage()).trim().split("\n")[0], "42000");
         }
     }
 
-    public OperationHandle executeStatement(SessionHandle session, String statement, Map overlay)
-            throws HiveSQLException {
-        return super.executeStatement(session, judged(session, statement), new HashMap());
+    /** How deep brackets stand in each other, those in texts too: Spark's parser goes down as deep. */
+    private static int depth(String statement) {
+        int deepest = 0;
+        int depth = 0;
+        for (int at = 0; at < statement.length(); at++) {
+            char sign = statement.charAt(at);
+            depth += sign == '(' ? 1 : sign == ')' ? -1 : 0;
+            deepest = Math.max(deepest, depth);
+        }
+        return deepest;
     }
 
+    public OperationHandle executeStatement(SessionHandle session, String statement, Map overlay)
+            throws HiveSQLException {
+        return executeStatement(session, statement, overlay, 0);
+    }
+
+    /** In the background as well, where it can be ended, and wait for it. */
     public OperationHandle executeStatement(SessionHandle session, String statement, Map overlay, long timeout)
             throws HiveSQLException {
-        return super.executeStatement(session, judged(session, statement), new HashMap(), timeout);
+        OperationHandle handle = executeStatementAsync(session, statement, overlay, timeout);
+        Operation operation = getSessionManager().getOperationManager().getOperation(handle);
+        try {
+            operation.getBackgroundHandle().get();
+        } catch (CancellationException over) {
+            // Its state says why.
+        } catch (ExecutionException wrong) {
+            // Its state says what.
+        } catch (InterruptedException over) {
+            Thread.currentThread().interrupt();
+        }
+        HiveSQLException wrong = operation.getStatus().getOperationException();
+        if (wrong != null) {
+            closeOperation(handle);
+            throw wrong;
+        }
+        return handle;
     }
 
     public OperationHandle executeStatementAsync(SessionHandle session, String statement, Map overlay)
             throws HiveSQLException {
-        return super.executeStatementAsync(session, judged(session, statement), new HashMap());
+        return executeStatementAsync(session, statement, overlay, 0);
     }
 
     public OperationHandle executeStatementAsync(SessionHandle session, String statement, Map overlay, long timeout)
             throws HiveSQLException {
-        return super.executeStatementAsync(session, judged(session, statement), new HashMap(), timeout);
+        String asked = judged(session, statement);
+        return super.executeStatementAsync(session, asked, new HashMap(), timeout);
+    }
+
+    /** Some of the next rows, whatever a client asks for: about as many bytes each time, once their size is known. */
+    public TRowSet fetchResults(OperationHandle handle, FetchOrientation orientation, long rows, FetchType type)
+            throws HiveSQLException {
+        Long known = (Long) portions.get(handle);
+        long most = known == null ? 1 : known.longValue();
+        long before = THREADS.getThreadAllocatedBytes(Thread.currentThread().getId());
+        TRowSet found = super.fetchResults(handle, orientation, Math.min(rows, most), type);
+        long took = THREADS.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
+        long fitting = Math.min(most * 10, most * FETCHED_BYTES / Math.max(took, 1));
+        if (portions.size() > REMEMBERED) {  // of those who left without closing them
+            portions.clear();
+        }
+        portions.put(handle, Long.valueOf(Math.max(1, Math.min(FETCHED_ROWS, fitting))));
+        return found;
+    }
+
+    public void closeOperation(OperationHandle handle) throws HiveSQLException {
+        portions.remove(handle);
+        super.closeOperation(handle);
     }
 
     public OperationHandle getSchemas(SessionHandle session, String catalog, String schema) throws HiveSQLException {

@@ -22,6 +22,7 @@ ALLOWED = {
     "operators": allowed.OPERATORS,
     "expressions": allowed.EXPRESSIONS,
     "functions": allowed.FUNCTIONS,
+    "constants": allowed.CONSTANTS,
     "table functions": allowed.TABLE_FUNCTIONS | {view.name for view in VIEWS.values() if view.parameters},
     "settings": allowed.SETTINGS,
 }
@@ -56,6 +57,10 @@ class Gate:
     def guard(self) -> None:
         """Let sessions that begin now read nothing else, and do nothing but read."""
         self._gate.guard(self._spark)
+
+    def refusal(self, rows: "DataFrame") -> str:
+        """Why the analyzed plan of ``rows`` is refused, whatever statement it comes from; empty where it is allowed."""
+        return str(self._gate.refusal(rows._jdf.queryExecution().analyzed()))
 
     def listen(self) -> Any:
         """The Thrift server, listening."""

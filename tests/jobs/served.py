@@ -39,5 +39,9 @@ def serving(warehouse: str, *options: str) -> Iterator[Served]:
     try:
         yield Served(process, port, next(ready, "it ended without a word"))
     finally:
-        process.kill()
-        process.wait()
+        process.terminate()
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

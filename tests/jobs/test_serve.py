@@ -1,10 +1,15 @@
 """``serve`` listens where only this machine can reach it, unless its clients must say who they are."""
 
+import os
+from importlib.metadata import version
+from pathlib import Path
+
 import pytest
+from pyspark.conf import SparkConf
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.serve import Endpoint
+from election_replay.jobs.serve import Endpoint, brought, home, tasks_apart
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
@@ -46,3 +51,57 @@ def test_a_refusal_is_one_line_that_comes_before_spark(capsys: pytest.CaptureFix
     assert error.count("\n") == 1
     assert main(["serve", "--warehouse", "nix"]) == 1
     assert "nothing is published" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("master", "apart"),
+    [
+        ("local", "local-cluster[2,1,"),
+        ("local[1]", "local-cluster[2,1,"),
+        ("local[3]", "local-cluster[3,1,"),
+        ("local[3,2]", "local-cluster[3,1,"),
+        ("local[8]", "local-cluster[8,1,"),
+        ("local[*]", "local-cluster[4,1,"),
+        ("yarn", "yarn"),
+        ("spark://host:7077", "spark://host:7077"),
+    ],
+)
+def test_tasks_have_processes_of_their_own_on_one_machine(
+    master: str, apart: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 16)
+    assert str(tasks_apart(master)).startswith(apart)
+
+
+def test_what_one_client_may_take_is_bounded() -> None:
+    settings = Endpoint("127.0.0.1", 10000, 60).settings
+    assert settings["spark.sql.thriftServer.queryTimeout"] == "60"
+    assert settings["spark.executor.cores"] == "1"
+    assert settings["spark.task.reaper.enabled"] == "true"
+    assert settings["spark.sql.thriftServer.incrementalCollect"] == "true"
+
+
+def test_the_home_of_spark_is_put_back_and_its_links_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    with home():
+        folder = Path(os.environ["SPARK_HOME"])
+        assert (folder / "bin" / "spark-class").exists()
+        assert not (folder / "work").exists()
+    assert not folder.exists()
+    assert "SPARK_HOME" not in os.environ
+
+
+def test_jars_that_are_at_hand_need_no_session_of_their_own(tmp_path: Path) -> None:
+    delta = version("delta-spark")
+    configured = SparkConf(loadDefaults=False).set("spark.jars.ivy", str(tmp_path))
+    (tmp_path / "jars").mkdir()
+
+    def found(*more: str) -> list[str]:
+        for name in more:
+            (tmp_path / "jars" / name).touch()
+        return [Path(jar).name for jar in brought(configured)]
+
+    spark, storage = f"io.delta_delta-spark_4.1_2.13-{delta}.jar", f"io.delta_delta-storage-{delta}.jar"
+    assert found() == found(spark) == found("io.delta_delta-spark_4.1_2.13-0.0.1.jar", "other.jar") == []
+    assert found(storage) == [spark, storage]
+    assert found(f"io.delta_delta-spark_4.0_2.13-{delta}.jar") == []

@@ -206,6 +206,21 @@ def test_names_may_be_short_or_whole_and_shadowed_by_those_of_the_query(served: 
         assert answer(client, twice) == [(1,)]
 
 
+def test_constants_are_worked_out_where_spark_has_to_know_them(served: Served) -> None:
+    """Most of Spark's own working out is left out, since it happens in the process that answers everybody."""
+    frame = "sum(id) OVER (ORDER BY id ROWS BETWEEN {} AND {}) FROM range(4)"
+    with served.client() as client:
+        for bounds, told in {
+            ("1 PRECEDING", "CURRENT ROW"): [0, 1, 3, 5],
+            ("UNBOUNDED PRECEDING", "1 PRECEDING"): [None, 0, 1, 3],
+            ("1 + 1 PRECEDING", "1 FOLLOWING"): [1, 3, 6, 6],
+        }.items():
+            assert answer(client, f"SELECT {frame.format(*bounds)}") == [(total,) for total in told]
+        assert answer(client, "SELECT count(*) FROM availability") == [(0,)]
+        assert answer(client, "SELECT id FROM range(9) ORDER BY id LIMIT 1 + 1") == [(0,), (1,)]
+        assert answer(client, "SELECT id FROM range(9) ORDER BY id LIMIT 1 OFFSET 3 + 1") == [(4,)]
+
+
 def test_what_a_client_sends_when_it_connects_does_no_harm(served: Served) -> None:
     sent = {
         "set:hiveconf:spark.sql.runSQLOnFiles": "true",
@@ -272,20 +287,73 @@ def test_it_follows_publication_and_no_answer_mixes_two_runs(served: Served, war
     assert {(n, n, n) for n in (1, 2, 3, 4)} == set(seen)
 
 
-def test_results_that_would_fill_the_server_leave_it_standing(served: Served) -> None:
+ENDLESS = "SELECT aggregate(sequence(1, 100000), 0L, (a, x) -> a + aggregate(sequence(1, 100000), 0L, (b, y) -> b + x))"
+"""Nothing interrupts it but the end of its process."""
+
+BOMBS = (
+    "SELECT repeat('x', 2000000000) FROM range(2)",
+    "SELECT count(DISTINCT id), collect_list(repeat('x', 1000)) FROM range(10000000)",
+    "SELECT * FROM VALUES (1) AS a(one) LEFT JOIN (SELECT id, repeat('x', 1000000) AS b FROM range(20000)) ON one < id",
+    "SELECT repeat('x', 1000) FROM range(100000) AS a CROSS JOIN range(1000) AS b ORDER BY 1",
+    "SELECT concat(repeat('a', 60), '!') RLIKE '^(a|aa)+$'",
+    ENDLESS,
+)
+
+
+def test_who_takes_memory_or_time_without_end_is_ended_alone(served: Served) -> None:
+    """Each of them asks twice, so that both processes of the endpoint are taken, and then is gone."""
     from pyhive.exc import Error
 
-    bombs = (
-        "SELECT repeat('x', 1000) FROM range(100000) AS a CROSS JOIN range(1000) AS b ORDER BY 1",
-        "SELECT repeat('x', 2000000000) FROM range(2)",
-    )
     with served.client() as other:
-        for bomb in bombs:
+        for bomb in BOMBS:
             with served.client() as hostile:
-                cursor = hostile.cursor()
-                with suppress(Error):  # it may fail before it is cancelled
+                cursors = [hostile.cursor(), hostile.cursor()]
+                for cursor in cursors:
                     cursor.execute(bomb, async_=True)
-                    time.sleep(3)
-                    cursor.cancel()
-            assert answer(other, "SELECT count(*) FROM findings WHERE finding_id IS NULL") == [(0,)]
+                time.sleep(5)
+                for cursor in cursors:
+                    with suppress(Error):  # it may have failed before
+                        cursor.cancel()
+            assert answer(other, "SELECT finding_id FROM findings WHERE finding_id = 'f1'") == [("f1",)], bomb
     assert served.process.poll() is None
+
+
+def test_no_client_is_given_more_rows_at_once_than_fit(served: Served) -> None:
+    with served.client() as greedy:
+        cursor = greedy.cursor(arraysize=1 << 30)
+        cursor.execute("SELECT repeat('x', 100000) AS a FROM range(2000)")
+        given, most = 0, 0
+        while cursor.fetchone() is not None:
+            most = max(most, len(cursor._data) + 1)
+            given += 1
+        assert given == 2000
+        assert most < 500
+
+
+TWICE = "a{} AS (SELECT l.x FROM a{} AS l JOIN a{} AS r ON l.x = r.x)"
+DOUBLED = ", ".join(
+    [
+        "WITH a0 AS (SELECT 1 AS x)",
+        *(TWICE.format(n, n - 1, n - 1) for n in range(1, 40)),
+        "last AS (SELECT 1) SELECT * FROM a39",
+    ]
+)
+"""Forty short lines, and a plan of as many nodes as no machine has bytes."""
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("SELECT * FROM VALUES (repeat('x', 2000000000))", "VALUES"),
+        ("SELECT 1 LIMIT aggregate(sequence(1, 1000000), 0, (a, x) -> a + 1)", "LIMIT"),
+        ("SELECT * FROM range(length(repeat('x', 2000000000)))", "range"),
+        (f"SELECT '{'x' * 100_000}'", "characters"),
+        (f"SELECT {'(' * 40_000}1{')' * 40_000}", "deep"),
+        (DOUBLED, "too long"),
+    ],
+    ids=["values", "limit", "range", "long", "deep", "doubled"],
+)
+def test_what_would_be_much_work_before_a_query_begins_is_refused(served: Served, statement: str, reason: str) -> None:
+    with served.client() as client:
+        assert re.search(reason, refusal(client, statement))
+        assert answer(client, "SELECT finding_id FROM findings WHERE finding_id = 'f1'") == [("f1",)]
