@@ -20,6 +20,9 @@ OUT = Console(highlight=False, markup=False, emoji=False)
 ERR = Console(stderr=True, highlight=False, markup=False, emoji=False)
 """What stands in a log is shown as it is: ``:100:`` is no emoji."""
 
+FURTHER_LINE = "\n    "
+"""Behind this a message goes on. A name with a line end in it can bring no line that looks like one of ours."""
+
 _log = logging.getLogger("election_replay")
 _known: dict[str, Any] = {}
 
@@ -44,7 +47,8 @@ class Text(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print it as it is, however long its lines."""
-        OUT.print(harmless(record.getMessage()), soft_wrap=True)
+        lines = record.getMessage().split(FURTHER_LINE)
+        OUT.print(FURTHER_LINE.join(map(harmless, lines)), soft_wrap=True)
 
 
 def log_as(form: str, **known: Any) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import logging
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.cli.log import Text
 from election_replay.jobs.reading.words import COLUMNS
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
@@ -231,6 +233,13 @@ def test_nothing_commands_a_terminal(warehouse: str, monkeypatch: pytest.MonkeyP
     shown = on_terminal(monkeypatch, args[0], "--warehouse", warehouse, *args[1:])
     assert shown
     assert not harms(shown)
+
+
+def test_a_message_of_several_lines_is_told_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its further lines are set in; a name with a line end in it begins no line of ours."""
+    record = logging.makeLogRecord({"msg": "failed events\n    a row\nPublished: all\x1b[2J"})
+    Text().emit(record)
+    assert capsys.readouterr().out == "failed events\n    a row\\nPublished: all\\x1b[2J\n"
 
 
 @pytest.mark.parametrize("args", [("inspect", "--lines"), ("run", "--warehouse", "w", "--landing")])
