@@ -215,6 +215,7 @@ class Running:
     transfer_at: int | None = None
     preferred_at: int | None = None
     last_status: tuple[int, int, int] | None = None
+    last_known: tuple[int, int] | None = None
     last_at: int | None = None
     committed: int = -1
 
@@ -513,8 +514,7 @@ class DledgerLog:
         if role is None:
             return
         self._note_progress(event, role)
-        if role == FOLLOWER and event.term is not None and event.committed is not None:
-            self._note_known_committed(event.term, event.committed, event)
+        self._note_known_committed(event, role)
         self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
         if role == LEADER and event.term is not None and event.ledger_end is not None:
             self._note_leaders_log(event.term, event.ledger_end, event)
@@ -536,10 +536,14 @@ class DledgerLog:
         if not self.ledger.led_with or self.ledger.led_with[-1][0] != term:
             self.ledger.led_with.append((term, ledger_end, event))
 
-    def _note_known_committed(self, term: int, committed: int, event: FoldEvent) -> None:
-        """The first line in which a follower knows the largest index that it ever knew in a term."""
-        if committed > self.ledger.known_committed.get(term, (-1, event))[0]:
-            self.ledger.known_committed[term] = committed, event
+    def _note_known_committed(self, event: FoldEvent, role: str) -> None:
+        """Remember which line showed last that the commit index that a follower knows of had grown."""
+        before, self._now.last_known = self._now.last_known, None
+        if role != FOLLOWER or event.term is None or event.committed is None:
+            return
+        self._now.last_known = event.term, event.committed
+        if before is not None and before[0] == event.term and before[1] < event.committed:
+            self.ledger.known_committed[event.term] = event.committed, event
 
     def _note_progress(self, event: FoldEvent, role: str) -> None:
         """Remember when the commit index of a leader grew last."""
