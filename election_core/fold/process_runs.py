@@ -148,7 +148,7 @@ class Activity:
                 return
         self.segments.append(Segment(time, by, time, by, event_id, event_id))
 
-    def digest(self) -> list[Segment]:
+    def digest(self, put_back: Sequence[tuple[int, int]] = ()) -> list[Segment]:
         """``segments`` and ``covered`` in as few pieces as give the same :meth:`incarnations`.
 
         The next night's lines may still say something about the last seconds; before them, a short hole matters only
@@ -158,7 +158,7 @@ class Activity:
         if not pieces:
             return []
         settled = pieces[-1].last - UNSETTLED
-        markers = sorted(start.at for start, _ in self.markers)
+        markers = sorted([*(start.at for start, _ in self.markers), *(low for low, _ in put_back)])
         digest = pieces[:1]
         for piece in pieces[1:]:
             before = digest[-1]

@@ -127,11 +127,11 @@ class SourceLog:
         """The signs of life of the lines that were ``seen``, each with a stream of its process, and with the member
         that speaks where several do."""
         for process, activity in sorted(self.activity.items()):
-            for segment in activity.digest():
+            for segment in activity.digest(self.itself.put_back(process)):
                 yield self._stream_of[process], segment, None
         for process, members in sorted(self.members.items()):
             for name, log in sorted(members.logs.items()) if members.apart else ():
-                for segment in log.activity[process].digest():
+                for segment in log.activity[process].digest(log.itself.put_back(process)):
                     yield self._stream_of[process], segment, name
 
     def on(self, event: FoldEvent) -> None:
