@@ -165,9 +165,10 @@ class Blocks:
             if not chunk:
                 return False
             wanted = length - self.position
-            self._sha.update(chunk[:wanted])
-            self.position += len(chunk[:wanted])
-            self.passed = (self.passed + chunk[:wanted])[-LOOKBACK_BYTES:]
+            taken = chunk[:wanted]
+            self._sha.update(taken)
+            self.position += len(taken)
+            self.passed = (self.passed + taken[-LOOKBACK_BYTES:])[-LOOKBACK_BYTES:]
             self.rest = chunk[wanted:]
         return True
 

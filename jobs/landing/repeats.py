@@ -98,7 +98,8 @@ class Repeats:
     def _again(self, dated: pl.DataFrame) -> Flags:
         """Which of some dated lines came again."""
         known = dated if self._before is None else pl.concat([self._before, dated])
-        again = _doubled(known["text"].hash().to_numpy()) | _delivered_again(known)
+        texts = known["text"].hash().to_numpy()
+        again = _doubled(texts) | _delivered_again(known, texts)
         found: Flags = again[len(again) - dated.height :]
         return found
 
@@ -112,9 +113,9 @@ def _doubled(texts: Hashes) -> Flags:
     return second_of_two
 
 
-def _delivered_again(known: pl.DataFrame) -> Flags:
-    """Which lines lie behind others and stood further up already, in runs that matter."""
-    texts, buckets = known["text"].hash().to_numpy(), known["bucket"].to_numpy()
+def _delivered_again(known: pl.DataFrame, texts: Hashes) -> Flags:
+    """Which lines lie behind others and stood further up already, in runs that matter; ``texts`` are their hashes."""
+    buckets = known["bucket"].to_numpy()
     seconds = known["text"].str.extract(_SECOND).rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
     exact = known["text"].str.contains(_EXACT).to_numpy()
     late = _behind(seconds, 0, 0)

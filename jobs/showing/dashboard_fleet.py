@@ -132,11 +132,7 @@ def fleet_row(row: Row, spark: list[int] | None, here: Here) -> Element:
     ]
     return tag(
         "tr",
-        tag(
-            "th",
-            tag("a", f"{row['cluster']} / {row['replica_group']}", href=here.group(row)),
-            scope="row",
-        ),
+        tag("th", tag("a", f"{row['cluster']} / {row['replica_group']}", href=here.group(row)), scope="row"),
         tag("td", "none found", colspan=3, class_="clean") if clean else counts,
         tag("td", row["leader"] or "nobody"),
         tag("td", f"{row['changes']:,}"),
