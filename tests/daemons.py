@@ -15,6 +15,9 @@ from typing import Any
 SERVERS = range(15_000, 32_000)
 """Ports below those that Linux gives to connections by itself."""
 
+given: set[int] = set()
+"""Ports that a server of this process was given: it may not have begun to listen yet."""
+
 
 @dataclass(frozen=True)
 class Daemon:
@@ -47,11 +50,12 @@ def started(command: Sequence[Any], log: Path, environment: Mapping[str, str]) -
 def free_ports(count: int) -> list[int]:
     """Ports that nobody listens on. No connection begins at one of them, as one might before its server has started."""
     ports: list[int] = []
-    for port in random.sample(SERVERS, len(SERVERS)):
+    for port in random.sample(sorted(set(SERVERS) - given), len(SERVERS) - len(given)):
         if len(ports) == count:
             break
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             ports.append(port)
+    given.update(ports)
     return ports
 
 

@@ -170,19 +170,18 @@ class Job:
 
 
 def test_three_users_have_the_rights_that_they_need_and_no_others(hadoop: Hadoop, landing: Landing) -> None:
-    make, give, land, hand_over, again, judge, read = section("Rights")
-    run(f"{make} && {give}", hadoop, "hdfs")
+    *folders, land, judge, read = section("Rights")
+    run(" && ".join(folders), hadoop, "hdfs")
     put(hadoop, landing(["etcd/kill-leader-34-text"]), "/payments/logs", "hdfs")
     refused(land, hadoop, "reader", "/payments/warehouse")
     run(land, hadoop, "lander")
-    run(hand_over, hadoop, "hdfs")
-    refused(judge, hadoop, "lander", "/payments/warehouse/gold")
-    refused(judge, hadoop, "reader", "/payments/warehouse/gold")
+    refused(judge, hadoop, "lander", "/payments/warehouse/silver/facts")
+    refused(judge, hadoop, "reader", "/payments/warehouse/silver/facts")
     assert "Published: run" in run(judge, hadoop, "judge")
     assert "LEADERLESS" in run(read, hadoop, "reader")
     put(hadoop, landing(["etcd/kill-leader-33"]), "/payments/logs", "hdfs")
-    refused(again, hadoop, "judge", "/payments/warehouse/silver")
-    assert "Published" not in run(again, hadoop, "lander")
+    refused(land, hadoop, "judge", "/payments/warehouse/silver")
+    assert "Published" not in run(land, hadoop, "lander")
     run(judge, hadoop, "judge")
     assert "kill-leader-33" in run(read, hadoop, "reader")
 
