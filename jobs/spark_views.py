@@ -17,7 +17,7 @@ from election_replay.jobs.reading.given_rows import with_rows
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import Column, Parameter, View, sql_text
-from election_replay.schemas.views import VIEWS
+from election_replay.schemas.views import BEFORE, VIEWS
 
 SERVED = (*TABLES, *(view.name for view in VIEWS.values() if not view.parameters))
 """Tables and views, by their names."""
@@ -44,7 +44,12 @@ def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any])
     for name, table in TABLES.items():
         rows = read(spark, tables, name, versions[name]) if name in versions else empty(spark, table)
         rows.createOrReplaceTempView(name)
+    former = (tables.run_before(run) or {"versions": {}})["versions"]
     for view in VIEWS.values():
+        if source := BEFORE.get(view.name):
+            rows = read(spark, tables, source, former[source]) if source in former else empty(spark, TABLES[source])
+            rows.createOrReplaceTempView(view.name)
+            continue
         spark.sql(in_spark(with_rows(view, sql_text)))
 
 

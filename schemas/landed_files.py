@@ -129,7 +129,8 @@ TABLE = Table(
         Column(
             name="bytes_waiting",
             type=BIGINT,
-            comment="Bytes of a last line without end; the next landing takes it, grown or not.",
+            comment="Bytes of a last line without end, or of an older_copy that may be under way; the next landing "
+            "takes them, grown or not.",
             nullable=False,
             at_least=0,
             unit="bytes",

@@ -130,7 +130,9 @@ class View:
 
     ``sql`` keeps to what Spark and duckdb both understand; ``parameters`` make it a table function, whose query knows
     them by name. A parameter with a ``default`` need not be given. ``given``: its rows come from the software itself,
-    not from tables; ``sql`` is empty, and :mod:`jobs.reading.given_rows` makes it.
+    not from tables; ``sql`` is empty, and :mod:`jobs.reading.given_rows` makes it. One of
+    :data:`schemas.views.BEFORE` has the rows of a table as the run before left it, and whoever registers the tables
+    registers it with them.
     """
 
     name: str

@@ -12,6 +12,7 @@ core, which knows the clocks' bounds, decides.
 from dataclasses import replace
 
 from election_replay.schemas import TABLES
+from election_replay.schemas.findings import ADVICE, OF_RUNS
 from election_replay.schemas.model import BIGINT, STRING, STRINGS, TIMESTAMP, Column, Parameter, View
 
 DUCKDB_MACROS = (
@@ -1011,6 +1012,65 @@ EVENTS_AROUND = View(
     """,
 )
 
+FINDINGS_BEFORE = View(
+    name="findings_before",
+    comment="The findings as the run before this one published them, or the run that `sql --before` names; none before "
+    "the first run.",
+    columns=tuple(replace(column, key=False) for column in TABLES["findings"].columns),
+    sql="",
+)
+
+APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"
+
+NOT_COMPARED = {"finding_id", *OF_RUNS, *(column.name for column in ADVICE)}
+COMPARED = tuple(name for name in TABLES["findings"].names if name not in NOT_COMPARED)
+"""What a finding says, but for its id, for what the runs say of it, and for what to do about it."""
+
+SHOWN_OF_BOTH = (
+    *("finding_id", "cluster", "replica_group", "rule", "severity", "certainty", "start_time", "end_time", "summary"),
+)
+"""What the later run says of a finding that changed, and the former one of a finding that vanished."""
+
+
+def differing() -> str:
+    """The names of the columns that say something else, in SQL."""
+    parts = (f"CASE WHEN later.{name} IS DISTINCT FROM sooner.{name} THEN '{name}' END" for name in COMPARED)
+    return f"concat_ws(', ', {', '.join(parts)})"
+
+
+def of_either(name: str) -> str:
+    """A column of the later run, or of the former one where only that has the finding, in SQL."""
+    return f"coalesce(later.{name}, sooner.{name}) AS {name}"
+
+
+FINDINGS_CHANGED = View(
+    name="findings_changed",
+    comment="What this run says otherwise than the one before: findings that appeared, vanished or changed. What to do "
+    "next, and when a finding was seen, is not compared.",
+    columns=(
+        text("change", "appeared, vanished or changed.", nullable=False),
+        *of("findings", *SHOWN_OF_BOTH),
+        text("columns_changed", "Names of the columns that say something else; null unless it changed."),
+        text("summary_before", "The former sentence, where it is another."),
+        text("severity_before", "The former severity, where it is another."),
+    ),
+    sql=f"""
+        WITH compared AS (
+            SELECT CASE WHEN sooner.finding_id IS NULL THEN '{APPEARED}' WHEN later.finding_id IS NULL THEN '{VANISHED}'
+                        ELSE '{CHANGED}' END AS change,
+                   {", ".join(map(of_either, SHOWN_OF_BOTH))}, {differing()} AS differing,
+                   CASE WHEN later.summary <> sooner.summary THEN sooner.summary END AS summary_before,
+                   CASE WHEN later.severity <> sooner.severity THEN sooner.severity END AS severity_before
+            FROM findings_before AS sooner FULL JOIN findings AS later ON later.finding_id = sooner.finding_id
+        )
+        SELECT change, {", ".join(SHOWN_OF_BOTH)},
+               CASE WHEN change = '{CHANGED}' THEN differing END AS columns_changed, summary_before, severity_before
+        FROM compared
+        WHERE change <> '{CHANGED}' OR differing <> ''
+        ORDER BY change, cluster, replica_group, start_time, finding_id
+    """,
+)
+
 TOLD_AT = time("told_at", "When the run that found it first was published, or began where that run is forgotten.")
 
 FINDINGS_NEW = View(
@@ -1032,6 +1092,9 @@ FINDINGS_NEW = View(
         ORDER BY told_at, start_time, finding_id
     """,
 )
+
+BEFORE = {FINDINGS_BEFORE.name: "findings"}
+"""Names under which tables of the run before are read: name -> table."""
 
 VIEWS: dict[str, View] = {
     view.name: view
@@ -1057,6 +1120,8 @@ VIEWS: dict[str, View] = {
         LEADER_AT,
         FINDINGS_BETWEEN,
         FINDINGS_NEW,
+        FINDINGS_BEFORE,
+        FINDINGS_CHANGED,
         EVENTS_AROUND,
     )
 }

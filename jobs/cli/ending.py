@@ -83,12 +83,12 @@ def complain(checks: "Iterable[Check]") -> None:
             tell(complaint(check, cluster), level, rows_failed=failed, **names)
 
 
-def published(warehouse: str, run_id: str | None = None) -> "Published":
-    """What is published in a warehouse folder, by the last run or a former one."""
+def published(warehouse: str, run_id: str | None = None, before: str | None = None) -> "Published":
+    """What is published in a warehouse folder, by the last run or a former one, and the run it is compared with."""
     from election_replay.jobs.reading.published import Published
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
-    return Published(Warehouse(warehouse), run_id)
+    return Published(Warehouse(warehouse), run_id, before)
 
 
 def summary(warehouse: str, database: str | None = None) -> None:

@@ -24,7 +24,10 @@ from election_replay.jobs.reading.words import end_moment, moment
     help=f"Not more rows; 0: all. Default: {TABLE_ROWS:,} of a table, all of csv and json.",
 )
 @run_option
-def sql(warehouse: str, query: str, form: str, safe_csv: bool, limit: int | None, run_id: str | None) -> None:
+@click.option("--before", metavar="ID", help="Let `findings_before` be of this run; default: the one before.")
+def sql(
+    warehouse: str, query: str, form: str, safe_csv: bool, limit: int | None, run_id: str | None, before: str | None
+) -> None:
     """Ask the published tables a question in SQL.
 
     \b
@@ -33,9 +36,10 @@ def sql(warehouse: str, query: str, form: str, safe_csv: bool, limit: int | None
       election-replay sql --warehouse W "SELECT cluster, count(*) FROM terms GROUP BY ALL" --format csv
       election-replay sql --warehouse W "SELECT * FROM quarantine" --safe-csv
       election-replay sql --warehouse W "SELECT * FROM current" --run before
+      election-replay sql --warehouse W "SELECT change, severity, rule, summary FROM findings_changed"
       election-replay sql --warehouse W "SHOW TABLES"
     """
-    schema, batches = published(warehouse, run_id).stream(query)
+    schema, batches = published(warehouse, run_id, before).stream(query)
     with while_read():
         (print_safe_csv if safe_csv else FORMS[form])(schema.names, rows_of(batches), limit)
 

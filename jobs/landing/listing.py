@@ -21,7 +21,8 @@ from election_replay.jobs.landing.landing_zone import Entry, Skip, Skipped, is_t
 class LogFile:
     """One log file as it lies in the landing zone; ``path`` is relative to it, ``modified`` is microseconds UTC.
 
-    ``settled``: it is as the landing before found it. ``unread``: why that landing could not read it to its end.
+    ``settled``: it is as the landing before found it. ``held``: that one let it wait, as a copy that may be under way.
+    ``unread``: why that landing could not read it to its end.
     ``below`` is set for a metadata snapshot alone: where it lies
     in its node's metadata folder, such as ``20261121T103148Z/topics.json``. ``known_as`` is the name under which its
     system would have written it, where it bears another one. ``beginning`` is what it began with when it was looked at.
@@ -33,6 +34,7 @@ class LogFile:
     size: int
     modified: int | None
     settled: bool = False
+    held: bool = False
     below: str = ""
     unread: str | None = None
     known_as: str = ""
@@ -53,8 +55,12 @@ class LogFile:
 
     @property
     def complete(self) -> bool:
-        """Whether its last line is whole: a rolled or compressed file grows no more, nor does a settled one."""
-        return self.settled or uncopied(self.name) != self.stream
+        """Whether its last line is whole: a compressed file says where it ends, and a settled one grows no more.
+
+        A rolled file grows no more either, but it may be a copy under way.
+        """
+        name = uncopied(self.name)
+        return self.settled or unpacked(name) != name
 
 
 def told_to_nobody(_: Skipped) -> None:

@@ -1,19 +1,18 @@
 """One file of the landing zone into rows: what runs on an executor.
 
-A file is known by the fingerprint of its beginning inside its cluster, node and stream, not by its name. What was
-landed of it is kept as a length and a hash, so that a grown file lands only its tail, and the same file met again
-under another name, or compressed, lands nothing. Where several files share a beginning, the longest is landed first;
-one that goes on differently is a file of its own.
+A file is known by the fingerprint of its beginning inside its cluster, node and stream, not by its name; see
+:mod:`jobs.landing.known_files`. Where several files share a beginning, the longest is landed first; one that goes on
+differently is a file of its own.
 
 A last line without a line end may be half of a line, and half a line may read like a whole one: ``term: 1`` of
-``term: 12``. In a rolled or compressed file it is complete. In a live file it waits, uncounted, for the next landing;
-if the file has not changed by then, it is taken as it is.
+``term: 12``. In a compressed file it is complete. Else it waits, uncounted, for the next landing; if the file has not
+changed by then, it is taken as it is. A rolled file grows no more, but it may be a copy under way.
 """
 
 import gc
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -23,9 +22,22 @@ from typing import Any
 from election_replay.election_core.dialects import named
 from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_replay.election_core.envelopes import chain_in
-from election_replay.jobs.landing.blocks import Blocks, Mark
-from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes, says_nothing
-from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, digest, head_of
+from election_replay.jobs.landing.blocks import Blocks
+from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
+from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Place, Progress, Row, head_of
+from election_replay.jobs.landing.known_files import (
+    NOTHING,
+    Known,
+    NotReadError,
+    as_text,
+    begun,
+    blocks_of,
+    joined,
+    marks_of,
+    new_fingerprint,
+    recognised,
+    skipped,
+)
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.lines import Seen
 from election_replay.jobs.landing.listing import LogFile
@@ -38,8 +50,9 @@ LANDED = TABLES["landed_files"]
 LANDED_STATES = ("landed", "grown")
 """The kinds of rows in ``landed_files`` that say how far a file is landed."""
 
-MOST_MARKS = 512
-"""Marks that are kept in mind of a file with many landings."""
+
+OLDER = "older_copy"
+"""The kind of those that say that a file holds less than is landed of it."""
 
 NOT_READ = "not_read"
 """The kind of those that say that nothing could be read this time."""
@@ -63,48 +76,6 @@ SUMMED = {
 """The columns of ``landed_files`` that a landing sums up, and their places."""
 
 PATH, PROBLEM, UNREAD = (LANDED.names.index(name) for name in ("path", "problem", "unread"))
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """How far a file is landed, and where it was last seen; the fields are columns of ``landed_files``.
-
-    ``marks`` are those of all its landings. ``file_time`` counts where ``lines_shared`` says that it went on from the
-    middle of another file.
-    """
-
-    fingerprint: str
-    bytes_landed: int
-    content_hash: str
-    lines_landed: int
-    tick_bucket: int | None
-    last_line_no: int | None
-    last_line: str | None
-    zone_state: str | None = None
-    flood: str | None = None
-    path: str = ""
-    marks: str | None = None
-    lines_shared: int | None = None
-    file_time: int | None = None
-    read_as: str | None = None
-    envelope: str | None = None
-    envelope_state: str | None = None
-
-    def misread(self, dialect: str | None) -> bool:
-        """Whether no line was understood, as the file was read then, and ``dialect`` is another reading."""
-        nothing = self.tick_bucket is None if self.envelope is None else says_nothing(self.envelope_state)
-        return nothing and self.lines_landed > 0 and self.read_as != dialect
-
-    def progress(self) -> Progress:
-        """Where the next landing goes on."""
-        return Progress(
-            lines=self.lines_landed,
-            tick_bucket=self.tick_bucket,
-            last_line_no=self.last_line_no,
-            last_line=self.last_line,
-            zone_state=self.zone_state,
-            flood=self.flood,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +162,6 @@ def longest_first(files: tuple[LogFile, ...], zone: LandingZone) -> list[LogFile
     return sorted(files, key=lambda file: (-length_of(zone, file), file.path))
 
 
-def blocks_of(file: LogFile, zone: LandingZone) -> Blocks:
-    """The blocks of a file from its beginning; it is missing where another one is in its place by now."""
-    return Blocks(zone, file.path, file.size, file.beginning)
-
-
 def length_of(zone: LandingZone, file: LogFile) -> int:
     """How many bytes can be read of a file."""
     blocks = blocks_of(file, zone)
@@ -266,7 +232,7 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
 def status_of(begin: Begin, evidence: Evidence | Enveloped, known: Sequence[Known]) -> str:
     """What became of a file, before ``known`` is brought up to date."""
     if begin.older:
-        return "older_copy" if begin.blocks.position < begin.older.bytes_landed else "seen_before"
+        return OLDER if begin.blocks.position < begin.older.bytes_landed else "seen_before"
     if begin.before not in known:
         return "landed"
     return "grown" if evidence.counts.total or evidence.counts.event or begin.anew else "seen_before"
@@ -274,7 +240,7 @@ def status_of(begin: Begin, evidence: Evidence | Enveloped, known: Sequence[Know
 
 def begun_at(task: Task, file: LogFile, known: list[Known], zone: LandingZone) -> Begin:
     """Where reading a file begins. Raises :class:`NotReadError`."""
-    before, blocks, older = recognised(task, file, known, zone)
+    before, blocks, older = recognised(task.head, file, known, zone)
     anew = read_anew(task, before) if before in known and older is None else None
     if anew:
         blocks = blocks_of(file, zone)
@@ -346,103 +312,6 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZo
     yield LANDED.name, landed_values(task, file, evidence, blocks, after, "seen_before" if seen else "landed")
 
 
-class NotReadError(Exception):
-    """What is landed of a file cannot be told, because that part of it, or of its copy, could not be read."""
-
-
-def recognised(
-    task: Task, file: LogFile, known: list[Known], zone: LandingZone
-) -> tuple[Known | None, Blocks, Known | None]:
-    """Which known file this one goes on from, its blocks from there on, and of which it is only an older copy.
-
-    A file may have gone back to a beginning of itself and go on differently, as on a machine that was restored: it goes
-    on from there, as a file of its own. Raises :class:`NotReadError`.
-    """
-    older = None
-    parted: list[tuple[Mark, Known]] = []
-    for candidate in sorted(known, key=lambda candidate: -candidate.bytes_landed):
-        blocks = blocks_of(file, zone)
-        shorter = not skipped(blocks, candidate.bytes_landed)
-        if blocks.missing:
-            return None, blocks, None
-        if not shorter and blocks.digest == candidate.content_hash:
-            return candidate, blocks, None
-        if older is None:
-            shared = shared_with(candidate, file, blocks, zone, shorter=shorter)
-            older = (candidate, blocks) if shorter and shared.position == blocks.position else None
-            parted.append((shared, candidate))
-    if older:
-        return older[0], older[1], older[0]
-    blocks = blocks_of(file, zone)
-    shared, parent = max(parted, key=lambda found: found[0].position, default=(NOTHING, None))
-    if parent is None or not shared.position or not skipped(blocks, shared.position):
-        return None, blocks, None
-    return begun(parent, shared, blocks.digest, new_fingerprint(task.head, len(known))), blocks, None
-
-
-def begun(parent: Known, shared: Mark, content_hash: str, fingerprint: str) -> Known:
-    """A file that goes on differently from the middle of another, before it does."""
-    marks = as_text(mark for mark in marks_of(parent) if mark.position <= shared.position)
-    return Known(
-        fingerprint=fingerprint,
-        bytes_landed=shared.position,
-        content_hash=content_hash,
-        lines_landed=shared.lines,
-        tick_bucket=None,
-        last_line_no=None,
-        last_line=None,
-        marks=marks,
-        lines_shared=shared.lines,
-    )
-
-
-NOTHING = Mark(0, 0, "")
-
-
-def shared_with(candidate: Known, file: LogFile, blocks: Blocks, zone: LandingZone, *, shorter: bool) -> Mark:
-    """How far a file is known to begin as a known one does, which it does not hold whole; ``blocks`` were passed over.
-
-    Files that begin alike may go on differently. One that is ``shorter`` is compared with the known one where that is
-    there under another name. Otherwise, and where a file is no longer what it was, the marks decide: lines after the
-    last one that fits are taken for new, so that none is lost. Where no mark was made nothing contradicts that a
-    shorter file is the other's beginning.
-    """
-    whole = Mark(blocks.position, 0, "")
-    if candidate.path != file.path:
-        other = Blocks(zone, candidate.path, blocks.position)
-        if not shorter or skipped(other, blocks.position):
-            return whole if shorter and other.digest == blocks.digest else NOTHING
-    if shorter and not candidate.marks:
-        return whole
-    again, shared = blocks_of(file, zone), NOTHING
-    for mark in marks_of(candidate):
-        if mark.position > blocks.position or not skipped(again, mark.position):
-            break
-        if not again.digest.startswith(mark.digest):
-            break
-        shared = mark
-    return shared
-
-
-def marks_of(known: Known) -> list[Mark]:
-    """The marks of a file, in their order."""
-    parts = (printed.split(":") for printed in (known.marks or "").split())
-    return sorted({Mark(int(at), int(lines), begin) for at, lines, begin in parts}, key=lambda mark: mark.position)
-
-
-def as_text(marks: Iterable[Mark]) -> str:
-    """Marks as they are stored."""
-    return " ".join(f"{mark.position}:{mark.lines}:{mark.digest}" for mark in marks)
-
-
-def joined(before: Known | None, after: Known) -> Known:
-    """What is known of a file after one more landing: its marks are those of all."""
-    if before is None or before.fingerprint != after.fingerprint or not before.marks:
-        return after
-    marks = [*marks_of(before), *marks_of(after)]
-    return replace(after, marks=as_text(marks if len(marks) <= MOST_MARKS else marks[1::2]))
-
-
 def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
     """When the next dated line was written, microseconds UTC; if none is in sight, the first one of the file."""
     data, dialect = blocks.peek(HEAD_BYTES), named(task.dialect)
@@ -453,20 +322,6 @@ def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
         zone = task.utc_offset_minutes if task.time_zone is None else task.time_zone
         found = head_of(data, dialect, zone)
     return task.file_time if found.file_time is None else found.file_time
-
-
-def skipped(blocks: Blocks, length: int) -> bool:
-    """Pass over ``length`` bytes; false if there are fewer. Raises :class:`NotReadError`."""
-    if blocks.skip(length):
-        return True
-    if blocks.unread:
-        raise NotReadError(blocks.problem)
-    return False
-
-
-def new_fingerprint(head: str, namesakes: int) -> str:
-    """The identity of a new file: its head, and its number among files that begin alike."""
-    return digest(f"{head}|{namesakes}".encode()) if namesakes else head
 
 
 def place_of(task: Task, path: str, fingerprint: str) -> Place:

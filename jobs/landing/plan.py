@@ -16,9 +16,10 @@ from election_replay.election_core.dialects.streams import stream_at
 from election_replay.jobs.landing.blocks import Beginning, head
 from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
+from election_replay.jobs.landing.known_files import Known, joined
 from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.one_file import LANDED, LANDED_STATES, PART, Known, Task, joined
+from election_replay.jobs.landing.one_file import LANDED, LANDED_STATES, OLDER, PART, Task
 from election_replay.jobs.landing.privacy_mark import remember_privacy
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.recognising import dialect_of, looked_at
@@ -94,9 +95,12 @@ def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[L
     node's own files.
     """
     last: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = defaultdict(dict)
+    held: set[tuple[str, str, str]] = set()
     for row in landed:
         if row["status"] == PART:
             continue
+        waits = row["status"] == OLDER and row["bytes_waiting"] > 0
+        (held.add if waits else held.discard)((row["cluster"], row["source_node"], row["path"]))
         for stream in {row["stream"], stream_at(row["path"])}:  # a copy under another name is of its original's stream
             known = row["cluster"], row["source_node"], stream, row["file_bytes"], micros(row["modified_at"])
             last[known][row["path"]] = row
@@ -105,7 +109,7 @@ def unseen(files: Iterable[LogFile], landed: Iterable[dict[str, Any]]) -> list[L
         rows = last.get((file.cluster, file.source_node, file.stream, file.size, file.modified), {})
         unread = rows.get(file.path) or next((row for row in rows.values() if row["unread"]), None)
         if not rows or file.modified is None:
-            found.append(file)
+            found.append(replace(file, held=(file.cluster, file.source_node, file.path) in held))
         elif unread and unread["unread"]:
             found.append(replace(file, unread=unread["problem"]))
         elif all(row["bytes_waiting"] > 0 for row in rows.values() if not row["unread"]):

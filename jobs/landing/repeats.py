@@ -13,6 +13,8 @@ times once more. So at least one line in :data:`PERIODIC` says what no line says
 Busy processes write two lines alike in one second, where times do not go back: those are two.
 """
 
+from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ LOOKBACK_BYTES = 64 << 10
 """A line of an earlier landing is known to come again if it lies no further back, in bytes."""
 
 _LINES_KEPT = 20_000
-"""A line of the same landing is known to come again if no more dated ones lie between."""
+"""A line of the same landing is known to come again if no more lines lie between."""
 
 _DOUBLED = 0.9
 """Where so many of the lines stand twice, of 1, something writes each line twice."""
@@ -56,51 +58,58 @@ class Repeats:
     """Takes the lines of a file in their order and leaves out those that stood there before."""
 
     def __init__(self) -> None:
-        self._before: pl.DataFrame | None = None
+        self._before: deque[pl.DataFrame] = deque()
         self._highest = NO_BUCKET
         self._open = False  # the last record came again, and what goes on with it
 
     def remember(self, lines: pl.DataFrame) -> None:
         """Take lines that an earlier landing read, :func:`~jobs.landing.lines.marked`."""
-        self._keep(lines.filter(pl.col("begins")).select(_COLUMNS))
+        buckets = lines["bucket"].to_numpy()[lines["begins"].to_numpy()]
+        self._before.append(lines)
+        while sum(map(len, self._before)) - len(self._before[0]) >= _LINES_KEPT:
+            self._before.popleft()
+        self._highest = max(self._highest, int(buckets.max(initial=NO_BUCKET)))
 
     def once(self, lines: pl.DataFrame) -> pl.DataFrame:
         """Marked lines without those that came again."""
         begins = lines["begins"].to_numpy()
-        dated = lines.filter(pl.col("begins")).select(_COLUMNS) if not begins.all() else lines.select(_COLUMNS)
-        again = self._again(dated) if self._suspicious(dated) else np.zeros(dated.height, dtype=bool)
-        self._keep(dated)
-        if not (again.any() or self._open):
+        again = self._again(lines) if self._suspicious(lines) else None
+        self.remember(lines)
+        if not self._open and (again is None or not again.any()):
             return lines
+        if again is None:
+            again = np.zeros(int(begins.sum()), dtype=bool)
         of_record = np.concatenate(([self._open], again))[np.cumsum(begins)]
         self._open = bool(of_record[-1]) if lines.height else self._open
         return lines.filter(~of_record)
 
-    def _keep(self, dated: pl.DataFrame) -> None:
-        before = dated if self._before is None else pl.concat([self._before, dated])
-        self._before = before.tail(_LINES_KEPT)
-        if dated.height:
-            self._highest = max(self._highest, int(dated["bucket"].to_numpy().max()))
+    def _suspicious(self, lines: pl.DataFrame) -> bool:
+        """Whether dated lines lie ten seconds behind others, or two of interest are alike.
 
-    def _suspicious(self, dated: pl.DataFrame) -> bool:
-        """Whether lines lie ten seconds behind others, or two of interest are alike."""
-        buckets = dated["bucket"].to_numpy()
-        if _behind(buckets, self._highest, NO_BUCKET).any():
-            return True
-        wanted = dated.filter(pl.col("wanted"))["text"]
-        if not len(wanted):
-            return False
-        if self._before is not None and buckets.min() <= self._highest:
-            recent = self._before.filter(pl.col("wanted") & (pl.col("bucket") >= int(buckets.min())))["text"]
-            wanted = pl.concat([recent, wanted])
+        Most blocks of lines are neither, and this alone is what they cost.
+        """
+        buckets = lines["bucket"].to_numpy()[lines["begins"].to_numpy()]
+        if not len(buckets) or _behind(buckets, self._highest, NO_BUCKET).any():
+            return bool(len(buckets))
+        earliest = int(buckets.min())
+        of_interest = pl.col("begins") & pl.col("wanted")
+        texts = [
+            before.filter(of_interest & (pl.col("bucket") >= earliest))["text"] for before in self._reaching(earliest)
+        ]
+        wanted = pl.concat([*texts, lines.filter(of_interest)["text"]])
         return wanted.n_unique() < len(wanted)
 
-    def _again(self, dated: pl.DataFrame) -> Flags:
-        """Which of some dated lines came again."""
-        known = dated if self._before is None else pl.concat([self._before, dated])
+    def _reaching(self, bucket: int) -> Sequence[pl.DataFrame]:
+        """The former blocks that may reach into ``bucket``."""
+        return () if bucket > self._highest else self._before
+
+    def _again(self, lines: pl.DataFrame) -> Flags:
+        """Which of the dated lines came again."""
+        dated = [block.filter(pl.col("begins")).select(_COLUMNS) for block in (*self._before, lines)]
+        known = pl.concat(dated)
         texts = known["text"].hash().to_numpy()
         again = _doubled(texts) | _delivered_again(known, texts)
-        found: Flags = again[len(again) - dated.height :]
+        found: Flags = again[len(again) - dated[-1].height :]
         return found
 
 

@@ -1,5 +1,6 @@
 """What changed between two published runs: findings that appeared, vanished or say something else, and other rows."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,9 @@ from election_replay.jobs.reading.published import readable, run_named
 from election_replay.jobs.reading.words import Row
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from election_replay.schemas.findings import ADVICE, OF_RUNS
+from election_replay.schemas.views import FINDINGS_CHANGED
 
 FINDINGS = TABLES["findings"]
-APPEARED, VANISHED, CHANGED = "appeared", "vanished", "changed"
-NOT_COMPARED = {"finding_id", *OF_RUNS, *(column.name for column in ADVICE)}
-COMPARED = tuple(name for name in FINDINGS.names if name not in NOT_COMPARED)
-"""What a finding says, but for its id, for what the runs say of it, and for what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +48,11 @@ def changes(warehouse: Warehouse, before: str, after: str) -> Changes:
     database.execute("SET TimeZone = 'UTC'")
     database.execute("SET python_enable_replacements = false")
     for side, run in (("before", former), ("after", latter)):
-        with readable(run, last=run["run_id"] == newest):
+        with nullcontext() if run["run_id"] == newest else readable(run):
             for name in TABLE_OF.values():
                 database.register(f"{name}_{side}", warehouse.dataset(name, run["versions"][name]))
-    found = database.sql(FINDINGS_THAT_DIFFER).to_arrow_table().to_pylist()
+    database.register(FINDINGS.name, warehouse.dataset(FINDINGS.name, latter["versions"][FINDINGS.name]))
+    found = [as_list(row) for row in database.sql(FINDINGS_CHANGED.sql).to_arrow_table().to_pylist()]
     rows = {name: only_in_one(database, name) for name in TABLE_OF.values() if name != FINDINGS.name}
     return Changes(former, latter, found, rows)
 
@@ -71,28 +69,10 @@ def only_in_one(database: duckdb.DuckDBPyConnection, table: str) -> tuple[int, i
     return more("before", "after"), more("after", "before")
 
 
-def _differs() -> str:
-    """The names of the columns that say something else, as a list in SQL."""
-    parts = ", ".join(f"CASE WHEN later.{name} IS DISTINCT FROM sooner.{name} THEN '{name}' END" for name in COMPARED)
-    return f"list_filter([{parts}], lambda one: one IS NOT NULL)"
-
-
-def _shown(name: str) -> str:
-    return f"coalesce(later.{name}, sooner.{name}) AS {name}"
-
-
-FINDINGS_THAT_DIFFER = f"""
-    SELECT CASE WHEN sooner.finding_id IS NULL THEN '{APPEARED}' WHEN later.finding_id IS NULL THEN '{VANISHED}'
-                ELSE '{CHANGED}' END AS change,
-           {", ".join(map(_shown, ("finding_id", "cluster", "replica_group", "rule", "severity", "certainty")))},
-           {", ".join(map(_shown, ("start_time", "end_time", "summary")))},
-           CASE WHEN sooner.finding_id IS NOT NULL AND later.finding_id IS NOT NULL THEN {_differs()} END AS columns,
-           CASE WHEN later.summary <> sooner.summary THEN sooner.summary END AS summary_before,
-           CASE WHEN later.severity <> sooner.severity THEN sooner.severity END AS severity_before
-    FROM findings_before AS sooner FULL JOIN findings_after AS later ON later.finding_id = sooner.finding_id
-    WHERE sooner.finding_id IS NULL OR later.finding_id IS NULL OR len({_differs()}) > 0
-    ORDER BY change, cluster, replica_group, start_time, finding_id
-"""
+def as_list(row: Row) -> Row:
+    """A row of ``findings_changed`` with the names of the columns that changed as a list."""
+    changed = row.pop("columns_changed")
+    return row | {"columns": changed and changed.split(", ")}
 
 
 def as_json(found: Changes) -> dict[str, Any]:

@@ -13,8 +13,10 @@ import duckdb
 
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.duckdb_views import create_in_duckdb, quoted
-from election_replay.jobs.reading.published import Published
+from election_replay.jobs.reading.published import KeptNoLongerError, Published
 from election_replay.schemas import TABLES, Table
+from election_replay.schemas.model import View
+from election_replay.schemas.views import BEFORE, VIEWS
 
 WHOLE = tuple(
     table.name for table in TABLES.values() if table.layer in {"gold", "side"} and table.name != "replay_states"
@@ -63,10 +65,22 @@ def fill(published: Published, file: Path) -> None:
             make(published, database, TABLES[name], sql)
         for name, condition in SOME.items():
             make(published, database, TABLES[name], f"SELECT * FROM {name} WHERE {condition}")
-        create_in_duckdb(database, lasting=True)
+        create_in_duckdb(database, lasting=True, compared=compared(published, database))
 
 
-def make(published: Published, database: duckdb.DuckDBPyConnection, table: Table, sql: str) -> None:
+def compared(published: Published, database: duckdb.DuckDBPyConnection) -> bool:
+    """Make the tables of the run before, unless it is kept no longer."""
+    try:
+        for name in BEFORE:
+            make(published, database, VIEWS[name], f"SELECT * FROM {name}")
+    except KeptNoLongerError:
+        for name in BEFORE:
+            database.execute(f"DROP TABLE IF EXISTS {name}")
+        return False
+    return True
+
+
+def make(published: Published, database: duckdb.DuckDBPyConnection, table: Table | View, sql: str) -> None:
     """One table with its rows, types and comments."""
     schema, batches = published.stream(sql)
     names = ", ".join(f'"{name}"' for name in table.names)

@@ -3,18 +3,21 @@
 import duckdb
 
 from election_replay.jobs.reading.given_rows import with_rows
-from election_replay.schemas.views import DUCKDB_MACROS, VIEWS
+from election_replay.schemas.model import View
+from election_replay.schemas.views import BEFORE, DUCKDB_MACROS, VIEWS
 
 
-def create_in_duckdb(database: duckdb.DuckDBPyConnection, *, lasting: bool = False) -> None:
+def create_in_duckdb(database: duckdb.DuckDBPyConnection, *, lasting: bool = False, compared: bool = True) -> None:
     """Create all views and functions, with their comments, over tables that ``database`` knows by name.
 
-    ``lasting``: they stay in the file of ``database``, as its tables do.
+    ``lasting``: they stay in the file of ``database``, as its tables do. Those that compare with the run before are
+    left out unless ``compared``.
     """
+    views = (view for view in VIEWS.values() if view.name not in BEFORE and (compared or not compares(view)))
     kind = "VIEW" if lasting else "TEMPORARY VIEW"
     for macro in DUCKDB_MACROS:
         database.execute(macro)
-    for view in (with_rows(view, quoted) for view in VIEWS.values()):
+    for view in (with_rows(view, quoted) for view in views):
         if view.parameters:
             given = ", ".join(
                 parameter.name + (f" := {parameter.default}" if parameter.default else "")
@@ -26,6 +29,11 @@ def create_in_duckdb(database: duckdb.DuckDBPyConnection, *, lasting: bool = Fal
         database.execute(f"COMMENT ON VIEW {view.name} IS {quoted(view.comment)}")
         for column in view.columns:
             database.execute(f"COMMENT ON COLUMN {view.name}.{column.name} IS {quoted(column.remark)}")
+
+
+def compares(view: View | None) -> bool:
+    """Whether this is a view that reads what the run before published."""
+    return view is not None and any(before in view.sql for before in BEFORE)
 
 
 def quoted(text: str) -> str:

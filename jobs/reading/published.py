@@ -5,52 +5,77 @@ The tables become views of an in-memory database that can read nothing else: no 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
-from election_replay.jobs.reading.duckdb_views import create_in_duckdb
+from election_replay.jobs.reading.duckdb_views import compares, create_in_duckdb
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
-from election_replay.schemas.views import VIEWS
+from election_replay.schemas.views import BEFORE, VIEWS
 
 CALLS = {name: name for name in sorted(TABLES)} | {name: view.call for name, view in sorted(VIEWS.items())}
 MISSING = re.compile(r"(?:Table|Table Function|View) with name \"?([^\s\"!]+)\"? does not exist")
 """What DuckDB says of a table, view or function that is not there."""
 BATCH_ROWS = 10_000
-UNREAD = re.compile(rf"stream registered as '({'|'.join(TABLES)})' failed: (.*)")
+UNREAD = re.compile(rf"stream registered as '({'|'.join((*TABLES, *BEFORE))})' failed: (.*)")
 """What DuckDB says when Arrow cannot read a table's files."""
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+
+
+class KeptNoLongerError(JobError):
+    """The tables of a former run are gone."""
+
+    def __init__(self, run_id: str, *more: str) -> None:
+        super().__init__(f"run {run_id} is kept no longer: `upkeep --keep-days` says for how long", *more)
 
 
 class Published:
     """The published tables of a warehouse, as the last run left them, or the one whose id begins with ``run``.
 
-    A table of which an older release knew nothing is empty.
+    A table of which an older release knew nothing is empty. They are compared with those of the run ``before``, by
+    default the one that was published before.
 
     Raises :class:`JobError` when there are none.
     """
 
-    def __init__(self, warehouse: Warehouse, run: str | None = None) -> None:
+    def __init__(self, warehouse: Warehouse, run: str | None = None, before: str | None = None) -> None:
         self.run: dict[str, Any] = warehouse.last_run() if run is None else run_named(warehouse, run)
         self._warehouse = warehouse
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute("SET python_enable_replacements = false")
-        with readable(self.run, last=run is None):
+        with readable(self.run) if run else nullcontext():
             versions = warehouse.published_versions(self.run)
             for name, table in TABLES.items():
                 there = name in versions
                 rows = warehouse.dataset(name, versions[name]) if there else table.arrow_schema().empty_table()
                 self._database.register(name, rows)
-        create_in_duckdb(self._database)
+        self.before = run_named(warehouse, before) if before else warehouse.run_before(self.run)
+        try:
+            for name, former in BEFORE.items():
+                self._database.register(name, self._table_before(former))
+            self.compared = True
+        except KeptNoLongerError:
+            if before:
+                raise
+            self.compared = False
+        create_in_duckdb(self._database, compared=self.compared)
         self._database.execute("SET enable_external_access = false")
         self._database.execute("SET lock_configuration = true")
+
+    def _table_before(self, table: str) -> ds.Dataset | pa.Table:
+        """A table as the run before left it: empty where that did not have it, or where nothing was before."""
+        if self.before is None or table not in self.before["versions"]:
+            return TABLES[table].arrow_schema().empty_table()
+        with readable(self.before):
+            return self._warehouse.dataset(table, self.before["versions"][table])
 
     @property
     def place(self) -> str:
@@ -83,6 +108,8 @@ class Published:
         """What to say of it; what is there, with what is called nearly so first, where something is not."""
         self._tell_damage(error)
         missing = MISSING.search(str(error))
+        if missing and not self.compared and (missing[1] in BEFORE or compares(VIEWS.get(missing[1]))):
+            return self._forgotten()
         near = get_close_matches(missing[1].lower(), CALLS, 4) if missing else []
         there_is = ", ".join(CALLS[name] for name in [*near, *(name for name in CALLS if name not in near)])
         return JobError(*str(error).rstrip().splitlines(), f"The tables and views are: {there_is}")
@@ -103,7 +130,14 @@ class Published:
     def _tell_damage(self, error: Exception) -> None:
         """Raise :class:`JobError` where a table could not be read, not the query."""
         if (found := UNREAD.search(str(error))) and not meaning(error):
+            if found[1] in BEFORE:
+                raise self._forgotten() from error
             raise Damaged(found[1], self._warehouse.location(found[1]), ValueError(found[2])) from error
+
+    def _forgotten(self) -> KeptNoLongerError:
+        """What to say where the tables of the run before are read."""
+        run = self.before["run_id"] if self.before else "before"
+        return KeptNoLongerError(run, "With `--before ID` another run is compared; gold/runs has them")
 
 
 def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
@@ -115,9 +149,11 @@ def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
     latest = sorted(runs.values(), key=lambda row: (row["published_at"], row["run_id"]), reverse=True)
     if not latest:
         return warehouse.last_run()
-    by_place = dict(zip(("last", "before"), latest, strict=False))
-    if name in by_place:
-        return by_place[name]
+    before = warehouse.run_before(latest[0])
+    if name == "last":
+        return latest[0]
+    if name == "before" and before:
+        return before
     found = [row for row in latest if name and row["run_id"].startswith(name)]
     if len(found) == 1:
         return found[0]
@@ -127,11 +163,9 @@ def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
 
 
 @contextmanager
-def readable(run: Mapping[str, Any], *, last: bool) -> Iterator[None]:
+def readable(run: Mapping[str, Any]) -> Iterator[None]:
     """Say of a former run whose versions are gone that it is kept no longer."""
     try:
         yield
     except Damaged as error:
-        if last:
-            raise
-        raise JobError(f"run {run['run_id']} is kept no longer: `upkeep --keep-days` says for how long") from error
+        raise KeptNoLongerError(run["run_id"]) from error

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from election_replay.jobs.reading.changes import APPEARED, CHANGED, VANISHED, Changes
+from election_replay.jobs.reading.changes import Changes
 from election_replay.jobs.reading.words import Row, listed, paragraph, spoken, when
+from election_replay.schemas.views import APPEARED, CHANGED, VANISHED
 
 SIGNS = {APPEARED: "+", VANISHED: "-", CHANGED: "~"}
 

@@ -239,6 +239,16 @@ class Warehouse:
             )
         return run
 
+    def run_before(self, run: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The published run before ``run``, but for those that publish the same rows in new files; ``None``: it is the
+        first."""
+        runs = sorted(
+            (row for row in self.runs() if row["status"] == "published" and row["published_at"] <= run["published_at"]),
+            key=lambda row: (row["published_at"], row["run_id"]),
+        )
+        judging = [row for row in runs if row["clusters"]]
+        return judging[-2] if len(judging) > 1 else None
+
     def published_versions(self, run: Mapping[str, Any]) -> dict[str, int]:
         """At which version readers read each table; what is written after a run was published is read as it is."""
         newest = {name: self.version(name) for name in ("runs", "validations", "reviews")}

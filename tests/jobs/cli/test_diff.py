@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ from deltalake import DeltaTable
 
 from election_replay.jobs.cli import output
 from election_replay.jobs.cli.app import GROUPS, cli, main
+from election_replay.jobs.reading.database_file import write_database
+from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import end_moment
+from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import NOON, finding, publish, put, term
 
@@ -80,6 +84,59 @@ def test_a_former_run_can_be_asked(warehouse: str, capsys: pytest.CaptureFixture
     assert ids == {"r1": ["aaa", "bbb", "ccc"], "last": ["aaa", "bbb", "ddd"]}
     assert "several runs begin with r" in said(capsys, *ask, "--run", "r", code=1)
     assert "no run is called x" in said(capsys, *ask, "--run", "x", code=1)
+
+
+def changed(capsys: pytest.CaptureFixture[str], warehouse: str, *options: str) -> list[tuple[str, str, str | None]]:
+    """What one line of SQL says of two runs."""
+    query = "SELECT change, finding_id, columns_changed FROM findings_changed ORDER BY finding_id"
+    rows = json.loads(said(capsys, "sql", "--warehouse", warehouse, query, "--format", "json", *options))
+    return [(row["change"], row["finding_id"], row["columns_changed"]) for row in rows]
+
+
+BETTER_AND_WORSE = [("changed", "bbb", "severity, summary"), ("vanished", "ccc", None), ("appeared", "ddd", None)]
+
+
+def test_one_line_of_sql_compares_two_runs(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert changed(capsys, warehouse) == BETTER_AND_WORSE
+    assert changed(capsys, warehouse, "--before", "r2") == []
+    back = [("changed", "bbb", "severity, summary"), ("appeared", "ccc", None), ("vanished", "ddd", None)]
+    assert changed(capsys, warehouse, "--run", "r1", "--before", "r2") == back
+    first = [("appeared", name, None) for name in ("aaa", "bbb", "ccc")]
+    assert changed(capsys, warehouse, "--run", "r1") == first, "nothing was before the first run"
+
+
+def test_a_run_that_only_tidied_is_not_the_run_before(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
+    upkeep(Warehouse(warehouse), keep_days=3650, grace_hours=0)
+    assert len(Warehouse(warehouse).runs()) == 3
+    assert changed(capsys, warehouse) == BETTER_AND_WORSE
+    assert "1 appeared, 1 vanished, 1 changed" in said(capsys, "diff", "--warehouse", warehouse)
+
+
+def files_gone(tables: Warehouse) -> None:
+    """Only what the newest run names is kept."""
+    upkeep(tables, keep_days=0, grace_hours=0)
+
+
+def log_gone(tables: Warehouse) -> None:
+    """The log of the table begins after the versions of former runs."""
+    table = DeltaTable(tables.location("findings"))
+    table.create_checkpoint()
+    for commit in range(table.version()):
+        Path(tables.location("findings"), "_delta_log", f"{commit:020}.json").unlink()
+
+
+@pytest.mark.parametrize("gone", [files_gone, log_gone])
+def test_a_run_before_that_is_gone_is_told_only_to_who_asks(
+    warehouse: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], gone: Callable[[Warehouse], None]
+) -> None:
+    gone(Warehouse(warehouse))
+    ask = ("sql", "--warehouse", warehouse)
+    assert "(3 rows)" in said(capsys, *ask, "SELECT * FROM findings")
+    for name in ("findings_before", "findings_changed"):
+        assert "run r1 is kept no longer" in said(capsys, *ask, f"SELECT * FROM {name}", code=1)  # noqa: S608
+    query = "SELECT * FROM findings_changed"
+    assert "run r1 is kept no longer" in said(capsys, *ask, query, "--before", "r1", code=1)
+    write_database(Published(Warehouse(warehouse)), tmp_path / "file.duckdb")
 
 
 def test_a_run_whose_files_are_gone_is_kept_no_longer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:

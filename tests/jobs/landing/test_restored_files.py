@@ -57,6 +57,11 @@ def test_what_is_new_lands_and_hardly_a_line_twice(zone: Zone, back: int) -> Non
         assert new <= row["lines_total"] <= new + 2 * len(OLD) // MARKS
         assert row["lines_landed"] == back + new
         assert (row["lines_shared"] or 0) == back + new - row["lines_total"]
+    else:
+        assert [(row["status"], row["lines_total"]) for row in made["landed_files"]] == [("older_copy", 0)]
+        assert made["landed_files"][0]["bytes_waiting"] > 0, "it may be a copy under way"
+        [row] = zone.land()["landed_files"]
+        assert 0 < row["lines_total"] <= 2 * len(OLD) // MARKS
     assert {10_000 + s for s in range(2_000, 2_000 + new)} <= set(terms(zone))
     balanced(zone)
     assert not any(zone.land().values())
@@ -118,6 +123,63 @@ def test_a_restored_file_that_only_went_back_lands_nothing(zone: Zone) -> None:
     for back in (20, 5, 29):
         zone.write("broker.log", "".join(OLD[:back]))
         assert [(row["status"], row["lines_total"]) for row in zone.land()["landed_files"]] == [("older_copy", 0)]
+
+
+HALF = sum(map(len, OLD[:301])) - 7
+"""So many bytes of a file end in the middle of its line 301."""
+
+
+@pytest.mark.parametrize("copied", [HALF, sum(map(len, OLD[:300]))])
+def test_a_copy_under_way_waits_and_is_whole_at_the_next_landing(zone: Zone, copied: int) -> None:
+    """copytruncate: the file itself is empty and goes on with new lines while its copy is written."""
+    whole = "".join(OLD)
+    zone.write("broker.log", whole)
+    zone.land()
+    zone.write("broker.log", NEW[0])
+    zone.write("broker.log.1", whole[:copied])
+    zone.land()
+    zone.write("broker.log", "".join(NEW[:50]))
+    zone.write("broker.log.1", whole)
+    zone.land()
+    assert sorted(terms(zone)) == sorted(told(OLD + NEW[:50]))
+    balanced(zone)
+    assert not any(zone.land().values())
+
+
+def test_a_file_that_is_copied_anew_under_its_own_name_waits_too(zone: Zone) -> None:
+    whole = "".join(OLD + NEW)
+    zone.write("broker.log", "".join(OLD))
+    zone.land()
+    zone.write("broker.log", whole[:HALF])
+    assert [row["status"] for row in zone.land()["landed_files"]] == ["older_copy"]
+    zone.write("broker.log", whole)
+    zone.land()
+    assert terms(zone) == told(OLD + NEW)
+    balanced(zone)
+
+
+def test_a_file_that_stays_shorter_waits_no_second_time(zone: Zone) -> None:
+    """It goes on from one night to the next: it is no copy under way, but a machine that was restored."""
+    zone.write("broker.log", "".join(OLD))
+    zone.land()
+    for count, status in ((1, "older_copy"), (2, "landed"), (3, "grown")):
+        zone.write("broker.log", "".join(OLD[:300] + NEW[:count]))
+        assert [row["status"] for row in zone.land()["landed_files"]] == [status]
+    assert told(NEW[:3]) == terms(zone)[-3:]
+    balanced(zone)
+
+
+@pytest.mark.parametrize("name", ["broker.log.1", "broker.2026-03-01.log"])
+def test_half_a_line_at_the_end_of_a_rolled_file_is_no_line(zone: Zone, name: str) -> None:
+    """A shipper copies it while the landing reads: ``term 12`` is half there."""
+    line = leads(1, term=12)
+    zone.write(name, leads(0) + line[: line.rindex("2")])
+    zone.land()
+    zone.write(name, leads(0) + line + leads(2, term=13))
+    zone.land()
+    assert terms(zone) == told([leads(0), line, leads(2, term=13)])
+    assert not zone.tables["quarantine"]
+    balanced(zone)
 
 
 def test_what_an_older_release_landed_has_no_marks_and_stays_an_older_copy(zone: Zone) -> None:
