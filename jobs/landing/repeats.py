@@ -14,7 +14,6 @@ Busy processes write two lines alike in one second, where times do not go back: 
 """
 
 from collections import deque
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -84,24 +83,25 @@ class Repeats:
         return lines.filter(~of_record)
 
     def _suspicious(self, lines: pl.DataFrame) -> bool:
-        """Whether dated lines lie ten seconds behind others, or two of interest are alike.
+        """Whether dated lines lie ten seconds behind others, or behind others where two of interest are alike.
 
         Most blocks of lines are neither, and this alone is what they cost.
         """
         buckets = lines["bucket"].to_numpy()[lines["begins"].to_numpy()]
         if not len(buckets) or _behind(buckets, self._highest, NO_BUCKET).any():
             return bool(len(buckets))
-        earliest = int(buckets.min())
-        of_interest = pl.col("begins") & pl.col("wanted")
-        texts = [
-            before.filter(of_interest & (pl.col("bucket") >= earliest))["text"] for before in self._reaching(earliest)
-        ]
-        wanted = pl.concat([*texts, lines.filter(of_interest)["text"]])
-        return wanted.n_unique() < len(wanted)
+        alike = self._near(lines, int(buckets.min()), pl.col("wanted")).filter(pl.col("text").is_duplicated())
+        if not alike.height:
+            return False
+        near = self._near(lines, int(buckets.min()), pl.col("bucket").is_in(alike["bucket"].unique().implode()))
+        return bool(_behind(_seconds(near["text"]), 0, 0).any()) or _seem_doubled(lines)
 
-    def _reaching(self, bucket: int) -> Sequence[pl.DataFrame]:
-        """The former blocks that may reach into ``bucket``."""
-        return () if bucket > self._highest else self._before
+    def _near(self, lines: pl.DataFrame, bucket: int, which: pl.Expr) -> pl.DataFrame:
+        """Dated lines of these, and of those before that reach into ``bucket``."""
+        before = () if bucket > self._highest else self._before
+        chosen = pl.col("begins") & (pl.col("bucket") >= bucket) & which
+        found: pl.DataFrame = pl.concat([block.filter(chosen).select("text", "bucket") for block in (*before, lines)])
+        return found
 
     def _again(self, lines: pl.DataFrame) -> Flags:
         """Which of the dated lines came again."""
@@ -122,12 +122,23 @@ def _doubled(texts: Hashes) -> Flags:
     return second_of_two
 
 
+def _seem_doubled(lines: pl.DataFrame) -> bool:
+    """Whether so many dated lines are as the one before that each may be written twice."""
+    texts = lines.filter(pl.col("begins"))["text"]
+    return 2 * int((texts == texts.shift()).sum()) >= _DOUBLED * len(texts)
+
+
+def _seconds(texts: pl.Series) -> Numbers:
+    """The seconds of some lines as numbers in their order; 0: it tells none."""
+    found: Numbers = texts.str.extract(_SECOND).rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+    return found
+
+
 def _delivered_again(known: pl.DataFrame, texts: Hashes) -> Flags:
     """Which lines lie behind others and stood further up already, in runs that matter; ``texts`` are their hashes."""
     buckets = known["bucket"].to_numpy()
-    seconds = known["text"].str.extract(_SECOND).rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
     exact = known["text"].str.contains(_EXACT).to_numpy()
-    late = _behind(seconds, 0, 0)
+    late = _behind(_seconds(known["text"]), 0, 0)
     again = _in_runs(texts) | (exact & _stood_before(texts, late))
     run = np.cumsum(np.diff(again, prepend=False) != 0)
 
