@@ -15,8 +15,11 @@ from deltalake.exceptions import DeltaError
 
 Answer = TypeVar("Answer")
 
-NO_MACHINE = re.compile(r"IO error occurred while communicating with HDFS")
-"""What the writer says when a DataNode does not answer it."""
+NO_MACHINE = re.compile(
+    r"IO error occurred while communicating with HDFS|RecoveryInProgressException|AlreadyBeingCreatedException"
+)
+"""What the writer says when a DataNode does not answer it, and the NameNode while it takes back the file that was being
+written there: that ends once it knows that the DataNode has died."""
 
 WAITS = (1, 2, 5, 10, 20, 30, 60)
 """Seconds before each new attempt."""

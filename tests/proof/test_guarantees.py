@@ -57,7 +57,7 @@ def test_every_test_runs_once() -> None:
 
 
 REPORT = """<testsuites><testsuite>
-<testcase classname="tests.jobs.test_kills" name="test_thirty_kills" time="2.5"><properties>
+<testcase classname="tests.jobs.test_kills" name="test_nights_with_kills" time="2.5"><properties>
 <property name="kills" value="30"/><property name="seed" value="a text"/></properties></testcase>
 <testcase classname="tests.shapes.test_matrix" name="test_a[1]" time="1"><failure/></testcase>
 <testcase classname="tests.shapes.test_matrix" name="test_a[2]" time="1"><skipped/></testcase>
@@ -68,7 +68,7 @@ def test_what_tests_came_to_is_read_and_belongs_to_its_guarantees() -> None:
     cases = tuple(proof.cases_of(ElementTree.ElementTree(ElementTree.fromstring(REPORT))))  # noqa: S314 - ours
     assert [case.outcome for case in cases] == ["passed", "failed", "skipped"]
     shapes = Guarantee("a", "", ("tests/shapes",), ())
-    kills = Guarantee("b", "", ("tests/jobs/test_kills.py::test_thirty_kills",), ())
+    kills = Guarantee("b", "", ("tests/jobs/test_kills.py::test_nights_with_kills",), ())
     results = {"room": proof.Piece(False, "", cases)}
     assert [case.seconds for case in proof.cases_for(shapes, results)] == [1, 1]
     assert proof.counted(proof.cases_for(kills, results)) == {"kills": 30}

@@ -19,6 +19,13 @@ from election_replay.jobs.warehouse.warehouse import FORM, KEEP_DAYS, Warehouse
 
 DOWN = "Generic HdfsObjectStore error\n ↳ IO error occurred while communicating with HDFS\n ↳ Connection refused"
 
+TAKEN_BACK = (
+    "Generic HdfsObjectStore error: RPC error: org.apache.hadoop.hdfs.protocol.RecoveryInProgressException Failed to "
+    "CREATE_FILE /warehouse/silver/facts/_delta_log/.00000000000000000000.json.tmp.1 because lease recovery is in "
+    "progress. Try again later."
+)
+"""What the NameNode said of the file of a first commit, as its writer had lost a DataNode."""
+
 
 class Flaky:
     """A write that fails so many times before it is taken, and the seconds that were waited for it."""
@@ -35,7 +42,7 @@ class Flaky:
         return "written"
 
 
-@pytest.mark.parametrize("error", [OSError(DOWN), DeltaError(DOWN)])
+@pytest.mark.parametrize("error", [OSError(DOWN), DeltaError(DOWN), OSError(TAKEN_BACK)])
 def test_a_machine_that_is_down_is_waited_for(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     write = Flaky(3, error, monkeypatch)
     assert patiently(write) == "written"
