@@ -15,7 +15,6 @@ from election_replay.jobs import JobError
 from election_replay.jobs.publishing.held_back import quoted
 from election_replay.jobs.publishing.runs import publish_again
 from election_replay.jobs.upkeep import NEWEST_ONLY
-from election_replay.jobs.warehouse.patience import patiently
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -46,7 +45,7 @@ def forget(warehouse: Warehouse, cluster: str, *, dry_run: bool = False) -> dict
     warehouse.refuse_unwritable()
     for name in found:
         with warehouse.committing(name):
-            patiently(partial(warehouse.opened(name).delete, f"cluster = {quoted(cluster)}"))
+            warehouse.patiently(partial(warehouse.opened(name).delete, f"cluster = {quoted(cluster)}"))
     forget_held(warehouse, cluster)
     publish_again(warehouse, warehouse.last_run() | {"held": held_without(published, cluster)}, versions)
     return found
@@ -69,7 +68,7 @@ def forget_held(warehouse: Warehouse, cluster: str) -> None:
         kept = [row | {"held": held_without(row, cluster)} for row in rows]
         shaped = pa.Table.from_pylist(kept, TABLES["runs"].arrow_schema())
         with warehouse.committing("runs"):
-            patiently(lambda: write_deltalake(warehouse.location("runs"), shaped, mode="overwrite"))
+            warehouse.patiently(lambda: write_deltalake(warehouse.location("runs"), shaped, mode="overwrite"))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from deltalake import DeltaTable
 
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
-from election_replay.jobs.warehouse.patience import patiently
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
 PROPERTY = "election_replay.privacy"
@@ -40,7 +39,7 @@ def remember_privacy(warehouse: Warehouse, pseudonyms: Pseudonyms | None) -> Non
         return
     mark = {PROPERTY: mark_of(pseudonyms)}
     with warehouse.committing(TABLE):
-        patiently(lambda: table.alter.set_table_properties(mark, raise_if_not_exists=False))
+        warehouse.patiently(lambda: table.alter.set_table_properties(mark, raise_if_not_exists=False))
 
 
 def marks(warehouse: Warehouse) -> set[str]:

@@ -6,7 +6,6 @@ from functools import partial
 import pyarrow.compute as pc
 from deltalake import CommitProperties, write_deltalake
 
-from election_replay.jobs.warehouse.patience import patiently
 from election_replay.jobs.warehouse.table_sets import JUDGED
 from election_replay.jobs.warehouse.warehouse import NOTE, Warehouse
 from election_replay.schemas import TABLES
@@ -27,7 +26,7 @@ def hold_back(warehouse: Warehouse, clusters: Collection[str], run_id: str) -> N
         # Delta's own DELETE would write strings as a type by which Arrow cannot filter.
         put = partial(write_deltalake, warehouse.location(name), rows, mode="overwrite", predicate=chosen)
         with warehouse.committing(name):
-            patiently(partial(put, commit_properties=note))
+            warehouse.patiently(partial(put, commit_properties=note))
 
 
 def quoted(text: str) -> str:

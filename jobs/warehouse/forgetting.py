@@ -5,7 +5,6 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import write_deltalake
 
-from election_replay.jobs.warehouse.patience import patiently
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 
@@ -58,5 +57,5 @@ def forget_lines(warehouse: Warehouse, last: int) -> None:
         with warehouse.committing(LINES):
             write_deltalake(warehouse.location(LINES), rows, mode="overwrite", predicate=where)
     with warehouse.committing(REJECTED):
-        patiently(lambda: warehouse.opened(REJECTED).delete(f"batch <= {last}"))
+        warehouse.patiently(lambda: warehouse.opened(REJECTED).delete(f"batch <= {last}"))
     warehouse.note_forgotten(last)

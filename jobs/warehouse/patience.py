@@ -18,8 +18,11 @@ Answer = TypeVar("Answer")
 NO_MACHINE = re.compile(
     r"IO error occurred while communicating with HDFS|RecoveryInProgressException|AlreadyBeingCreatedException"
 )
-"""What the writer says when a DataNode does not answer it, and the NameNode while it takes back the file that was being
-written there: that ends once it knows that the DataNode has died."""
+"""What the writer says when a DataNode does not answer it, and the NameNode of a file that was being written there."""
+
+TAKEN_BACK = re.compile(r"RecoveryInProgressException.*? CREATE_FILE (/\S+) ", re.DOTALL)
+"""The file that the NameNode takes back from a writer of which it has heard nothing for a minute. That may never end
+where no machine has a byte of it, and the next attempt begins with a file of the same name."""
 
 WAITS = (1, 2, 5, 10, 20, 30, 60)
 """Seconds before each new attempt."""
@@ -28,14 +31,19 @@ PAUSE = 20
 """Seconds before a task fails, so that Spark's next attempts at it come later."""
 
 
-def patiently(write: Callable[[], Answer]) -> Answer:
-    """Write, and once more where a machine of HDFS did not answer; what has failed to the end is raised."""
+def patiently(write: Callable[[], Answer], remove: Callable[[str], None] | None = None) -> Answer:
+    """Write, and once more where a machine of HDFS did not answer; what has failed to the end is raised.
+
+    ``remove`` takes away a file that HDFS takes back from a writer that is gone.
+    """
     for wait in WAITS:
         try:
             return write()
         except (DeltaError, OSError) as error:
             if not no_machine(error):
                 raise
+            if remove and (left := TAKEN_BACK.search(str(error))):
+                remove(left[1])
             time.sleep(wait)
     return write()
 

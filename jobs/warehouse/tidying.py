@@ -11,7 +11,6 @@ from deltalake import DeltaTable
 from pyarrow import fs
 
 from election_replay.jobs.warehouse.data_files import DataFile
-from election_replay.jobs.warehouse.patience import patiently
 from election_replay.jobs.warehouse.replacing import Piece, joining, kept
 from election_replay.jobs.warehouse.warehouse import Warehouse, retention
 from election_replay.schemas import TABLES
@@ -51,7 +50,7 @@ def tidy(warehouse: Warehouse, name: str, needed: Collection[int], dry_run: bool
 
     removed = vacuum(True)
     if removed and not dry_run:
-        patiently(lambda: vacuum(False))
+        warehouse.patiently(lambda: vacuum(False))
     if not dry_run:
         forget(warehouse, name, versions[0], datetime.now(UTC) - timedelta(hours=grace_hours))
     return Tidied(name, files, joined, len(removed))
@@ -62,7 +61,7 @@ def retain(warehouse: Warehouse, name: str, keep_days: int) -> None:
     table, wanted = DeltaTable(warehouse.location(name)), retention(keep_days)
     if not wanted.items() <= table.metadata().configuration.items():
         with warehouse.committing(name):
-            patiently(lambda: table.alter.set_table_properties(wanted))
+            warehouse.patiently(lambda: table.alter.set_table_properties(wanted))
 
 
 def forget(warehouse: Warehouse, name: str, oldest: int, before: datetime) -> None:
@@ -87,7 +86,7 @@ def join(warehouse: Warehouse, name: str) -> int:
     """
     if not TABLES[name].replaced_by:
         with warehouse.committing(name):
-            return int(patiently(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
+            return int(warehouse.patiently(warehouse.opened(name).optimize.compact)["numFilesRemoved"])
     plan = joining(warehouse, name)
     if plan.files:
         gone = {file.path: file.size for file in plan.files}

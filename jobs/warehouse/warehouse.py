@@ -4,8 +4,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from pyarrow import fs
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, meaning
 from election_replay.jobs.warehouse.data_files import DataFile, written
-from election_replay.jobs.warehouse.patience import patiently
+from election_replay.jobs.warehouse.patience import Answer, patiently
 from election_replay.jobs.warehouse.stores import act_for_spark, file_system, for_spark, is_uri
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import sql_text
@@ -45,6 +45,9 @@ NOTE = "userMetadata"
 
 COMMIT = re.compile(r"\d{20}\.json")
 """How the files of Delta's log are called."""
+
+UNFINISHED = re.compile(r"/_delta_log/\.\d{20}\.json\.tmp[.\d]*$")
+"""How a commit is called on HDFS until all of it is there."""
 
 
 class Warehouse:
@@ -183,6 +186,17 @@ class Warehouse:
         """The file system of a place in the warehouse, and the place in it."""
         return file_system(location)
 
+    def patiently(self, write: Callable[[], Answer]) -> Answer:
+        """Write, and once more where a machine of HDFS did not answer."""
+        return patiently(write, self._remove_unfinished)
+
+    def _remove_unfinished(self, path: str) -> None:
+        """Take away what a writer that is gone has left of a commit; the next attempt does without."""
+        system, root = self.files(self.root)
+        if path.startswith(root) and UNFINISHED.search(path):
+            with suppress(OSError):
+                system.delete_file(path)
+
     def count(self, table: str) -> int:
         """The number of rows of ``table``, from its log alone."""
         return int(self.opened(table).count())
@@ -267,7 +281,7 @@ class Warehouse:
             if self.version(table.name) is not None and self.shaped_alike(table):
                 self.add_missing_columns(table)
             else:
-                patiently(partial(self._make, table))
+                self.patiently(partial(self._make, table))
         if len(names) == len(TABLES):
             self.note_form()
 
@@ -300,7 +314,9 @@ class Warehouse:
         if self.form() != FORM:
             alter = self.opened("runs").alter
             with self.committing("runs"):
-                patiently(lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False))
+                self.patiently(
+                    lambda: alter.set_table_properties({FORM_PROPERTY: str(FORM)}, raise_if_not_exists=False)
+                )
 
     def _make(self, table: Table) -> None:
         with self.committing(table.name):
@@ -334,7 +350,7 @@ class Warehouse:
         ]
         if missing:
             with self.committing(table.name):
-                patiently(lambda: here.alter.add_columns(missing))
+                self.patiently(lambda: here.alter.add_columns(missing))
 
     def refuse_foreign_folder(self) -> None:
         """Raise :class:`JobError` when tables would be written between files that are not ours."""
@@ -388,7 +404,7 @@ class Warehouse:
         opened = self.opened(table, version)
         self.refuse_other_shape(table, opened)
         with self.committing(table):
-            patiently(
+            self.patiently(
                 lambda: opened.create_write_transaction(
                     actions,
                     mode=mode,
@@ -434,13 +450,13 @@ class Warehouse:
         """
         self.refuse_unwritable()
         if self.version(table) is None:
-            patiently(partial(self._make, TABLES[table]))
+            self.patiently(partial(self._make, TABLES[table]))
         self.add_missing_columns(TABLES[table])
         shaped = pa.Table.from_pylist(list(rows), TABLES[table].arrow_schema())
-        files = patiently(lambda: written(((table, batch) for batch in shaped.to_batches()), self.root))
+        files = self.patiently(lambda: written(((table, batch) for batch in shaped.to_batches()), self.root))
         opened = self.opened(table)
         with self.committing(table):
-            patiently(
+            self.patiently(
                 lambda: opened.create_write_transaction(
                     added(files, table),
                     mode="append",

@@ -49,6 +49,21 @@ def test_a_machine_that_is_down_is_waited_for(error: Exception, monkeypatch: pyt
     assert write.waited == [*WAITS[:3]]
 
 
+def test_what_a_writer_left_that_is_gone_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what commits leave, and only in the warehouse: a message of a store is no order to delete anything else."""
+    tables = Warehouse(str(tmp_path / "w"))
+    log = Path(tables.location("facts"), "_delta_log")
+    log.mkdir(parents=True)
+    left, commit = log / f".{0:020}.json.tmp.1", log / f"{0:020}.json"
+    elsewhere = tmp_path / "_delta_log" / left.name
+    elsewhere.parent.mkdir()
+    for file in (left, commit, elsewhere):
+        file.touch()
+        said = TAKEN_BACK.replace("/warehouse/silver/facts/_delta_log/.00000000000000000000.json.tmp.1", str(file))
+        assert tables.patiently(Flaky(1, OSError(said), monkeypatch)) == "written"
+    assert [file.exists() for file in (left, commit, elsewhere)] == [False, True, True]
+
+
 def test_one_that_stays_down_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     write = Flaky(len(WAITS) + 1, OSError(DOWN), monkeypatch)
     with pytest.raises(OSError, match="communicating with HDFS"):
