@@ -11,9 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from election_replay.jobs.engines.spark_tables import read
+from election_replay.jobs.faults import Damaged
 from election_replay.jobs.reading.given_rows import with_rows
+from election_replay.jobs.reading.published import KeptNoLongerError
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES, Table
 from election_replay.schemas.model import Column, Parameter, View, sql_text
@@ -44,11 +47,10 @@ def register_run(spark: SparkSession, tables: Warehouse, run: Mapping[str, Any])
     for name, table in TABLES.items():
         rows = read(spark, tables, name, versions[name]) if name in versions else empty(spark, table)
         rows.createOrReplaceTempView(name)
-    former = (tables.run_before(run) or {"versions": {}})["versions"]
+    before = tables.run_before(run)
     for view in VIEWS.values():
         if source := BEFORE.get(view.name):
-            rows = read(spark, tables, source, former[source]) if source in former else empty(spark, TABLES[source])
-            rows.createOrReplaceTempView(view.name)
+            of_run(spark, tables, TABLES[source], before).createOrReplaceTempView(view.name)
             continue
         spark.sql(in_spark(with_rows(view, sql_text)))
 
@@ -74,6 +76,20 @@ def in_catalogue(shown: View | Table, schema: str) -> str:
     nulls = ", ".join(f"CAST(NULL AS {column.type.sql}) AS `{column.name}`" for column in shown.columns)
     comment = sql_text(shown.comment)
     return f"CREATE VIEW {schema}.{shown.name} ({_spark_comments(shown)}) COMMENT {comment} AS SELECT {nulls}"
+
+
+def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[str, Any] | None) -> DataFrame:
+    """A table as a former run left it: empty without one. Whoever reads one that is kept no longer is told so."""
+    if run is None or table.name not in run["versions"]:
+        return empty(spark, table)
+    version = run["versions"][table.name]
+    try:
+        tables.dataset(table.name, version)
+    except Damaged:
+        told = F.raise_error(F.lit(str(KeptNoLongerError(run["run_id"]))))
+        nulls = [F.lit(None).cast(column.type.sql).alias(column.name) for column in table.columns]
+        return spark.range(1).where(told.isNull()).select(*nulls)
+    return read(spark, tables, table.name, version)
 
 
 def empty(spark: SparkSession, table: Table) -> DataFrame:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from deltalake import DeltaTable
@@ -16,9 +16,13 @@ from election_replay.jobs.cli.app import GROUPS, cli, main
 from election_replay.jobs.reading.database_file import write_database
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import end_moment
+from election_replay.jobs.spark_views import register
 from election_replay.jobs.upkeep import upkeep
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.tables import NOON, finding, publish, put, term
+
+if TYPE_CHECKING:
+    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 
 @pytest.fixture
@@ -137,6 +141,18 @@ def test_a_run_before_that_is_gone_is_told_only_to_who_asks(
     query = "SELECT * FROM findings_changed"
     assert "run r1 is kept no longer" in said(capsys, *ask, query, "--before", "r1", code=1)
     write_database(Published(Warehouse(warehouse)), tmp_path / "file.duckdb")
+
+
+@pytest.mark.slow
+def test_spark_compares_them_too(spark: "SparkEngine", warehouse: str) -> None:
+    query = "SELECT change, finding_id, columns_changed FROM findings_changed ORDER BY finding_id"
+    register(spark.session, warehouse)
+    assert [tuple(row) for row in spark.session.sql(query).collect()] == BETTER_AND_WORSE
+    log_gone(Warehouse(warehouse))
+    register(spark.session, warehouse)
+    assert spark.session.sql("SELECT * FROM findings").count() == 3
+    with pytest.raises(Exception, match="run r1 is kept no longer"):
+        spark.session.sql(query).collect()
 
 
 def test_a_run_whose_files_are_gone_is_kept_no_longer(warehouse: str, capsys: pytest.CaptureFixture[str]) -> None:
