@@ -86,9 +86,9 @@ def of_run(spark: SparkSession, tables: Warehouse, table: Table, run: Mapping[st
     try:
         tables.dataset(table.name, version)
     except Damaged:
-        told = F.raise_error(F.lit(str(KeptNoLongerError(run["run_id"]))))
+        refusal = F.raise_error(F.lit(str(KeptNoLongerError(run["run_id"]))))
         nulls = [F.lit(None).cast(column.type.sql).alias(column.name) for column in table.columns]
-        return spark.range(1).where(told.isNull()).select(*nulls)
+        return spark.range(1).where(refusal.isNull()).select(*nulls)
     return read(spark, tables, table.name, version)
 
 
