@@ -1027,7 +1027,15 @@ COMPARED = tuple(name for name in TABLES["findings"].names if name not in NOT_CO
 """What a finding says, but for its id, for what the runs say of it, and for what to do about it."""
 
 SHOWN_OF_BOTH = (
-    *("finding_id", "cluster", "replica_group", "rule", "severity", "certainty", "start_time", "end_time", "summary"),
+    "finding_id",
+    "cluster",
+    "replica_group",
+    "rule",
+    "severity",
+    "certainty",
+    "start_time",
+    "end_time",
+    "summary",
 )
 """What the later run says of a finding that changed, and the former one of a finding that vanished."""
 

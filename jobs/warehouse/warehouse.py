@@ -193,7 +193,7 @@ class Warehouse:
     def _remove_unfinished(self, path: str) -> None:
         """Take away what a writer that is gone has left of a commit; the next attempt does without."""
         system, root = self.files(self.root)
-        if path.startswith(root) and UNFINISHED.search(path):
+        if path.startswith(f"{root.rstrip('/')}/") and UNFINISHED.search(path):
             with suppress(OSError):
                 system.delete_file(path)
 
