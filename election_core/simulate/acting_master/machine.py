@@ -90,7 +90,8 @@ _TOPICS = ("OrderEvents", "broker-a")
 class Rules:
     """What brokers and name servers decide by. A broken world bends one of these; the defaults are RocketMQ's.
 
-    ``takes_write_away``: a name server shows the topics of a set without master as read only.
+    ``takes_write_away``: a name server shows the topics of a set without master as read only. ``silent_ms`` is
+    brokerNotActiveTimeoutMillis, ``scan_ms`` scanNotActiveBrokerInterval.
     """
 
     serves: Callable[[str, str | None], bool] = serves
@@ -98,6 +99,8 @@ class Rules:
     skip_pre_online: bool = False
     tables: TableRules = field(default_factory=TableRules)
     locks: LockRules = field(default_factory=LockRules)
+    silent_ms: int = TIMEOUT_MS
+    scan_ms: int = SCAN_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +359,7 @@ def start(member: Member, stored: Mapping[str, Any], now_ms: int) -> Step:
         return client.start(member, stored, now_ms)
     if isinstance(member, NameServer):
         server = _ServerTurn(member, ServerState(), now_ms)
-        server.wait(SCAN, SCAN_MS)
+        server.wait(SCAN, member.rules.scan_ms)
         return server.state, tuple(server.acts)
     first = Tables(topics=Names((0, now_ms, 1), _TOPICS), groups=Names((0, now_ms, 1), ("order-group",)))
     state = BrokerState(member.number, server=int(member.number), tables=loaded(stored, first))
@@ -478,11 +481,12 @@ def _heard_of(turn: _ServerTurn, sender: str) -> None:
 
 
 def _scan(turn: _ServerTurn) -> None:
-    turn.wait(SCAN, SCAN_MS)
+    rules = turn.member.rules
+    turn.wait(SCAN, rules.scan_ms)
     turn.say("NS_SCAN", "scan")
-    silent = [entry.name for entry in turn.state.live if entry.heard_ms + TIMEOUT_MS < turn.now_ms]
+    silent = [entry.name for entry in turn.state.live if entry.heard_ms + rules.silent_ms < turn.now_ms]
     for name in silent:
-        turn.say("NS_BROKER_EXPIRED", "scan", address=name, duration_ms=TIMEOUT_MS)
+        turn.say("NS_BROKER_EXPIRED", "scan", address=name, duration_ms=rules.silent_ms)
     _drop(turn, silent)
 
 

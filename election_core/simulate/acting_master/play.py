@@ -1,7 +1,7 @@
 """Broker sets with a configured master, for a world: who is in the cast, and the words that all their stories share."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -27,9 +27,10 @@ MASTER = BROKERS[0]
 
 @dataclass(frozen=True, slots=True)
 class SetPlay:
-    """A broker set; ``settings`` are printed by each of its brokers."""
+    """A broker set; ``settings`` are printed by each of its brokers, and the times in ``rules`` by who keeps them."""
 
     settings: tuple[tuple[str, str], ...]
+    rules: Rules = field(default_factory=Rules)
 
     @property
     def machine(self) -> Machine[Member, State]:
@@ -38,7 +39,9 @@ class SetPlay:
 
     def voice(self, rng: Random) -> SetVoice:
         """Brokers and name servers of RocketMQ."""
-        return SetVoice(SERVERS, rng, dict(self.settings))
+        silent = {"brokerNotActiveTimeoutMillis": str(self.rules.silent_ms)}
+        scan = {"scanNotActiveBrokerInterval": str(self.rules.scan_ms)}
+        return SetVoice(SERVERS, rng, dict(self.settings) | silent, scan)
 
     def leads(self, state: Any) -> int | None:
         """The id of a broker that runs the special services: there are no terms, but a smaller id is the better one."""

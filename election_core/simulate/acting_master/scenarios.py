@@ -1,6 +1,7 @@
 """The stories of broker sets with acting masters: faults that they must survive, and what RIP-32 cannot survive."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from election_replay.election_core.protocols.acting_master.tables import serves
 from election_replay.election_core.simulate.acting_master.machine import MakeTopic, Rules
@@ -19,6 +20,7 @@ from election_replay.election_core.simulate.scenario import Scenario, Script, St
 from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
 from election_replay.election_core.simulate.world import World
 
+_PATIENT, _HASTY = Rules(silent_ms=40_000, scan_ms=10_000), Rules(silent_ms=3_000, scan_ms=1_000)
 _PLAY = SetPlay((("totalReplicas", "3"), ("lockInStrictMode", "false"), ("skipPreOnline", "false")))
 
 
@@ -34,7 +36,8 @@ def _story(
     prepare: Callable[[World], None] = lambda _: None,
 ) -> Scenario:
     made = cast(rules, server_rules, brokers)
-    return Scenario(f"acting-{name}", "acting_master", broken, meaning, _PLAY, made, script, connected(prepare))
+    play = replace(_PLAY, rules=server_rules)
+    return Scenario(f"acting-{name}", "acting_master", broken, meaning, play, made, script, connected(prepare))
 
 
 # -- safe: faults that a set must survive ----------------------------------------------------------------------------
@@ -59,13 +62,18 @@ def _master_gone(stage: Stage) -> Script:
     yield from stage.seconds(30, 60)
 
 
-def _frozen_master(stage: Stage) -> Script:
+def _frozen_master(stage: Stage, least: float = 31, most: float = 45) -> Script:
     yield from set_up(stage)
     stage.freeze(MASTER)
     # Longer than the time between registrations: so one is overdue when it goes on, and the slave hears of it at once.
-    yield from stage.seconds(31, 45)
+    yield from stage.seconds(least, most)
     stage.thaw(MASTER)
     yield from stage.seconds(35, 45)
+
+
+def _long_frozen_master(stage: Stage) -> Script:
+    """Longer than patient name servers wait."""
+    yield from _frozen_master(stage, 70, 100)
 
 
 def _chain(stage: Stage) -> Script:
@@ -199,6 +207,20 @@ SAFE: tuple[Scenario, ...] = (
     ),
     _story("bad-network", "packets are lost, and the master is killed", _kill_master, prepare=_bad_network),
     _story("any-faults", "processes end and freeze at random", _any_faults),
+    _story(
+        "patient-frozen-master",
+        "a broker may be silent for 40 s, and the master gets no time for longer",
+        _long_frozen_master,
+        server_rules=_PATIENT,
+    ),
+    _story("patient-any-faults", "the same, and faults drawn at random", _any_faults, server_rules=_PATIENT),
+    _story(
+        "hasty-frozen-master",
+        "a broker may be silent for 3 s, and the master gets no time for longer",
+        _frozen_master,
+        server_rules=_HASTY,
+    ),
+    _story("hasty-any-faults", "the same, and faults drawn at random", _any_faults, server_rules=_HASTY),
     _story("any-faults-lost-lines", "the same, and lines are lost", _any_faults, prepare=lost_lines),
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.acting_master.tables import MASTER_ID, is_smaller
-from election_replay.election_core.simulate.acting_master.machine import SCAN_MS, TIMEOUT_MS, WRITE
+from election_replay.election_core.simulate.acting_master.machine import WRITE, NameServer
 from election_replay.election_core.simulate.acting_master.voice import is_broker
 from election_replay.election_core.simulate.truth import (
     Claim,
@@ -26,8 +26,6 @@ BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 NOTICE_US = 5 * SECOND
 """How long a broker may take to learn of another smallest id."""
-_CHANGE_US = (TIMEOUT_MS + SCAN_MS) * MILLISECOND + NOTICE_US
-"""How long a change may take: the name server's patience, its look, and the notice."""
 _BLUR_US = 4 * SECOND
 """Whole seconds at both ends of two times, and the bounds of two clocks, blur less than this."""
 
@@ -214,12 +212,18 @@ def _shown_at(world: World, node: str, time_us: int) -> Claim:
 # -- nobody serves --------------------------------------------------------------------------------------------------
 
 
+def _change_us(world: World) -> int:
+    """How long a change may take: the name server's patience, its look, and the notice."""
+    patience = (process.member.rules for process in world.processes.values() if isinstance(process.member, NameServer))
+    return max(rules.silent_ms + rules.scan_ms for rules in patience) * MILLISECOND + NOTICE_US
+
+
 def _gaps(world: World) -> Iterator[Truth]:
     for gap in gaps(world):
         up_us = up_during(world, gap.begin_us, gap.end_us)
         nodes = (gap.before.node, *((gap.after.node,) if gap.after else ()))
         words = f"Nobody served for {gap.lasted_us / SECOND:.1f} s after {gap.before.node}."
-        for rule, long_us in (("SPECIAL_SERVICE_GAP", 0), ("LEADERLESS", _CHANGE_US)):
+        for rule, long_us in (("SPECIAL_SERVICE_GAP", 0), ("LEADERLESS", _change_us(world))):
             if gap.lasted_us > long_us:
                 provable = gap.lasted_us > long_us + 15 * SECOND and up_us > 5 * SECOND and _gap_shows(world, gap)
                 yield Truth(
@@ -252,7 +256,7 @@ def _gap_of(world: World, gap: Gap) -> Claim:
         least, most = (finding.duration_min_ms or 0) * 1000, (finding.duration_max_ms or 0) * 1000
         fits = not clocks_agree(world, BOUND_US) or least <= gap.lasted_us <= most
         named = finding.nodes[0] == number_of(gap.before.node) and set(finding.nodes[1:]) <= after
-        return named and fits and (finding.severity == "info" or gap.lasted_us > _CHANGE_US)
+        return named and fits and (finding.severity == "info" or gap.lasted_us > _change_us(world))
 
     return covers
 
@@ -275,7 +279,9 @@ def _read_only(world: World) -> Iterator[Truth]:
             shown = [reign for reign in gone if reign.begin_us > ends_at(world, master) - _BLUR_US]
             yield _without_writes(world, master, gone, ends_at(world, master), after, bool(shown))
         for reign in acting:
-            yield _without_writes(world, master, [reign], reign.begin_us - _CHANGE_US, ends_at(world, reign), False)
+            yield _without_writes(
+                world, master, [reign], reign.begin_us - _change_us(world), ends_at(world, reign), False
+            )
 
 
 def _without_writes(world: World, master: Reign, acting: list[Reign], begin_us: int, end_us: int, shown: bool) -> Truth:

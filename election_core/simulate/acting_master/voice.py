@@ -81,10 +81,14 @@ def client_id(name: str) -> str:
 
 
 class SetVoice:
-    """The brokers of one set and their name servers. ``settings`` are those of all brokers, by name."""
+    """The brokers of one set and their name servers. ``settings`` are those of all brokers, by name, and ``of_servers``
+    those of all name servers.
+    """
 
-    def __init__(self, servers: tuple[str, ...], rng: Random, settings: dict[str, str]) -> None:
-        self._servers, self._settings = servers, settings
+    def __init__(
+        self, servers: tuple[str, ...], rng: Random, settings: dict[str, str], of_servers: dict[str, str]
+    ) -> None:
+        self._servers, self._settings, self._of_servers = servers, settings, of_servers
         self._rng = Random(rng.random())  # noqa: S311 - seeded: a world must repeat
         self._up: set[str] = set()
 
@@ -93,7 +97,7 @@ class SetVoice:
         if not (is_server(node) or is_broker(node)):
             return []
         if is_server(node):
-            dump = {"rocketmqHome": _HOME, "scanNotActiveBrokerInterval": "5000", "supportActingMaster": "true"}
+            dump = {"rocketmqHome": _HOME, **self._of_servers, "supportActingMaster": "true"}
             lines = [self._setting(SERVER, wall_us, *item) for item in dump.items()]
             boot = writing.WRITER.message("NS_BOOT", "JSON", address=f"0.0.0.0:{_SERVER_PORT}")
             return [*lines, self._line(SERVER, wall_us, "INFO", "main", boot)]

@@ -17,7 +17,7 @@ from election_replay.election_core.simulate.broker_identity.machine import (
 from election_replay.election_core.simulate.controller.broker_machine import REGISTER_DONE, SYNCED, State
 from election_replay.election_core.simulate.controller.controller_machine import RECORD_FILE
 from election_replay.election_core.simulate.controller.messages import CleanBrokers, Rules
-from election_replay.election_core.simulate.controller.scenarios import (
+from election_replay.election_core.simulate.controller.play import (
     BROKERS,
     CLUSTER,
     CONTROLLER,

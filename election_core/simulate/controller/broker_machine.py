@@ -13,11 +13,8 @@ from typing import Any
 
 from election_replay.election_core.protocols.controller.tables import (
     ACK_TIMEOUT_MS,
-    CHECK_SET_MS,
     HEARTBEAT_MS,
     MASTER_STILL_EXISTS,
-    NOT_CAUGHT_UP_MS,
-    POLL_MS,
     SET_NOT_KNOWN,
     SUCCESS,
     Wanted,
@@ -361,7 +358,7 @@ def _on_poll(turn: Replica) -> None:
 
 def _poll_unanswered(turn: Replica, _: GetReplicaInfo, __: bool) -> None:
     turn.say("BRK_META_POLL_ERR", SCHEDULED, replica_group=turn.member.group, code=None)
-    turn.wait(POLL, POLL_MS - REQUEST_MS)
+    turn.wait(POLL, max(turn.member.rules.periods.poll - REQUEST_MS, 0))
 
 
 def _on_mastery(turn: Replica, _: str, mastery: Mastery) -> None:
@@ -376,7 +373,7 @@ def _on_mastery(turn: Replica, _: str, mastery: Mastery) -> None:
         _take_role(turn, mastery)
     elif mastery.epoch == turn.state.epoch and turn.state.role == MASTER:
         _adopt(turn, SCHEDULED, mastery.members, mastery.set_epoch)
-    turn.wait(POLL, POLL_MS)
+    turn.wait(POLL, turn.member.rules.periods.poll)
 
 
 def _on_notice(turn: Replica, _: str, notice: Notice) -> None:
@@ -482,12 +479,13 @@ def _on_check_set(turn: Replica) -> None:
         if slave.connected and turn.now_ms - slave.heard_ms > HOUSEKEEPING_MS:
             turn.say("HA_CONN_EXPIRED", READER, address=slave.address, duration_ms=turn.now_ms - slave.heard_ms)
             _disconnect(turn, slave)
-    caught = {slave.broker_id for slave in state.slaves if turn.now_ms - slave.caught_ms <= NOT_CAUGHT_UP_MS}
+    too_late = turn.now_ms - turn.member.rules.periods.not_caught_up
+    caught = {slave.broker_id for slave in state.slaves if slave.caught_ms >= too_late}
     kept = {member_id for member_id in turn.state.members if member_id in caught} | {state.broker_id}
     wanted = turn.member.rules.wants(tuple(sorted(member_id for member_id in kept if member_id)), state.broker_id or 0)
     if wanted != turn.state.members or turn.member.rules.repeats_set:
         _report(turn, wanted)
-    turn.wait(CHECK_SET, CHECK_SET_MS)
+    turn.wait(CHECK_SET, turn.member.rules.periods.check_set)
 
 
 def _report(turn: Replica, members: tuple[int, ...]) -> None:

@@ -14,11 +14,9 @@ from typing import Any
 from election_replay.election_core.protocols.controller.tables import (
     ELECT_FAILED,
     ELECTION_TRIES,
-    HEARTBEAT_TIMEOUT_MS,
     MASTER_NOT_AVAILABLE,
     MASTER_STILL_EXISTS,
     NOT_REGISTERED,
-    SCAN_MS,
     SET_NOT_KNOWN,
     SUCCESS,
     Candidate,
@@ -99,7 +97,7 @@ def start(member: Controller, stored: Mapping[str, Any], now_ms: int) -> Step:
     ids, recorded, applied = stored.get(RECORD_FILE, (Ids(), Recorded(), 0))
     turn = Turn(member, State(ids, recorded, applied), now_ms, REQUESTS)
     turn.say("CTL_LEADER_READY", "roles")
-    turn.wait(SCAN, SCAN_MS)
+    turn.wait(SCAN, turn.member.rules.periods.scan)
     return turn.done()
 
 
@@ -155,19 +153,20 @@ def _on_heartbeat(turn: Deciding, sender: str, heartbeat: Heartbeat) -> None:
 
 def _on_scan(turn: Deciding) -> None:
     """``scanNotActiveBroker``, and the check for a master that is recorded and not alive."""
+    silent = turn.member.rules.periods.silent
     turn.say("CTL_SCAN", SCANS)
     for live in turn.state.live:
-        if turn.now_ms - live.heard_ms > HEARTBEAT_TIMEOUT_MS:
+        if turn.now_ms - live.heard_ms > silent:
             turn.say(
                 "CTL_BROKER_EXPIRED", SCANS, cluster=turn.member.cluster, group=turn.member.group,
-                broker_id=live.broker_id, duration_ms=HEARTBEAT_TIMEOUT_MS, peer_address=live.address,
+                broker_id=live.broker_id, duration_ms=silent, peer_address=live.address,
             )  # fmt: skip
             _gone(turn, live)
     master = turn.state.recorded.master
     if master is not None and master not in turn.state.alive and turn.state.alive & turn.state.ids.registered:
         turn.say("CTL_INACTIVE", INACTIVE, **_whole_set(turn), broker_id=None)
         _force(turn)
-    turn.wait(SCAN, SCAN_MS)
+    turn.wait(SCAN, turn.member.rules.periods.scan)
 
 
 def _on_closed(turn: Deciding, peer: str) -> None:

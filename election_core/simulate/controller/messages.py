@@ -4,6 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from election_replay.election_core.protocols.controller.tables import (
+    CHECK_SET_MS,
+    HEARTBEAT_TIMEOUT_MS,
+    NOT_CAUGHT_UP_MS,
+    POLL_MS,
+    SCAN_MS,
     SET_CHECKS,
     EpochEntries,
     SetCheck,
@@ -14,6 +19,22 @@ from election_replay.election_core.protocols.controller.tables import (
 )
 
 MASTER, SLAVE = "SYNC_MASTER", "SLAVE"
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """How often members look, and how long they wait, in ms: settings of brokers and controllers, which print them.
+
+    ``poll`` is syncBrokerMetadataPeriod, ``check_set`` checkSyncStateSetPeriod, ``not_caught_up``
+    haMaxTimeSlaveNotCatchup, ``silent`` controllerHeartBeatTimeoutMills, ``scan`` scanNotActiveBrokerInterval and
+    scanInactiveMasterInterval.
+    """
+
+    poll: int = POLL_MS
+    check_set: int = CHECK_SET_MS
+    not_caught_up: int = NOT_CAUGHT_UP_MS
+    silent: int = HEARTBEAT_TIMEOUT_MS
+    scan: int = SCAN_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +58,7 @@ class Rules:
     caught_up: Callable[[int, int, int], bool] = has_caught_up
     cut_at: Callable[[EpochEntries, EpochEntries], int | None] = common_point
     acks: Callable[[bool], int] = needed_acks
+    periods: Periods = Periods()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,125 +1,32 @@
 """The stories of brokers under a controller: faults that they must survive, and bugs and errors that break them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 from election_replay.election_core.protocols.controller.tables import SET_CHECKS, EpochEntries, SetCheck, common_point
-from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE
-from election_replay.election_core.simulate.controller import broker_machine as replica
-from election_replay.election_core.simulate.controller import machine
 from election_replay.election_core.simulate.controller.controller_machine import RECORD_FILE
-from election_replay.election_core.simulate.controller.machine import Member, State
 from election_replay.election_core.simulate.controller.messages import (
-    MASTER,
-    Broker,
-    Controller,
     ElectMaster,
+    Periods,
     Rules,
-    Write,
 )
-from election_replay.election_core.simulate.controller.voice import ControllerModeVoice
-from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.controller.play import (
+    BROKERS,
+    CONTROLLER,
+    broker_id,
+    cut_off,
+    in_sync,
+    scenario,
+    slaves,
+    up,
+)
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
 from election_replay.election_core.simulate.world import SECOND, World
-
-GROUP, CLUSTER = "bs-orders", "lab-main"
-CONTROLLER = "ctl-1"
-BROKERS = ("broker-1", "broker-2", "broker-3")
-_CONTROLLER_ADDRESS = "10.84.1.11:9878"
-
-
-def _address(number: int) -> str:
-    return f"10.84.1.{21 + number}:10911"
-
-
-def other_address(number: int) -> str:
-    """Where a broker is after its move."""
-    return f"10.84.1.{121 + number}:10911"
-
-
-def members(rules: Rules) -> dict[str, Member]:
-    """A controller and the brokers of one set."""
-    homes = tuple((_address(number), name) for number, name in enumerate(BROKERS))
-    hosts = (*homes, *((other_address(number), name) for number, name in enumerate(BROKERS)))
-    cast: dict[str, Member] = {CONTROLLER: Controller(CONTROLLER, GROUP, CLUSTER, _CONTROLLER_ADDRESS, rules)}
-    for address, name in homes:
-        cast[name] = Broker(name, GROUP, CLUSTER, address, CONTROLLER, _CONTROLLER_ADDRESS, hosts, rules)
-    return cast
-
-
-class ControllerPlay:
-    """The controller mode, for a world."""
-
-    def __init__(self, cast: Mapping[str, Member]) -> None:
-        self._cast = cast
-
-    @property
-    def machine(self) -> Machine[Member, State]:
-        """Controller and brokers."""
-        return machine
-
-    def voice(self, rng: Random) -> ControllerModeVoice:
-        """Their logs."""
-        return ControllerModeVoice(self._cast, rng)
-
-    def leads(self, state: State) -> int | None:
-        """The master epoch of a broker that is master."""
-        return state.epoch if isinstance(state, replica.State) and state.role == MASTER else None
-
-    def committed(self, state: State) -> int:
-        """How far a master has acknowledged."""
-        return state.confirmed if isinstance(state, replica.State) else 0
-
-    def write(self, count: int) -> Write:
-        """Messages of a producer."""
-        return Write(count)
 
 
 def _story(name: str, meaning: str, script: Callable[[Stage], Script], **more: Any) -> Scenario:
     return scenario("controller", f"controller-{name}", meaning, script, **more)
-
-
-def scenario(
-    protocol: str,
-    name: str,
-    meaning: str,
-    script: Callable[[Stage], Script],
-    *,
-    broken: bool = False,
-    rules: Rules = Rules(),  # noqa: B008 - frozen
-    prepare: Callable[[World], None] = lambda _: None,
-) -> Scenario:
-    """A scenario of these processes; ``protocol`` is the one whose story it is."""
-    cast = members(rules)
-    play = ControllerPlay(cast)
-    return Scenario(name, protocol, broken, meaning, play, lambda: cast, script, _connected(prepare))
-
-
-# -- the stage -------------------------------------------------------------------------------------------------------
-
-
-def in_sync(stage: Stage, brokers: int = 3, within: float = 40) -> Script:
-    """Let time pass until the recorded SyncStateSet has so many members."""
-    for _ in range(int(within * 10)):
-        state = stage.world.processes[CONTROLLER].state
-        if state is not None and len(state.recorded.members) >= brokers:
-            break
-        yield 100
-
-
-def slaves(stage: Stage) -> list[str]:
-    """The brokers that are up and not master."""
-    return [name for name in stage.followers() if name != CONTROLLER]
-
-
-def up(stage: Stage) -> Script:
-    """Start everything, and wait until all are in sync."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    yield from in_sync(stage)
-    yield from stage.seconds(4, 12)
 
 
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
@@ -140,16 +47,6 @@ def _kill_master(stage: Stage) -> Script:
     yield from stage.seconds(25, 35)
 
 
-def _connected(prepare: Callable[[World], None]) -> Callable[[World], None]:
-    """Replication and heartbeats keep their connections open: the end of a process is heard of."""
-
-    def prepared(world: World) -> None:
-        world.connected = True
-        prepare(world)
-
-    return prepared
-
-
 def _frozen_master(stage: Stage) -> Script:
     yield from up(stage)
     master = stage.leader()
@@ -158,12 +55,6 @@ def _frozen_master(stage: Stage) -> Script:
         yield from stage.seconds(20, 35)
         stage.thaw(master)
     yield from stage.seconds(30, 40)
-
-
-def cut_off(stage: Stage, name: str, *others: str) -> None:
-    """Nothing passes between a process and these others."""
-    stage.world.note("cut off", name, f"from {' and '.join(others)}")
-    stage.world.network.cut_between([name], others)
 
 
 def _deaf_master(stage: Stage) -> Script:
@@ -177,14 +68,19 @@ def _deaf_master(stage: Stage) -> Script:
     yield from stage.seconds(25, 35)
 
 
-def _isolated_master(stage: Stage) -> Script:
+def _isolated_master(stage: Stage, least: float = 25, most: float = 40) -> Script:
     yield from up(stage)
     master = stage.leader()
     if master is not None:
         stage.isolate(master)
-        yield from stage.seconds(25, 40)
+        yield from stage.seconds(least, most)
         stage.heal()
     yield from stage.seconds(30, 40)
+
+
+def _long_isolated_master(stage: Stage) -> Script:
+    """Longer than brokers may be silent where everything takes half a minute."""
+    yield from _isolated_master(stage, 55, 90)
 
 
 def _cut_off_slave(stage: Stage) -> Script:
@@ -239,12 +135,6 @@ def _elect_by_hand(stage: Stage) -> Script:
     chosen = stage.rng.choice(slaves(stage))
     stage.ask(CONTROLLER, ElectMaster(broker_id(stage, chosen)), f"make {chosen} the master")
     yield from stage.seconds(30, 40)
-
-
-def broker_id(stage: Stage, name: str) -> int:
-    """The id of a broker that is registered."""
-    identity = stage.world.processes[name].files[IDENTITY_FILE]
-    return int(identity.broker_id)
 
 
 def _rolling_restart(stage: Stage) -> Script:
@@ -366,6 +256,9 @@ def _drifting_clocks(world: World) -> None:
         process.clock.drift_ppm = world.rng.randrange(-200, 200)
 
 
+_PATIENT = Rules(periods=Periods(poll=30_000, check_set=10_000, not_caught_up=40_000, silent=30_000, scan=15_000))
+_HASTY = Rules(periods=Periods(poll=1_000, check_set=1_000, not_caught_up=4_000, silent=2_500, scan=1_000))
+
 SAFE: tuple[Scenario, ...] = (
     _story("healthy", "three brokers under a controller, nothing broken", _healthy),
     _story("kill-master", "kill -9 of the master, back a quarter of a minute later", _kill_master),
@@ -392,6 +285,22 @@ SAFE: tuple[Scenario, ...] = (
         prepare=_drifting_clocks,
     ),
     _story("any-faults", "faults drawn at random", _any_faults),
+    _story(
+        "patient-killed", "a poll takes 30 s, a broker may be silent for 30 s, and the master is killed", _kill_master,
+        rules=_PATIENT,
+    ),
+    _story(
+        "patient-isolated", "the same, and the master is cut off from all but its clients", _long_isolated_master,
+        rules=_PATIENT,
+    ),
+    _story("patient-any-faults", "the same, and faults drawn at random", _any_faults, rules=_PATIENT),
+    _story(
+        "hasty-isolated", "everything takes a second or two, and the master is cut off", _isolated_master, rules=_HASTY
+    ),
+    _story(
+        "hasty-any-faults", "everything takes a second or two, and faults are drawn at random", _any_faults,
+        rules=_HASTY,
+    ),
     _story("any-faults-lost-lines", "faults drawn at random, and lines are lost", _losing_lines(_any_faults)),
 )  # fmt: skip
 
@@ -534,6 +443,14 @@ BROKEN: tuple[Scenario, ...] = (
     _story(
         "split-brain", "allAckInSyncStateSet is off, and the master is cut off with its clients", _isolated_master,
         broken=True, rules=Rules(all_ack=False),
+    ),
+    _story(
+        "patient-split-brain", "allAckInSyncStateSet is off, a poll takes 30 s, and the master is cut off",
+        _long_isolated_master, broken=True, rules=replace(_PATIENT, all_ack=False),
+    ),
+    _story(
+        "hasty-split-brain", "allAckInSyncStateSet is off, a poll takes a second, and the master is cut off",
+        _isolated_master, broken=True, rules=replace(_HASTY, all_ack=False),
     ),
     _story(
         "unclean", "unclean elections are allowed, and the only member of the set dies", _unclean, broken=True,

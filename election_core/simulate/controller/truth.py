@@ -7,9 +7,9 @@ from typing import Any
 
 from election_replay.election_core.model.catalogue import CRITICAL, INFO
 from election_replay.election_core.model.rows import Finding
-from election_replay.election_core.protocols.controller.tables import POLL_MS
 from election_replay.election_core.simulate.broker_identity import truth as identity_truth
 from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE, Identity
+from election_replay.election_core.simulate.controller.messages import Periods
 from election_replay.election_core.simulate.controller.record import (
     CHANGED,
     CLEANED,
@@ -43,7 +43,8 @@ BOUND_US = SECOND // 2
 """The clock bound with which worlds are judged."""
 SURE_US = 5 * SECOND
 """Whole seconds at both ends, and the bounds of two clocks, blur less than this."""
-IN_A_ROW_US = 20 * SECOND
+IN_A_ROW_US = 15 * SECOND
+"""Beyond a poll: refusals of one attempt to change a set are this close."""
 FEW_COPIES_US = 60 * SECOND
 SILENCE_US = 18 * SECOND
 """A running broker has a line every few seconds: after this a hole in its log is ten seconds long."""
@@ -511,6 +512,12 @@ def _wrong_acks(world: World) -> Iterator[Truth]:
                 )
 
 
+def _poll_us(world: World, broker: str) -> int:
+    """How often a broker asks who is master."""
+    periods: Periods = world.processes[broker].member.rules.periods
+    return periods.poll * MILLISECOND
+
+
 def _stale_sets(world: World) -> Iterator[Truth]:
     """A master that could not change its set for longer than a poll; these lines are errors."""
     rows: dict[tuple[str, object], list[list[Line]]] = {}
@@ -518,19 +525,20 @@ def _stale_sets(world: World) -> Iterator[Truth]:
         if line.say is None or line.say.kind != "BRK_SSS_ALTER_ERR" or value(line, "code") == _SAME_SET:
             continue
         in_a_row = rows.setdefault((line.node, value(line, "term")), [])
-        if in_a_row and line.true_us - in_a_row[-1][-1].true_us <= IN_A_ROW_US:
+        if in_a_row and line.true_us - in_a_row[-1][-1].true_us <= _poll_us(world, line.node) + IN_A_ROW_US:
             in_a_row[-1].append(line)
         else:
             in_a_row.append([line])
     for (node, epoch), several in rows.items():
+        poll = _poll_us(world, node)
         for lines in several:
             lasted = lines[-1].wall_us - lines[0].wall_us
-            if lasted > POLL_MS * MILLISECOND - SECOND:
+            if lasted > poll - SECOND:
                 words = f"{node} could not change its SyncStateSet for {lasted / SECOND:.1f} s."
-                sure = lasted > POLL_MS * MILLISECOND + 2 * SECOND and isinstance(epoch, int)
+                sure = lasted > poll + 2 * SECOND and isinstance(epoch, int)
                 gaps = [later.true_us - earlier.true_us for earlier, later in pairwise(lines)]
                 steady = not world.processes[node].clock.steps
-                provable = sure and steady and max(gaps, default=0) < IN_A_ROW_US - 2 * SECOND
+                provable = sure and steady and max(gaps, default=0) < poll + IN_A_ROW_US - 2 * SECOND
                 yield Truth(
                     "SYNC_STATE_SET_STALE",
                     (node,),

@@ -251,7 +251,7 @@ def _settings(member: Broker | Controller) -> list[tuple[str, object]]:
         return [
             ("rocketmqHome", "/home/rocketmq"),
             ("controllerType", "DLedger"),
-            ("scanNotActiveBrokerInterval", 5000),
+            ("scanNotActiveBrokerInterval", member.rules.periods.scan),
             ("controllerDLegerGroup", "controllers"),
             ("controllerDLegerPeers", f"n0-{member.address}"),
             ("controllerDLegerSelfId", "n0"),
@@ -260,7 +260,7 @@ def _settings(member: Broker | Controller) -> list[tuple[str, object]]:
             ("enableElectUncleanMaster", _flag(member.rules.unclean)),
             ("isProcessReadEvent", "false"),
             ("notifyBrokerRoleChanged", "true"),
-            ("scanInactiveMasterInterval", 5000),
+            ("scanInactiveMasterInterval", member.rules.periods.scan),
         ]
     return [
         ("brokerConfigPath", "/home/rocketmq/conf/broker.conf"),
@@ -274,16 +274,16 @@ def _settings(member: Broker | Controller) -> list[tuple[str, object]]:
         ("enableSlaveActingMaster", "false"),
         ("enableControllerMode", "true"),
         ("controllerAddr", member.controller_address),
-        ("syncBrokerMetadataPeriod", 5000),
-        ("checkSyncStateSetPeriod", 5000),
-        ("controllerHeartBeatTimeoutMills", 10000),
+        ("syncBrokerMetadataPeriod", member.rules.periods.poll),
+        ("checkSyncStateSetPeriod", member.rules.periods.check_set),
+        ("controllerHeartBeatTimeoutMills", member.rules.periods.silent),
         ("storePathRootDir", _STORE),
         ("brokerRole", "ASYNC_MASTER"),
         ("enableDLegerCommitLog", "false"),
         ("inSyncReplicas", 1),
         ("minInSyncReplicas", 1),
         ("allAckInSyncStateSet", _flag(member.rules.all_ack)),
-        ("haMaxTimeSlaveNotCatchup", 15000),
+        ("haMaxTimeSlaveNotCatchup", member.rules.periods.not_caught_up),
     ]
 
 

@@ -5,8 +5,8 @@ import pytest
 from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE, TEMP_FILE
 from election_replay.election_core.simulate.broker_identity.scenarios import POINTS
 from election_replay.election_core.simulate.catalogue import SCENARIOS
+from election_replay.election_core.simulate.controller.play import BROKERS, CONTROLLER
 from election_replay.election_core.simulate.controller.record import APPLIED, decisions
-from election_replay.election_core.simulate.controller.scenarios import BROKERS, CONTROLLER
 from election_replay.election_core.simulate.scenario import played
 
 FOUND = {

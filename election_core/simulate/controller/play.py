@@ -1,0 +1,132 @@
+"""The controller mode, for a world: who is in the cast, and the words that all its stories share."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE
+from election_replay.election_core.simulate.controller import broker_machine as replica
+from election_replay.election_core.simulate.controller import machine
+from election_replay.election_core.simulate.controller.machine import Member, State
+from election_replay.election_core.simulate.controller.messages import (
+    MASTER,
+    Broker,
+    Controller,
+    Rules,
+    Write,
+)
+from election_replay.election_core.simulate.controller.voice import ControllerModeVoice
+from election_replay.election_core.simulate.machine import Machine
+from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.world import World
+
+GROUP, CLUSTER = "bs-orders", "lab-main"
+CONTROLLER = "ctl-1"
+BROKERS = ("broker-1", "broker-2", "broker-3")
+_CONTROLLER_ADDRESS = "10.84.1.11:9878"
+
+
+def _address(number: int) -> str:
+    return f"10.84.1.{21 + number}:10911"
+
+
+def other_address(number: int) -> str:
+    """Where a broker is after its move."""
+    return f"10.84.1.{121 + number}:10911"
+
+
+def members(rules: Rules) -> dict[str, Member]:
+    """A controller and the brokers of one set."""
+    homes = tuple((_address(number), name) for number, name in enumerate(BROKERS))
+    hosts = (*homes, *((other_address(number), name) for number, name in enumerate(BROKERS)))
+    cast: dict[str, Member] = {CONTROLLER: Controller(CONTROLLER, GROUP, CLUSTER, _CONTROLLER_ADDRESS, rules)}
+    for address, name in homes:
+        cast[name] = Broker(name, GROUP, CLUSTER, address, CONTROLLER, _CONTROLLER_ADDRESS, hosts, rules)
+    return cast
+
+
+class ControllerPlay:
+    """The controller mode, for a world."""
+
+    def __init__(self, cast: Mapping[str, Member]) -> None:
+        self._cast = cast
+
+    @property
+    def machine(self) -> Machine[Member, State]:
+        """Controller and brokers."""
+        return machine
+
+    def voice(self, rng: Random) -> ControllerModeVoice:
+        """Their logs."""
+        return ControllerModeVoice(self._cast, rng)
+
+    def leads(self, state: State) -> int | None:
+        """The master epoch of a broker that is master."""
+        return state.epoch if isinstance(state, replica.State) and state.role == MASTER else None
+
+    def committed(self, state: State) -> int:
+        """How far a master has acknowledged."""
+        return state.confirmed if isinstance(state, replica.State) else 0
+
+    def write(self, count: int) -> Write:
+        """Messages of a producer."""
+        return Write(count)
+
+
+def connected(prepare: Callable[[World], None]) -> Callable[[World], None]:
+    """Replication and heartbeats keep their connections open: the end of a process is heard of."""
+
+    def prepared(world: World) -> None:
+        world.connected = True
+        prepare(world)
+
+    return prepared
+
+
+def scenario(
+    protocol: str,
+    name: str,
+    meaning: str,
+    script: Callable[[Stage], Script],
+    *,
+    broken: bool = False,
+    rules: Rules = Rules(),  # noqa: B008 - frozen
+    prepare: Callable[[World], None] = lambda _: None,
+) -> Scenario:
+    """A scenario of these processes; ``protocol`` is the one whose story it is."""
+    cast = members(rules)
+    play = ControllerPlay(cast)
+    return Scenario(name, protocol, broken, meaning, play, lambda: cast, script, connected(prepare))
+
+
+def in_sync(stage: Stage, brokers: int = 3, within: float = 40) -> Script:
+    """Let time pass until the recorded SyncStateSet has so many members."""
+    for _ in range(int(within * 10)):
+        state = stage.world.processes[CONTROLLER].state
+        if state is not None and len(state.recorded.members) >= brokers:
+            break
+        yield 100
+
+
+def slaves(stage: Stage) -> list[str]:
+    """The brokers that are up and not master."""
+    return [name for name in stage.followers() if name != CONTROLLER]
+
+
+def up(stage: Stage) -> Script:
+    """Start everything, and wait until all are in sync."""
+    yield from stage.start_all()
+    yield from stage.until_led()
+    yield from in_sync(stage)
+    yield from stage.seconds(4, 12)
+
+
+def cut_off(stage: Stage, name: str, *others: str) -> None:
+    """Nothing passes between a process and these others."""
+    stage.world.note("cut off", name, f"from {' and '.join(others)}")
+    stage.world.network.cut_between([name], others)
+
+
+def broker_id(stage: Stage, name: str) -> int:
+    """The id of a broker that is registered."""
+    identity = stage.world.processes[name].files[IDENTITY_FILE]
+    return int(identity.broker_id)
