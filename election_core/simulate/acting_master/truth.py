@@ -239,7 +239,12 @@ def _gaps(world: World) -> Iterator[Truth]:
 
 
 def _gap_shows(world: World, gap: Gap) -> bool:
-    """Whether lines prove a gap: the next one says when it began, and nobody who was up followed somebody."""
+    """Whether lines prove a gap: the next one says when it began, and nobody who was up followed somebody.
+
+    A master that gets no time, and goes on before anybody acts for it, says of it only by the hole in its log.
+    """
+    if gap.begin_us != ends_at(world, gap.before):
+        return False
     if gap.after is None or not clocks_agree(world, BOUND_US) or not _lossless(world, *world.names()):
         return False
     return gap.before.how_ended in ("stopped", "killed")
