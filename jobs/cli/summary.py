@@ -7,7 +7,7 @@ from shlex import quote
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import SEVERITIES, counted, listed, surely
+from election_replay.jobs.reading.words import SEVERITIES, counted, listed, paragraph, surely
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
 ALL_FINDINGS = "SELECT cluster, replica_group, severity, rule, summary FROM findings ORDER BY start_time"
@@ -83,7 +83,7 @@ def findings(published: Published) -> Iterator[str]:
         follow = following(row["grave_echoes"] or [], row["echoes"])
         began = f"  {row['began']}" if row["began"] else ""
         yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
-        yield f"             {row['summary']}"
+        yield from paragraph(row["summary"], " " * 13)
         for step in islice(steps_of(with_warehouse(row, published.place)), 1):
             yield f"             {step.heading}: {step.text}: {step.command}"
     if len(worst) > SHOWN:

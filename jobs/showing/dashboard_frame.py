@@ -80,7 +80,8 @@ def near(text: str, known: list[str]) -> list[str]:
     return [f"did you mean {' or '.join(found)}?"] if found else []
 
 
-NAVIGATION = (("", "Inbox"), ("fleet", "Fleet"), ("rules", "Rules"), ("runs", "Runs and data quality"))
+NAVIGATION = (("", "Inbox", ""), ("fleet", "Fleet", ""), ("rules", "Rules", ""), ("runs", "Runs", " and data quality"))
+"""The pages that every page leads to: path, name, and what of the name a phone has no room for."""
 
 
 def frame(shown: Page, here: Here) -> str:
@@ -93,8 +94,14 @@ def frame(shown: Page, here: Here) -> str:
         tag("script", src=f"{files}/script.js", defer="defer"),
     )
     links = (
-        tag("a", name, href=here.link(path), aria_current="page" if here.path == f"/{path}" else None)
-        for path, name in NAVIGATION
+        tag(
+            "a",
+            name,
+            tag("span", more) if more else None,
+            href=here.link(path),
+            aria_current="page" if here.path == f"/{path}" else None,
+        )
+        for path, name, more in NAVIGATION
     )
     keys = (("j", "next"), ("k", "before"), ("Enter", "open"), ("u", "up"), ("/", "find"))
     key_hints = (part for key, effect in keys for part in (tag("kbd", key), f" {effect}  "))

@@ -1,6 +1,7 @@
 """Both engines write the same tables of all real runs, row by row."""
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from election_replay.schemas import TABLES
 from tests.acceptance.published import OF_THE_RUN, Warehouse, ordered, replay
 from tests.conftest import Landing
+from tests.proving import amount
 
 
 @pytest.mark.slow
@@ -18,11 +20,12 @@ def test_the_local_engine_without_java_writes_what_spark_writes(
     tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
-    zone = landing(f"{path.parent.name}/{name}" for name, path in runs.items())
+    chosen = dict(islice(runs.items(), 0, None, amount(4, 1)))
+    zone = landing(f"{path.parent.name}/{name}" for name, path in chosen.items())
     nothing = {"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}
     local = replay(zone, tmp_path / "local", "--engine", "local", env=nothing)
-    assert len(local.rows(TABLES["findings"].path)) > 100
+    assert len(local.rows(TABLES["findings"].path)) > len(chosen)
     for path in [TABLES[name].path for name in TABLES if name not in OF_THE_RUN]:
         found = ordered(local.rows(path))
-        assert found == ordered(gold.rows(path)), path
+        assert found == ordered(row for row in gold.rows(path) if row["cluster"] in chosen), path
         record_property("rows alike of two engines", len(found))

@@ -1,7 +1,6 @@
 """A full disk at any step, a driver's clock that is set back, two jobs at once: nothing is lost, nothing comes twice,
 readers see whole runs, and the next run makes it good."""
 
-import os
 import shutil
 import subprocess
 import time
@@ -33,13 +32,14 @@ from tests.jobs.nights import ALL, GOLD, begun, content, night, second_night, wh
 from tests.jobs.replaying.test_every_commit import WRITERS
 from tests.jobs.tables import GROUP
 from tests.jobs.zone import Zone, election
+from tests.proving import amount, only_when_proving
 
 pytestmark = pytest.mark.slow
 
-STEP = 2 if "PROVE" in os.environ else 9
+STEP = amount(13, 2)
 """Before which of the writes the disk is filled: ``make prove`` tries every second one of them."""
 
-TIMES = 10 if "PROVE" in os.environ else 2
+TIMES = amount(2, 10)
 """How often two jobs run at once."""
 
 ON_SPARK = 3
@@ -285,7 +285,7 @@ def test_two_jobs_at_once_lose_nothing(
     record_property("pairs of jobs at once", TIMES)
 
 
-@pytest.mark.skipif("PROVE" not in os.environ, reason="a minute: `make prove` runs it")
+@only_when_proving("a minute")
 @pytest.mark.parametrize("other", OTHERS)
 def test_a_night_on_spark_and_another_job_at_once_lose_nothing(
     spark: SparkEngine, pairs: Pairs, other: str, record_property: Callable[[str, object], None]

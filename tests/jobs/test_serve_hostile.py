@@ -20,6 +20,8 @@ from tests.jobs.tables import at, finding, publish, put, role, term
 pytestmark = pytest.mark.slow
 
 POLL = 1.0
+NEWER = (2, 3)
+"""The runs that are published while clients ask."""
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +271,7 @@ def test_it_follows_publication_and_no_answer_mixes_two_runs(served: Served, war
     for asker in askers:
         asker.start()
     try:
-        for number in (2, 3, 4):
+        for number in NEWER:
             put(warehouse, "findings", finding(f"f{number}", "LEADERLESS", number, number + 1))
             put(warehouse, "terms", term(number, "n0", number * 10, number * 10 + 10))
             versions = list(warehouse.versions().items())
@@ -284,7 +286,7 @@ def test_it_follows_publication_and_no_answer_mixes_two_runs(served: Served, war
         for asker in askers:
             asker.join()
     assert not failed
-    assert {(n, n, n) for n in (1, 2, 3, 4)} == set(seen)
+    assert {(n, n, n) for n in (1, *NEWER)} == set(seen)
 
 
 ENDLESS = "SELECT aggregate(sequence(1, 100000), 0L, (a, x) -> a + aggregate(sequence(1, 100000), 0L, (b, y) -> b + x))"
@@ -310,12 +312,33 @@ def test_who_takes_memory_or_time_without_end_is_ended_alone(served: Served) -> 
                 cursors = [hostile.cursor(), hostile.cursor()]
                 for cursor in cursors:
                     cursor.execute(bomb, async_=True)
-                time.sleep(5)
+                time.sleep(3)
                 for cursor in cursors:
                     with suppress(Error):  # it may have failed before
                         cursor.cancel()
             assert answer(other, "SELECT finding_id FROM findings WHERE finding_id = 'f1'") == [("f1",)], bomb
     assert served.process.poll() is None
+
+
+def test_a_statement_that_takes_longer_than_it_may_is_ended_alone(warehouse: Warehouse) -> None:
+    """The client that waits is told so soon afterwards; what others ask is answered meanwhile and afterwards."""
+    from TCLIService import ttypes
+
+    with serving(str(warehouse.root), "--timeout", "4") as impatient, impatient.client() as other:
+        answer(other, "SELECT finding_id FROM findings")
+        with impatient.client() as waiting:
+            cursor = waiting.cursor()
+            began = time.monotonic()
+            cursor.execute(ENDLESS, async_=True)
+            assert answer(other, "SELECT finding_id FROM findings") == [("f1",)]
+            assert time.monotonic() - began < 4
+            state = cursor.poll().operationState
+            while state == ttypes.TOperationState.RUNNING_STATE and time.monotonic() - began < 60:
+                time.sleep(0.2)
+                state = cursor.poll().operationState
+            assert state == ttypes.TOperationState.TIMEDOUT_STATE
+            assert 4 <= time.monotonic() - began < 12
+        assert answer(other, "SELECT finding_id FROM findings") == [("f1",)]
 
 
 def test_no_client_is_given_more_rows_at_once_than_fit(served: Served) -> None:

@@ -1,7 +1,6 @@
 """Odd surroundings of a job: names with blanks, a home or a folder for temporary files that cannot be written, a mask,
 a locale, too little memory. A night goes well there, or says in one line what it lacks; nothing is lost either way."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.disks import disk_at
 from tests.jobs.nights import ALL, begun, content, night
 from tests.jobs.zone import Zone, election
+from tests.proving import amount, only_when_proving
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ LOCALE_C = {"LC_ALL": "C", "LANG": "C"}
 NO_MEMORY = (500_000, 750_000, 1_500_000)
 """Bounds of the address space (kilobytes) that are too small: for libraries, for their threads, for a night."""
 
-ENGINES = ["local", *(["spark"] if "PROVE" in os.environ else [])]
+ENGINES = amount(["local"], ["local", "spark"])
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_night_with_too_little_memory_changes_nothing_and_the_next_one_makes_i
     whole(local, odd, warehouse)
 
 
-@pytest.mark.skipif("PROVE" not in os.environ, reason="half a minute: `make prove` runs it")
+@only_when_proving("half a minute")
 def test_workers_of_spark_with_too_little_memory_are_told_of(
     local: LocalEngine, odd: Zone, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

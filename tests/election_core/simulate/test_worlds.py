@@ -23,6 +23,7 @@ from election_replay.election_core.simulate.landing import files, truth_lines
 from election_replay.election_core.simulate.scenario import played
 from election_replay.election_core.simulate.world import Line
 from tests.election_core.simulate.expected import EXPECTED
+from tests.proving import PROVING, only_when_proving
 
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
@@ -77,7 +78,7 @@ def test_worlds_that_were_judged_wrongly_once() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("PROVE" not in os.environ, reason="seven minutes: `make prove` runs it")
+@only_when_proving("seven minutes")
 @each_protocol
 def test_five_hundred_worlds_are_judged_as_they_were(
     protocol: str, record_property: Callable[[str, object], None]
@@ -91,10 +92,10 @@ def test_five_hundred_worlds_are_judged_as_they_were(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("PROVE" in os.environ, reason="five hundred are judged")
+@pytest.mark.skipif(PROVING, reason="five hundred are judged")
 @each_protocol
-def test_a_hundred_worlds_are_judged_rightly(protocol: str) -> None:
-    assert not accuracy.measured(protocol, 100).wrong
+def test_sixty_worlds_are_judged_rightly(protocol: str) -> None:
+    assert not accuracy.measured(protocol, 60).wrong
 
 
 def test_the_page_on_accuracy_names_every_protocol() -> None:

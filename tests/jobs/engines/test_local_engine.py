@@ -28,6 +28,7 @@ from tests.jobs.nights import ALL, content, night
 from tests.jobs.replaying.test_checkpoints import NIGHTS, RUNS, WORLDS, copy_nodes, deliver, write_world
 from tests.jobs.tables import put
 from tests.jobs.zone import Zone, leads, line, noise
+from tests.proving import amount
 
 EVERY = (*ALL, "replay_states")
 
@@ -289,7 +290,7 @@ def test_a_run_may_be_killed_at_any_moment(local: LocalEngine, corpora: Path, zo
     began = time.monotonic()
     subprocess.run([*command[:-1], tmp_path / "undisturbed"], check=True, capture_output=True)
     whole = time.monotonic() - began
-    for _ in range(6):
+    for _ in range(amount(3, 10)):
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         time.sleep(chance.uniform(0.2, 1) * whole)
         child.kill()

@@ -25,6 +25,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.zone import Zone, leads, line, noise
+from tests.proving import amount
 
 RUNS = (
     "rocketmq-dledger/old-copy-497",
@@ -43,7 +44,7 @@ Count = Callable[[str, object], None]
 """Records what a test counted."""
 
 STATES = TABLES["replay_states"]
-NIGHTS = 4
+NIGHTS = amount(3, 4)
 BROKER_LOG, DLEDGER_LOG = "broker.log", "broker_default.log"
 NEVER = datetime.min.replace(tzinfo=UTC)
 ORDER = ("cluster", "source_node", "is_snapshot", "stream", "file_order", "fingerprint", "line_no")

@@ -1,7 +1,6 @@
 """A night and its upkeep are killed before each of their commits in turn: readers see the state before or after, and
 the next night makes it good."""
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, second_night, whole_night
 from tests.jobs.zone import Zone
+from tests.proving import amount
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ WRITERS: tuple[tuple[Any, str], ...] = (
 )
 """All that writes to Delta's logs, or removes files."""
 
-STEP = 1 if "PROVE" in os.environ else 7
+STEP = amount(13, 1)
 """Which of the commits are tried: ``make prove`` tries each of them."""
 
 

@@ -17,6 +17,7 @@ from election_replay.jobs.replaying.work import Work
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, GOLD, content, land_only, night
 from tests.jobs.zone import Zone, election, leads
+from tests.proving import only_when_proving
 
 pytestmark = pytest.mark.slow
 
@@ -118,6 +119,7 @@ def test_what_a_killed_replay_wrote_is_not_taken_for_what_stands(
     assert content(warehouse) == content(once)
 
 
+@only_when_proving("half a minute")
 def test_two_replays_at_once_cannot_mix(
     spark: SparkEngine, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +154,7 @@ def dying_at(write: Callable[..., None], table: str) -> Callable[..., None]:
     return dying
 
 
+@only_when_proving("half a minute")
 def test_partitions_do_not_matter(spark: SparkEngine, zone: Zone, warehouse: Warehouse) -> None:
     for node in ("n1", "n2", "n3"):
         path = zone.root / "c1" / "nodes" / node / "logs" / "broker_default.log"

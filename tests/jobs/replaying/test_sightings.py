@@ -17,6 +17,7 @@ from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from election_replay.schemas.findings import OF_RUNS
+from tests.proving import only_when_proving
 
 if TYPE_CHECKING:
     from election_replay.jobs.engines.spark_engine import SparkEngine
@@ -82,6 +83,7 @@ def test_a_finding_keeps_the_run_that_found_it_first(local: LocalEngine, corpora
 
 
 @pytest.mark.slow
+@only_when_proving("a minute")
 def test_spark_keeps_it_too(spark: "SparkEngine", corpora: Path, tmp_path: Path) -> None:
     three_nights(spark, corpora, tmp_path)
 
