@@ -19,6 +19,7 @@ from election_replay.jobs.engines.spark_engine import LITTLE_SETTING
 from tests.acceptance.published import Warehouse, ordered, replay_in
 from tests.conftest import Landing
 from tests.daemons import Daemon, free_ports, started, wait_until
+from tests.proving import only_when_proving
 
 if TYPE_CHECKING:
     from election_replay.jobs.engines.spark_engine import SparkEngine
@@ -77,6 +78,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             daemon.kill()
 
 
+@only_when_proving("a minute and a half")
 def test_a_night_outlives_one_of_two_workers(
     cluster: Cluster, spark: "SparkEngine", landing: Landing, tmp_path: Path
 ) -> None:
