@@ -19,6 +19,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
@@ -657,10 +659,32 @@ final class Door extends SparkSQLCLIService {
         (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final Gate gate;
     private final Map portions = Collections.synchronizedMap(new HashMap());
+    private final Timer clock = new Timer("longest answers", true);
+    private final long longestSeconds;
 
     Door(HiveServer2 server, SparkSession session, Gate gate) {
         super(server, session);
         this.gate = gate;
+        longestSeconds = Long.parseLong(session.sparkContext().getConf().get("spark.sql.thriftServer.queryTimeout", "0"));
+    }
+
+    /** Rows are worked out when they are fetched, which Spark's own time-out of statements does not see. */
+    private class Ending extends TimerTask {
+        private final OperationHandle handle;
+        private volatile boolean over = false;
+
+        Ending(OperationHandle handle) {
+            this.handle = handle;
+        }
+
+        public void run() {
+            over = true;
+            try {
+                closeOperation(handle);
+            } catch (HiveSQLException gone) {
+                // Its client has closed it.
+            }
+        }
     }
 
     public SessionHandle openSession(TProtocolVersion protocol, String user, String password, String address, Map given)
@@ -805,7 +829,7 @@ final class Door extends SparkSQLCLIService {
         Long known = (Long) portions.get(handle);
         long most = known == null ? 1 : known.longValue();
         long before = THREADS.getThreadAllocatedBytes(Thread.currentThread().getId());
-        TRowSet found = super.fetchResults(handle, orientation, Math.min(rows, most), type);
+        TRowSet found = inTime(handle, orientation, Math.min(rows, most), type);
         long took = THREADS.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
         long fitting = Math.min(most * 10, most * FETCHED_BYTES / Math.max(took, 1));
         if (portions.size() > REMEMBERED) {  // of those who left without closing them
@@ -813,6 +837,27 @@ final class Door extends SparkSQLCLIService {
         }
         portions.put(handle, Long.valueOf(Math.max(1, Math.min(FETCHED_ROWS, fitting))));
         return found;
+    }
+
+    private TRowSet inTime(OperationHandle handle, FetchOrientation orientation, long rows, FetchType type)
+            throws HiveSQLException {
+        Ending ending = new Ending(handle);
+        if (longestSeconds > 0) {
+            clock.schedule(ending, longestSeconds * 1000);
+        }
+        try {
+            return super.fetchResults(handle, orientation, rows, type);
+        } catch (HiveSQLException wrong) {
+            throw ending.over || String.valueOf(wrong.getMessage()).endsWith("found TIMEDOUT") ? tooLong() : wrong;
+        } catch (RuntimeException wrong) {
+            throw ending.over ? tooLong() : new HiveSQLException(wrong);
+        } finally {
+            ending.cancel();
+        }
+    }
+
+    private HiveSQLException tooLong() {
+        return new HiveSQLException("ended: it took longer than " + longestSeconds + " seconds (--timeout)", "57014");
     }
 
     public void closeOperation(OperationHandle handle) throws HiveSQLException {
