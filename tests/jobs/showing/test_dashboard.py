@@ -426,7 +426,7 @@ FORGED_NAMES = ("cluster", "group", "from", "id", "bar", "after", "find", "rule"
 
 @pytest.mark.parametrize("number", range(len(FORGED)), ids=FORGED)
 def test_forged_addresses_are_no_fault(client: FlaskClient, capfd: pytest.CaptureFixture[str], number: int) -> None:
-    """Each name is forged on each page, by at least one of the values."""
+    """Each name is forged by each value, and on each page by at least one of them."""
     value = FORGED[number]
     for page in (f"/{value}", f"/static/{value}/style.css", f"/static/{shown.VERSION}/{value}"):
         assert client.get(f"http://127.0.0.1{page}").status_code == 404
