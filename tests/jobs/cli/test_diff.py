@@ -181,7 +181,7 @@ def test_a_table_is_cut_and_says_so(
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 def test_whoever_stops_reading_has_what_they_wanted(warehouse: str, form: str) -> None:
     code = "import sys; from election_replay.jobs.cli.app import main; sys.exit(main(sys.argv[1:]))"
-    query = "SELECT range AS number, repeat('x', 100) AS text FROM range(100000)"
+    query = "SELECT range AS number, repeat('x', 100) AS text FROM range(20000)"
     command = [sys.executable, "-c", code, "sql", "--warehouse", warehouse, query, "--format", form, "--limit", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asked:
         assert asked.stdout
