@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.archives import unpack
+from tests.proving import PROVING
 
 if TYPE_CHECKING:
+    from election_replay.jobs.engines.engine import Engine
     from election_replay.jobs.engines.spark_engine import SparkEngine
 
 if find_spec("hypothesis"):  # Airflow's environment has none
@@ -77,3 +80,15 @@ def spark() -> "Iterator[SparkEngine]":
     session = spark_session("tests", master="local[2]", shuffle_partitions=3, quiet=True, more={LITTLE_SETTING: "0"})
     yield SparkEngine(session)
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> "Iterator[Engine]":
+    """What replays nights where any engine would do: the local one, and Spark in ``make prove``."""
+    if PROVING:
+        yield request.getfixturevalue("spark")
+        return
+    from election_replay.jobs.engines.local_engine import LocalEngine
+
+    with closing(LocalEngine(cores=1)) as local:
+        yield local

@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from election_replay.schemas.findings import OF_RUNS
 
 if TYPE_CHECKING:
-    from election_replay.jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.engine import Engine
 
 Row = dict[str, Any]
 
@@ -78,14 +78,14 @@ def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, s
     return Warehouse(warehouse)
 
 
-def replay_in(spark: "SparkEngine", landing: Path, warehouse: Path) -> Warehouse:
-    """The same inside a session that is there already."""
+def replay_in(engine: "Engine", landing: Path, warehouse: Path) -> Warehouse:
+    """The same by an engine that is there already."""
     from election_replay.jobs.land import land, new_files
     from election_replay.jobs.replay import replay as publish
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
 
     config, tables = Config(), Tables(str(warehouse))
-    land(spark, new_files(str(landing), tables, config), str(landing), tables, config)
-    publish(spark, tables, config.inventoried())
+    land(engine, new_files(str(landing), tables, config), str(landing), tables, config)
+    publish(engine, tables, config.inventoried())
     return Warehouse(warehouse)

@@ -19,7 +19,7 @@ from tests.conftest import Landing
 from tests.proving import amount
 
 if TYPE_CHECKING:
-    from election_replay.jobs.engines.spark_engine import SparkEngine
+    from election_replay.jobs.engines.engine import Engine
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +27,8 @@ OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
 
 SMALL = ("rocketmq-dledger/kill-leader-533", "rocketmq-controller/zombie-master")
 """Two small runs, one of each system."""
+
+ENGINE = ("--engine", amount("local", "spark"))
 
 JUDGED = tuple(
     table.path
@@ -70,7 +72,7 @@ def everything(corpora: Path, landing: Landing) -> Path:
 @pytest.fixture(scope="module")
 def landed(everything: Path, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     path = tmp_path_factory.mktemp("warehouse") / "everything"
-    election_replay("land", "--landing", everything, "--warehouse", path)
+    election_replay("land", "--landing", everything, "--warehouse", path, *ENGINE)
     return Warehouse(path)
 
 
@@ -104,29 +106,29 @@ def test_every_event_and_every_bad_line_is_counted(landed: Warehouse) -> None:
 
 
 @pytest.fixture(scope="module")
-def at_once(spark: "SparkEngine", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def at_once(engine: "Engine", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """The verdicts on the small runs, landed and judged in one go."""
-    return judged(replay_in(spark, landing(SMALL), tmp_path_factory.mktemp("warehouse") / "at-once"))
+    return judged(replay_in(engine, landing(SMALL), tmp_path_factory.mktemp("warehouse") / "at-once"))
 
 
 def test_a_second_run_changes_nothing_and_one_more_file_adds_only_that(
-    spark: "SparkEngine", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
+    engine: "Engine", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
 ) -> None:
     zone = landing(SMALL)
     late = zone / "kill-leader-533/nodes/n2/logs/rocketmqlogs/broker_default.log"
     aside = tmp_path / late.name
     shutil.move(late, aside)
-    first = replay_in(spark, zone, tmp_path / "warehouse")
+    first = replay_in(engine, zone, tmp_path / "warehouse")
     before = judged(first)
     files, events = first.newest("bronze/landed_files"), first.newest("silver/events")
 
-    again = replay_in(spark, zone, tmp_path / "warehouse")
+    again = replay_in(engine, zone, tmp_path / "warehouse")
     assert judged(again) == before
     assert as_text(again.newest("bronze/landed_files")) == as_text(files)
     assert again.manifest["run_id"] == first.manifest["run_id"]
 
     shutil.move(aside, late)
-    more = replay_in(spark, zone, tmp_path / "warehouse")
+    more = replay_in(engine, zone, tmp_path / "warehouse")
     new = Counter(as_text(more.newest("bronze/landed_files"))) - Counter(as_text(files))
     assert len(new) == 1, new
     assert str(late.relative_to(zone)) in next(iter(new))
@@ -148,12 +150,12 @@ def test_partitions_and_hash_seeds_change_nothing(
     partitions: int, seed: str, landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
 ) -> None:
     config = settings(tmp_path, partitions)
-    there = replay(landing(SMALL), tmp_path / "warehouse", "--config", config, env={"PYTHONHASHSEED": seed})
+    there = replay(landing(SMALL), tmp_path / "warehouse", "--config", config, *ENGINE, env={"PYTHONHASHSEED": seed})
     assert judged(there) == at_once
 
 
 def test_the_order_of_arrival_changes_nothing(
-    spark: "SparkEngine", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
+    engine: "Engine", landing: Landing, tmp_path: Path, at_once: dict[str, list[str]]
 ) -> None:
     whole, growing = landing(SMALL), tmp_path / "growing"
     files = [*log_files(whole), *snapshots(whole)]
@@ -163,5 +165,5 @@ def test_the_order_of_arrival_changes_nothing(
             there = growing / file.relative_to(whole)
             there.parent.mkdir(parents=True, exist_ok=True)
             os.link(file, there)
-        warehouse = replay_in(spark, growing, tmp_path / "shuffled")
+        warehouse = replay_in(engine, growing, tmp_path / "shuffled")
     assert judged(warehouse) == at_once

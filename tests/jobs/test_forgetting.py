@@ -1,5 +1,6 @@
 """What is forgotten is gone, and nothing else: findings keep their lines, and are judged anew as before."""
 
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,21 @@ from tests.jobs.replaying.test_sightings import deliver, night
 KILLED = "rocketmq-dledger/kill-leader-533"
 
 
-@pytest.fixture
-def two_nights(local: LocalEngine, corpora: Path, tmp_path: Path) -> Warehouse:
+@pytest.fixture(scope="module")
+def once(local: LocalEngine, corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two clusters, each landed in a night of its own."""
-    warehouse = Warehouse(str(tmp_path / "warehouse"))
+    root = tmp_path_factory.mktemp("once")
     for cluster, run in (("killed", KILLED), ("old-copy", "rocketmq-dledger/old-copy-497")):
-        deliver(corpora, run, tmp_path / "zone", cluster)
-        night(local, tmp_path / "zone", warehouse)
-    return warehouse
+        deliver(corpora, run, root / "zone", cluster)
+        night(local, root / "zone", Warehouse(str(root / "warehouse")))
+    return root
+
+
+@pytest.fixture
+def two_nights(once: Path, tmp_path: Path) -> Warehouse:
+    """A copy of the zone and of the warehouse, to forget things in."""
+    shutil.copytree(once, tmp_path, dirs_exist_ok=True)
+    return Warehouse(str(tmp_path / "warehouse"))
 
 
 def age(warehouse: Warehouse, days: int) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.cli.ending import GATE_FAILED, NOT_READ
-from election_replay.jobs.engines.spark_engine import SparkEngine
 from election_replay.jobs.land import Landing, new_files
 from election_replay.jobs.landing.landing_zone import LocalZone, Skip, Skipped
 from election_replay.jobs.landing.listing import LogFile, log_files
@@ -155,16 +154,15 @@ def test_they_are_counted_for_monitoring_while_they_are_unread(
 
 
 def test_a_night_over_a_bad_landing_zone_is_published(
-    zone: Zone, warehouse: Warehouse, spark: SparkEngine, capsys: pytest.CaptureFixture[str]
+    zone: Zone, warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the command line does it; ``spark`` is the session that it finds."""
-    assert spark
+    """As the command line does it."""
     zone.write("broker_default.log", leads(0) + leads(60, term=2))
     bad = zone.root / os.fsdecode(b"latin\xe9") / "nodes" / "n1" / "logs" / "broker.log"
     bad.parent.mkdir(parents=True)
     bad.write_text(leads(0))
     (zone.root / "c2").symlink_to(zone.root.parent / "c2")
-    both = ("--landing", str(zone.root), "--warehouse", warehouse.root)
+    both = ("--landing", str(zone.root), "--warehouse", warehouse.root, "--engine", "local")
     assert main(["run", *both]) == NOT_READ
     said = capsys.readouterr().out
     assert "Published: run" in said

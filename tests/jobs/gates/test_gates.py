@@ -10,7 +10,7 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 import election_replay.jobs.replay
 from election_replay.jobs import JobError
-from election_replay.jobs.engines.spark_engine import SparkEngine
+from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import land, new_files
 from election_replay.jobs.publish import publish
 from election_replay.jobs.publishing.runs import waiting
@@ -36,9 +36,9 @@ def other(zone: Zone) -> Path:
     return path
 
 
-def land_all(spark: SparkEngine, zone: Zone, warehouse: Warehouse) -> None:
+def land_all(engine: Engine, zone: Zone, warehouse: Warehouse) -> None:
     landing = str(zone.root)
-    land(spark, new_files(landing, warehouse, Config()), landing, warehouse, Config())
+    land(engine, new_files(landing, warehouse, Config()), landing, warehouse, Config())
 
 
 def terms(warehouse: Warehouse) -> dict[str, list[int]]:
@@ -49,31 +49,31 @@ def terms(warehouse: Warehouse) -> dict[str, list[int]]:
     return found
 
 
-def test_a_failing_landing_holds_its_cluster_alone(spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path) -> None:
+def test_a_failing_landing_holds_its_cluster_alone(engine: Engine, zone: Zone, other: Path, tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
     other.write_text(leads(0, 1))
-    land_all(spark, zone, warehouse)
-    assert replay(spark, warehouse).held == ()
+    land_all(engine, zone, warehouse)
+    assert replay(engine, warehouse).held == ()
     zone.append("broker_default.log", leads(60, 2))
     other.write_text(leads(0, 1) + leads(60, 2))
-    land_all(spark, zone, warehouse)
+    land_all(engine, zone, warehouse)
     [twin] = [row for row in warehouse.rows("events") if row["cluster"] == "c1" and row["term"] == 2]
     warehouse.append([twin], "events")
 
-    done = replay(spark, warehouse)
+    done = replay(engine, warehouse)
     assert (done.clusters, done.held) == (("c2",), ("c1",))
     assert [check.table for check in done.checks if check.stops] == ["landed_files", "events"]
     assert terms(warehouse) == {"c1": [1], "c2": [1, 2]}
 
     versions = warehouse.versions()
-    again = replay(spark, warehouse)
+    again = replay(engine, warehouse)
     assert (again.run_id, again.held) == (None, ("c1",))
     assert {n for n, v in warehouse.versions().items() if v != versions[n]} == {"validations"}
 
     DeltaTable(warehouse.location("events")).delete(f"event_id = '{twin['event_id']}'")
     warehouse.append([twin], "events")
-    assert replay(spark, warehouse).held == ()
+    assert replay(engine, warehouse).held == ()
     assert terms(warehouse) == {"c1": [1, 2], "c2": [1, 2]}
 
 
@@ -91,42 +91,40 @@ def spoiling(judge_all: Callable[..., None], cluster: str) -> Callable[..., None
 
 
 def test_a_failing_verdict_holds_its_cluster_alone(
-    spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, zone: Zone, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
     other.write_text(leads(0, 1))
-    land_all(spark, zone, warehouse)
+    land_all(engine, zone, warehouse)
     with monkeypatch.context() as patch:
         patch.setattr(election_replay.jobs.replay, "judge_all", spoiling(election_replay.jobs.replay.judge_all, "c1"))
-        done = replay(spark, warehouse)
+        done = replay(engine, warehouse)
     assert (done.held, terms(warehouse)) == (("c1",), {"c2": [1]})
     assert "no_overlap" in {check.expectation.name for check in done.checks if check.stops}
-    assert replay(spark, warehouse).clusters == ("c1",)
+    assert replay(engine, warehouse).clusters == ("c1",)
     before = terms(warehouse)
     assert before == {"c1": [1], "c2": [1]}
 
     zone.append("broker_default.log", leads(60, 2))
     other.write_text(leads(0, 1) + leads(60, 2))
-    land_all(spark, zone, warehouse)
+    land_all(engine, zone, warehouse)
     with monkeypatch.context() as patch:
         patch.setattr(election_replay.jobs.replay, "judge_all", spoiling(election_replay.jobs.replay.judge_all, "c2"))
-        assert replay(spark, warehouse).held == ("c2",)
+        assert replay(engine, warehouse).held == ("c2",)
     assert terms(warehouse) == {"c1": [1, 2], "c2": [1]}
 
 
-def test_what_is_judged_waits_until_it_is_published(
-    spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path
-) -> None:
+def test_what_is_judged_waits_until_it_is_published(engine: Engine, zone: Zone, other: Path, tmp_path: Path) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
-    land_all(spark, zone, warehouse)
+    land_all(engine, zone, warehouse)
     with pytest.raises(JobError, match="nothing is judged"):
         waiting(warehouse)
-    replay(spark, warehouse, publishing=False)
+    replay(engine, warehouse, publishing=False)
     assert warehouse.published() is None
     with pytest.raises(JobError, match="waits to be published"):
-        replay(spark, warehouse, selection=Selection(clusters=("c1",)))
+        replay(engine, warehouse, selection=Selection(clusters=("c1",)))
     judged = waiting(warehouse)
     assert judged is not None
     assert publish(warehouse, judged).held == ()
@@ -134,8 +132,8 @@ def test_what_is_judged_waits_until_it_is_published(
     assert waiting(warehouse) is None
 
     other.write_text(leads(0, 1))
-    land_all(spark, zone, warehouse)
-    replay(spark, warehouse, publishing=False)
+    land_all(engine, zone, warehouse)
+    replay(engine, warehouse, publishing=False)
     assert terms(warehouse) == {"c1": [1]}
     warehouse.append(warehouse.rows("terms")[:1], "terms")
     with pytest.raises(JobError, match="have changed"):
@@ -143,17 +141,17 @@ def test_what_is_judged_waits_until_it_is_published(
 
 
 def test_what_is_selected_is_judged_anew_and_the_rest_waits(
-    spark: SparkEngine, zone: Zone, other: Path, tmp_path: Path
+    engine: Engine, zone: Zone, other: Path, tmp_path: Path
 ) -> None:
     warehouse = Warehouse(str(tmp_path / "w"))
     zone.write("broker_default.log", leads(0, 1))
     other.write_text(leads(0, 1))
-    land_all(spark, zone, warehouse)
-    assert replay(spark, warehouse, selection=Selection(clusters=("c2",))).held == ("c1",)
+    land_all(engine, zone, warehouse)
+    assert replay(engine, warehouse, selection=Selection(clusters=("c2",))).held == ("c1",)
     assert terms(warehouse) == {"c2": [1]}
-    assert replay(spark, warehouse).clusters == ("c1",)
+    assert replay(engine, warehouse).clusters == ("c1",)
     assert terms(warehouse) == {"c1": [1], "c2": [1]}
-    assert replay(spark, warehouse, selection=Selection(clusters=("c1",))).clusters == ("c1",)
+    assert replay(engine, warehouse, selection=Selection(clusters=("c1",))).clusters == ("c1",)
     assert terms(warehouse) == {"c1": [1], "c2": [1]}
     with pytest.raises(JobError, match="no event is landed"):
-        replay(spark, warehouse, selection=Selection(clusters=("c3",)))
+        replay(engine, warehouse, selection=Selection(clusters=("c3",)))

@@ -17,6 +17,7 @@ from election_replay.election_core.model.catalogue import RULES
 from election_replay.election_core.model.next_steps.causes import CAUSE_OF_STATE
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.cli.output import rows_in
+from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import cell
 from election_replay.jobs.showing.superset_bundle import DATASETS, Dataset
@@ -74,16 +75,16 @@ EVERY = pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: asked.titl
 
 
 @pytest.fixture(scope="module")
-def warehouse(spark: "SparkEngine", landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> str:
+def warehouse(local: LocalEngine, landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The real clusters, landed, replayed and published, in two nights."""
     path, zone = tmp_path_factory.mktemp("queries"), landing(RUNS)
     late = {zone / node: path / f"late-{number}" for number, node in enumerate(LATE)}
     for there, aside in late.items():
         there.rename(aside)
-    replay_in(spark, zone, path / "warehouse")
+    replay_in(local, zone, path / "warehouse")
     for there, aside in late.items():
         aside.rename(there)
-    replay_in(spark, zone, path / "warehouse")
+    replay_in(local, zone, path / "warehouse")
     return str(path / "warehouse")
 
 
@@ -157,8 +158,9 @@ def test_the_cause_of_a_finding_is_what_the_view_says_of_the_old_leader(publishe
         assert row["cause"] == CAUSE_OF_STATE.get(row["state"], "any")
 
 
-@EVERY
+@pytest.mark.parametrize("asked", QUESTIONS[::2], ids=lambda asked: asked.title)
 def test_spark_answers_the_same(asked: Question, published: Published, registered: "SparkSession") -> None:
+    """The endpoint, below, asks Spark the others."""
     answer = published.query(asked.query)
     found = registered.sql(asked.query).toArrow()
     assert found.column_names == answer.column_names
@@ -182,7 +184,7 @@ def served(warehouse: str) -> Iterator[Served]:
         yield endpoint
 
 
-@EVERY
+@pytest.mark.parametrize("asked", QUESTIONS[1::2], ids=lambda asked: asked.title)
 def test_a_client_of_the_endpoint_gets_the_same(asked: Question, published: Published, served: Served) -> None:
     assert "Serving run" in served.said
     with served.client() as connection:

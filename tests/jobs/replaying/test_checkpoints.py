@@ -25,7 +25,7 @@ from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.nights import ALL, content, night
 from tests.jobs.zone import Zone, leads, line, noise
-from tests.proving import amount
+from tests.proving import amount, only_when_proving
 
 RUNS = (
     "rocketmq-dledger/old-copy-497",
@@ -314,6 +314,7 @@ def test_nights_of_a_simulated_world(name: str, zone: Zone, record_property: Cou
 
 
 @pytest.mark.slow
+@only_when_proving("two minutes")
 def test_any_nights_and_late_files_give_the_tables_of_one_run(
     spark: SparkEngine, corpora: Path, tmp_path: Path
 ) -> None:

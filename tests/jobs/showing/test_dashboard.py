@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +18,7 @@ from deltalake import DeltaTable
 from flask.testing import FlaskClient
 
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.reading.inbox import ROWS
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.review import mark
@@ -31,9 +32,6 @@ from tests.jobs.showing.axe import AXE, violations
 from tests.jobs.showing.test_report import Reader
 from tests.jobs.tables import GROUP, at, finding, log_line, publish, put, role, term
 from tests.jobs.test_more_views import landed
-
-if TYPE_CHECKING:
-    from election_replay.jobs.engines.spark_engine import SparkEngine
 
 HOSTILE = "<img src=x onerror=alert(1)><b>\x1b[31m</b> & <a href='javascript:alert(2)'>x</a>"
 PAGES = {
@@ -598,9 +596,9 @@ def test_keys_alone_lead_from_the_inbox_to_the_evidence_and_back(address: str, b
 @IN_A_BROWSER
 @pytest.mark.slow
 def test_a_reviewer_finds_the_line_that_proves_a_split_brain_by_mouse(
-    spark: "SparkEngine", landing: Landing, browser: Browser, tmp_path: Path
+    local: LocalEngine, landing: Landing, browser: Browser, tmp_path: Path
 ) -> None:
-    replay_in(spark, landing(["rocketmq-controller/master-cut-off"]), tmp_path / "w")
+    replay_in(local, landing(["rocketmq-controller/master-cut-off"]), tmp_path / "w")
     with served(Warehouse(str(tmp_path / "w"))) as address:
         browser.open(address)
         browser.click("[...document.querySelectorAll('dd a')].find(one => one.innerText.endsWith('bs-orders'))")
