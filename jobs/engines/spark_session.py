@@ -47,7 +47,7 @@ SHORT_LIVED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.facto
 SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of its JVM: compile fast, and start no threads for garbage of which there is none."""
 ANSWERING_JVM = "-XX:TieredStopAtLevel=1"
-"""Options of the JVMs that answer clients on one machine: first answers take half as long as where Java compiles well."""
+"""Options of the JVMs that answer clients on one machine: what compiles fast gives its first answers half as late."""
 
 LOG4J = Path(__file__).parents[2] / "conf" / "log4j2.properties"
 INSTALL_JAVA = (
