@@ -51,7 +51,7 @@ check: lint ## format, lint, types, import contracts, and the tests that need no
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
 # These take long, and run beside the rest of tests/jobs.
-APART := $(addprefix tests/jobs/,test_kills.py test_machine_faults.py test_serve_hostile.py)
+APART := $(addprefix tests/jobs/,test_kills.py test_machine_faults.py test_operations.py test_serve_hostile.py)
 OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(APART)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta

@@ -24,7 +24,7 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, content, night, rows_in
 from tests.jobs.zone import Zone, leads, line, noise
-from tests.proving import amount
+from tests.proving import only_when_proving
 
 pytestmark = pytest.mark.slow
 
@@ -34,15 +34,14 @@ EXECUTOR, PYTHON = "CoarseGrainedExecutorBackend", "pyspark.daemon"
 ALL_OF_IT, DRIVER = ("driver, JVM and executors",), ("driver",)
 HELPERS = (*(PYTHON,) * 5, EXECUTOR, *(PYTHON,) * 4)
 THIRTY = (HELPERS, *((DRIVER,) * 5), HELPERS, ALL_OF_IT, *((DRIVER,) * 4))
-PLAN = amount((HELPERS[4:7],), THIRTY)
-"""Whom each night loses: it outlives the loss of an executor, and of the Python beside it. ``make prove`` kills thirty
-times."""
+"""Whom each night loses: it outlives the loss of an executor, and of the Python beside it."""
 TABLES_WITH_TERMS = ("terms", "role_intervals", "facts", "events")
 PAUSE_S = 3
 """Between two reads; they cost something too."""
 LIMIT_S = 600
 
 
+@only_when_proving("ten minutes")
 def test_nights_with_kills(
     spark: SparkEngine, zone: Zone, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -51,12 +50,12 @@ def test_nights_with_kills(
     crew, reader = Crew(zone.root, warehouse, tmp_path), Reader(warehouse)
     try:
         runs = nights_with_kills(Story(zone), crew, reader)
-        assert crew.kills == sum(map(len, PLAN))
+        assert crew.kills == sum(map(len, THIRTY))
         record_property("kills", crew.kills)
         assert not reader.complaints
         assert {*reader.reads} <= {*runs.items()}
         assert reader.reads == sorted(reader.reads), "a reader went back"
-        assert len({*reader.reads}) >= sum(kinds[0] == PYTHON for kinds in PLAN)
+        assert len({*reader.reads}) >= sum(kinds[0] == PYTHON for kinds in THIRTY)
         once = Warehouse(str(tmp_path / "once"))
         night(spark, zone.root, once)
         wanted, found = content(once, ALL), content(warehouse, ALL)
@@ -72,7 +71,7 @@ def test_nights_with_kills(
 
 def nights_with_kills(story: "Story", crew: "Crew", reader: "Reader") -> dict[str, str]:
     """All nights of the plan between two in which nobody dies; what the reader ought to see of each run."""
-    chance, plan = random.Random(SEED), deque(PLAN)
+    chance, plan = random.Random(SEED), deque(THIRTY)
     story.goes_on()
     crew.whole_night()
     runs = dict([seen(crew.warehouse)])

@@ -46,6 +46,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
         if cause is not None:
             yield Message(cause, since(fact))
     yield from _asked_by_masters(facts)
+    yield from _added_after_following(facts)
     yield from _closed_by_deaths(facts)
 
 
@@ -85,6 +86,44 @@ def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
             led_before = {node for _, _, node in before} - {master}
             if cause is not None and not led_before.intersection(fact.members or ()):
                 yield Message(cause, since(fact))
+
+
+def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:
+    """A slave is added to the SyncStateSet after it began to follow the master of that epoch.
+
+    Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet`` adds slaves that are connected and have caught up. One may
+    come and be added more than once in an epoch: this holds where both happened equally often.
+    """
+    came: dict[tuple[int, str], set[Moment]] = {}
+    for fact in facts:
+        if isinstance(fact, Role) and fact.role == FOLLOWER and fact.term is not None and fact.node is not None:
+            came.setdefault((fact.term, fact.node), set()).add(since(fact))
+    for key, added in _added(facts).items():
+        if len(added) == len(came.get(key, ())):
+            for cause, effect in zip(sorted(came[key]), added, strict=True):
+                yield Message(cause, effect)
+
+
+def _added(facts: Sequence[Fact]) -> dict[tuple[int, str], list[Moment]]:
+    """When each slave was added to the set, by the epoch and its name; nothing if two sets have one number."""
+    by_number: dict[int, list[Decision]] = {}
+    for fact in facts:
+        if isinstance(fact, Decision) and fact.leading and fact.set_epoch is not None:
+            by_number.setdefault(fact.set_epoch, []).append(fact)
+    if any(len({(each.decision, each.term, each.members) for each in same}) > 1 for same in by_number.values()):
+        return {}
+    found: dict[tuple[int, str], list[Moment]] = {}
+    epoch, present = None, frozenset[str]()
+    for number in sorted(by_number):
+        first = min(by_number[number], key=since)
+        members = frozenset(first.members or ())
+        if first.decision == ELECTED:
+            epoch, members = first.term, members or frozenset(filter(None, (first.node,)))
+        elif first.decision == SET_CHANGED and epoch is not None and number - 1 in by_number:
+            for node in members - present:
+                found.setdefault((epoch, node), []).append(since(first))
+        present = members
+    return found
 
 
 def _closed_by_deaths(facts: Sequence[Fact]) -> Iterator[Message]:

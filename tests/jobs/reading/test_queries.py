@@ -26,6 +26,7 @@ from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.served import Served, serving
 from tests.jobs.tables import publish
+from tests.proving import only_when_proving
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -158,9 +159,8 @@ def test_the_cause_of_a_finding_is_what_the_view_says_of_the_old_leader(publishe
         assert row["cause"] == CAUSE_OF_STATE.get(row["state"], "any")
 
 
-@pytest.mark.parametrize("asked", QUESTIONS[::2], ids=lambda asked: asked.title)
+@EVERY
 def test_spark_answers_the_same(asked: Question, published: Published, registered: "SparkSession") -> None:
-    """The endpoint, below, asks Spark the others."""
     answer = published.query(asked.query)
     found = registered.sql(asked.query).toArrow()
     assert found.column_names == answer.column_names
@@ -184,7 +184,8 @@ def served(warehouse: str) -> Iterator[Served]:
         yield endpoint
 
 
-@pytest.mark.parametrize("asked", QUESTIONS[1::2], ids=lambda asked: asked.title)
+@only_when_proving("two minutes")
+@EVERY
 def test_a_client_of_the_endpoint_gets_the_same(asked: Question, published: Published, served: Served) -> None:
     assert "Serving run" in served.said
     with served.client() as connection:
