@@ -2,9 +2,8 @@
 
 A machine's clock shows ``true time + offset``. Offsets are bounded by configuration (``clock_bound_ms`` of a
 source) and by messages: what is logged on one machine because of something logged on another cannot have
-happened before it. Each such pair is one inequality between two offsets. Together they are difference
-constraints whose tightest consequences are shortest paths (Bellman 1958; Cormen et al., "Difference
-constraints and shortest paths").
+happened before it. Each such pair is one inequality between two offsets; what follows from all of them together is
+found by shortest paths (:mod:`.difference_constraints`).
 
 A clock is a row of segments (:mod:`.clock_segments`): it is cut where its own lines go back, and where no constant
 offset explains its messages. Each segment has an offset of its own. A moment near a step may belong to either side of
@@ -19,16 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from election_replay.election_core.judge.clock_segments import (
-    SLACK_US,
-    UNBOUNDED,
-    Edge,
-    Message,
-    Moment,
-    Segments,
-    Step,
-    shortest_paths,
-)
+from election_replay.election_core.judge.clock_segments import SLACK_US, Message, Moment, Segments, Step
+from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, shortest_paths
 
 __all__ = ["UNBOUNDED", "Clocks", "Message", "Moment", "Offset", "Step", "WrongClock"]
 

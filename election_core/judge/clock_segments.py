@@ -15,11 +15,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
+from election_replay.election_core.judge.difference_constraints import (
+    UNBOUNDED,
+    Edge,
+    Edges,
+    Proven,
+    contradict,
+    shortest_paths,
+    without,
+)
 from election_replay.election_core.judge.least_trustworthy import least_trustworthy
 from election_replay.election_core.model.timing import Timeout
-
-UNBOUNDED = 1 << 60
-"""Larger than any difference of two moments, in microseconds."""
 
 WANDER_US = Timeout.CLOCK_WANDER.us
 """How far two clocks may part between a message that compares them and the moments that are judged by it.
@@ -119,20 +125,6 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Edge:
-    """The offset of one segment exceeds that of another by ``most`` at most, and what proves it."""
-
-    most: int
-    evidence: tuple[str, ...]
-
-
-Edges = dict[tuple[int, int], Edge]
-"""``(a, b)``: the most that the offset of ``b`` exceeds the offset of ``a``."""
-Proven = Mapping[tuple[int, int], int]
-"""``(a, b)``: the same, by all messages together."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
 class _Placed:
     """A message between two segments."""
 
@@ -168,7 +160,7 @@ class Segments:
         rows = {source: _cut_at(source, [s for s in self.steps if s.source == source]) for source in sorted(bounds_us)}
         self._settle(rows)
         for _ in range(_STEPS_AT_MOST * len(rows)):
-            if not self._cut_where_messages_contradict():
+            if not self._cut_where_messagescontradict():
                 break
         else:
             self._give_up()
@@ -272,10 +264,10 @@ class Segments:
         regions = [(after.first, before.last) for before, after in pairwise(row)]
         self._settle({**self._rows, whole.source: _between(whole.source, [*regions, *steps])})
 
-    def _cut_where_messages_contradict(self) -> bool:
+    def _cut_where_messagescontradict(self) -> bool:
         """Cut the fewest clocks that explain a contradiction; whether there was one."""
         edges = self.edges()
-        if not _contradict(edges):
+        if not contradict(edges):
             return False
         choices = self._fewest_that_stepped(edges)
         self.jumps += self._jumps(edges, choices)
@@ -285,7 +277,11 @@ class Segments:
         return True
 
     def _fewest_that_stepped(self, edges: Edges) -> list[tuple[int, ...]]:
-        """The smallest sets of segments without which the messages contradict each other no more; often just one."""
+        """The smallest sets of segments without which the messages contradict each other no more; often just one.
+
+        A clock whose own lines show that it was put back was set right again, or set once more: where it explains the
+        messages as well as another one does, that one was not set.
+        """
         paths = shortest_paths(self.numbers, edges)
         suspects = [number for number in self.numbers if paths.get((number, number), 0) < 0]
         tried = 0
@@ -293,17 +289,23 @@ class Segments:
             choices = []
             for choice in combinations(suspects, count):
                 tried += 1
-                if not _contradict(_without(edges, choice)):
+                if not contradict(without(edges, choice)):
                     choices.append(choice)
                 if tried > _CHOICES_AT_MOST:
                     return choices or [tuple(suspects)]
             if choices:
-                return choices
+                set_before = [self._put_back(choice) for choice in choices]
+                return [choice for choice, count in zip(choices, set_before, strict=True) if count == max(set_before)]
         return [tuple(suspects)]
+
+    def _put_back(self, numbers: Iterable[int]) -> int:
+        """How many of the segments are those of a clock whose lines show a step."""
+        stepped = {step.source for step in self.steps}
+        return sum(self._all[number].source in stepped for number in numbers)
 
     def _jumps(self, edges: Edges, choices: list[tuple[int, ...]]) -> Iterator[Jump]:
         """The clocks that stepped, each by no less than its messages contradict each other."""
-        rest = shortest_paths(self.numbers, _without(edges, choices[0]))
+        rest = shortest_paths(self.numbers, without(edges, choices[0]))
         chosen = {self._all[number].source for number in choices[0]}
         others = (self._all[number].source for choice in choices[1:] for number in choice)
         or_else = tuple(sorted(set(others) - chosen))
@@ -323,7 +325,7 @@ class Segments:
 
     def _regions(self, number: int, choice: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Where in a segment its clock was set: each time between two messages that contradict each other."""
-        rest = _without(self.edges(), choice)
+        rest = without(self.edges(), choice)
         aside = set(choice) - {number}
         of_segment = [placed for placed in self._of_segment(number) if not aside & {placed.cause, placed.effect}]
         begin = 0
@@ -333,7 +335,11 @@ class Segments:
             if end >= len(of_segment):
                 return
             since = of_segment[end - min(_to_end(of_segment[: end + 1], rest), end)]
-            yield since.moment(number).at, of_segment[end].moment(number).by
+            before, behind = since.moment(number), of_segment[end].moment(number)
+            # Lines show that this clock was put back. What it got says how far it was ahead at most: if it was further
+            # ahead later, it was set right, after all of one moment and before all of the other.
+            forward = self._put_back([number]) and since.effect == number and before.by < behind.at - 1
+            yield (before.by + 1, behind.at - 1) if forward else (before.at, behind.by)
             begin = end
 
     def _of_segment(self, number: int) -> list[_Placed]:
@@ -351,8 +357,8 @@ class Segments:
             within = set(self.numbers) - {before, *self.out_of_bounds()}
             edges = self.edges() | self._bounded(within)
             placed = self._of_segment(before)
-            rest = _without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
-            if _contradict(rest):
+            rest = without(edges, (before,)) | {(before, after): Edge(-step.size, step.evidence)}
+            if contradict(rest):
                 continue
             free = _to_end(placed, rest)
             if free < len(placed):
@@ -496,9 +502,7 @@ class Segments:
         """Compare none of the clocks of which it is not clear where they were set."""
         edges = self.edges()
         gone = (
-            {number for choice in self._fewest_that_stepped(edges) for number in choice}
-            if _contradict(edges)
-            else set()
+            {number for choice in self._fewest_that_stepped(edges) for number in choice} if contradict(edges) else set()
         )
         sources = {self._all[number].source for number in gone}
         self._settle({source: _lost(source) if source in sources else row for source, row in self._rows.items()})
@@ -544,12 +548,12 @@ def _longest(most: int, agrees: Callable[[int], bool]) -> int:
 
 def _from_begin(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the first messages agree with each other and with the rest."""
-    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[:count], rest)))
+    return _longest(len(placed), lambda count: not contradict(_tightest(placed[:count], rest)))
 
 
 def _to_end(placed: Sequence[_Placed], rest: Edges) -> int:
     """How many of the last messages agree with each other and with the rest."""
-    return _longest(len(placed), lambda count: not _contradict(_tightest(placed[len(placed) - count :], rest)))
+    return _longest(len(placed), lambda count: not contradict(_tightest(placed[len(placed) - count :], rest)))
 
 
 def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
@@ -560,39 +564,3 @@ def _tightest(placed: Iterable[_Placed], others: Edges | None = None) -> Edges:
         if pair not in tightest or message.edge < tightest[pair]:
             tightest[pair] = message.edge
     return tightest
-
-
-def _without(edges: Edges, numbers: Iterable[int]) -> Edges:
-    left_out = set(numbers)
-    return {pair: edge for pair, edge in edges.items() if not left_out & set(pair)}
-
-
-def _contradict(edges: Edges) -> bool:
-    """Whether some clock would have to be ahead of itself (Bellman and Ford)."""
-    at: dict[int, int] = {}
-    pairs = [(a, b, edge.most) for (a, b), edge in edges.items()]
-    for _ in range(len({number for pair in edges for number in pair}) + 1):
-        changed = False
-        for a, b, most in pairs:
-            through = at.get(a, 0) + most
-            if through < at.get(b, 0):
-                at[b], changed = through, True
-        if not changed:
-            return False
-    return True
-
-
-def shortest_paths(numbers: Iterable[int], edges: Edges) -> dict[tuple[int, int], int]:
-    """``(a, b) -> most that offset(b) - offset(a) can be`` by the given edges (Floyd and Warshall)."""
-    every = list(numbers)
-    distance = {pair: edge.most for pair, edge in edges.items()}
-    for via in every:
-        onward = [(b, distance[via, b]) for b in every if (via, b) in distance]
-        for a in every:
-            first = distance.get((a, via))
-            if first is None:
-                continue
-            for b, second in onward:
-                if first + second < distance.get((a, b), UNBOUNDED):
-                    distance[a, b] = first + second
-    return distance

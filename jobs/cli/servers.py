@@ -61,8 +61,9 @@ def serve(
     with home():
         spark = started(settings, apart, debug, endpoint.settings | class_path(shipped=apart == master)).session
         server = Server(spark, warehouse)
-        say(f"Serving run {server.run_id} at {endpoint.url}, and each newer run as it is published, until interrupted.")
         try:
+            newer = "and each newer run as it is published, until interrupted."
+            say(f"Serving run {server.run_id} at {endpoint.url}, {newer}")
             for line in server.follow(poll):
                 say(line)
         except KeyboardInterrupt:

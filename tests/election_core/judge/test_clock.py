@@ -164,6 +164,28 @@ def test_a_clock_that_is_right_after_it_was_put_back_had_been_set_forward_before
     assert apart(clocks, seen("a", 700 * SECOND, world), seen("b", 700 * SECOND, world)) <= 4 * SECOND
 
 
+def test_a_clock_that_was_put_back_is_the_one_that_was_set_right_again() -> None:
+    """Only b hears of it, which could as well have been set: b and c compare as before, and a but near its steps."""
+    world = {"a": 0, "b": 0, "c": 0}
+    behind = {**world, "a": -40 * SECOND}
+    few = [("a", "b", 145 * SECOND, SECOND), ("b", "a", 150 * SECOND, 15 * SECOND)]
+    later = [("b", "a", 190 * SECOND, 6 * SECOND), ("a", "b", 195 * SECOND, 17 * SECOND)]
+    others = [("c", "b", 130 * SECOND, SECOND), ("b", "c", 145 * SECOND, 20 * SECOND)]
+    messages = messages_in(behind, few) + messages_in(world, [*others, *later])
+    clocks = Clocks(dict.fromkeys(SOURCES, 400_000), messages, [Step("a", 99 * SECOND, 60 * SECOND)])
+    (wrong,) = clocks.wrong
+    assert (wrong.source, wrong.or_else, wrong.set_by[0]) == ("a", (), -39 * SECOND)
+    (offset,) = wrong.offsets
+    assert offset.first is not None
+    assert 59 * SECOND <= offset.first <= 61 * SECOND, "it was right before its lines show that it was put back"
+    for at in (50, 150, 250):
+        assert apart(clocks, seen("b", at * SECOND, world), seen("c", at * SECOND, world)) <= 4 * SECOND
+    for at, offsets in ((40, world), (150, behind), (250, world)):
+        least, most = clocks.elapsed(seen("b", at * SECOND, world), seen("a", (at + 7) * SECOND, offsets))
+        assert least <= 7 * SECOND <= most
+    assert apart(clocks, seen("b", 40 * SECOND, world), seen("a", 40 * SECOND, world)) <= 4 * SECOND
+
+
 jumped = st.integers(-90, 90).filter(lambda by: abs(by) > 5)
 first_and_near = st.builds(
     lambda when, by, others: [(when, by), *((min(max(when + after, 0), 100), by) for after, by in others)],
