@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ import pyspark
 from pyspark.conf import SparkConf
 
 from election_replay.jobs import JobError
+from election_replay.jobs.engines.delta_jars import brought
 from election_replay.jobs.engines.spark_session import master_of
 from election_replay.jobs.serving.gate import SCHEMA, Gate
 from election_replay.jobs.spark_views import SERVED, list_in, register_run
@@ -146,23 +146,12 @@ def class_path(*, shipped: bool) -> dict[str, str]:
 
     ``shipped``: Spark also sends them to its workers, since these are on other machines.
 
-    Hive closes Spark's loader of added jars when the first client leaves, and every later query would fail. What Delta
-    depends on stays behind: on the class path it would come before the versions that Spark brings.
+    Hive closes Spark's loader of added jars when the first client leaves, and every later query would fail.
     """
     configured = SparkConf()
     paths = brought(configured) or resolved()
     more = {} if shipped else {"spark.jars.packages": ""}
     return more | {key: os.pathsep.join([*filter(None, [configured.get(key, "")]), *paths]) for key in CLASS_PATHS}
-
-
-def brought(configured: SparkConf) -> list[str]:
-    """Delta's jars where Spark has brought them at an earlier start; none where it is not sure that all are there."""
-    folder = Path(configured.get("spark.jars.ivy", "") or Path.home() / ".ivy2.5.2", "jars")
-    jars = sorted(folder.glob(f"io.delta_*-{version('delta-spark')}.jar"))
-    of_spark, of_storage = (
-        sum(jar.name.startswith(f"io.delta_delta-{part}") for jar in jars) for part in ("spark_", "storage-")
-    )
-    return [str(jar) for jar in jars] if of_spark == of_storage == 1 else []
 
 
 def resolved() -> list[str]:

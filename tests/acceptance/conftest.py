@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.published import Warehouse, replay
+from tests.acceptance.published import WITH_SPARK, WITHOUT_JAVA, Warehouse, replay
 from tests.conftest import Landing
+from tests.proving import amount
 
 ELECTING = ("rocketmq-dledger", "rocketmq-controller", "etcd", "zookeeper")
 SYSTEMS = (*ELECTING, "rocketmq-acting-master")
@@ -25,6 +26,6 @@ def elections(runs: dict[str, Path]) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def gold(runs: dict[str, Path], landing: Landing, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """All these runs, replayed together."""
+    """All these runs, replayed together by one of the two engines; test_engines.py has the other one do it, too."""
     zone = landing(f"{path.parent.name}/{name}" for name, path in runs.items())
-    return replay(zone, tmp_path_factory.mktemp("warehouse") / "all")
+    return replay(zone, tmp_path_factory.mktemp("warehouse") / "all", *amount(WITHOUT_JAVA, WITH_SPARK))

@@ -54,6 +54,11 @@ def ordered(rows: Iterable[Row]) -> list[str]:
     return sorted(json.dumps(row, default=str, sort_keys=True) for row in of_logs)
 
 
+WITH_SPARK = ("--engine", "spark")
+WITHOUT_JAVA = ("--engine", "local")
+"""Ways to run it; no program is found while the second one runs."""
+
+
 def election_replay(*arguments: object, env: Mapping[str, str] | None = None) -> str:
     """Runs the command as a user would, in a process of its own; returns what it printed."""
     done = subprocess.run(
@@ -74,7 +79,8 @@ def election_replay(*arguments: object, env: Mapping[str, str] | None = None) ->
 
 def replay(landing: Path, warehouse: Path, *options: object, env: Mapping[str, str] | None = None) -> Warehouse:
     """Lands, replays and publishes one landing zone."""
-    election_replay("run", "--landing", landing, "--warehouse", warehouse, *options, env=env)
+    nothing = {"PATH": "/nothing", "JAVA_HOME": "/nothing"} if options == WITHOUT_JAVA else {}
+    election_replay("run", "--landing", landing, "--warehouse", warehouse, *options, env={**nothing, **(env or {})})
     return Warehouse(warehouse)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.schemas import TABLES
-from tests.acceptance.published import OF_THE_RUN, Warehouse, ordered, replay
+from tests.acceptance.published import OF_THE_RUN, WITH_SPARK, WITHOUT_JAVA, Warehouse, ordered, replay
 from tests.conftest import Landing
 from tests.proving import amount
 
@@ -22,10 +22,9 @@ def test_the_local_engine_without_java_writes_what_spark_writes(
 ) -> None:
     chosen = dict(islice(runs.items(), 0, None, amount(4, 1)))
     zone = landing(f"{path.parent.name}/{name}" for name, path in chosen.items())
-    nothing = {"PATH": str(tmp_path), "JAVA_HOME": str(tmp_path)}
-    local = replay(zone, tmp_path / "local", "--engine", "local", env=nothing)
-    assert len(local.rows(TABLES["findings"].path)) > len(chosen)
+    other = replay(zone, tmp_path / "other", *amount(WITH_SPARK, WITHOUT_JAVA))
+    assert len(other.rows(TABLES["findings"].path)) > len(chosen)
     for path in [TABLES[name].path for name in TABLES if name not in OF_THE_RUN]:
-        found = ordered(local.rows(path))
+        found = ordered(other.rows(path))
         assert found == ordered(row for row in gold.rows(path) if row["cluster"] in chosen), path
         record_property("rows alike of two engines", len(found))

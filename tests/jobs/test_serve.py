@@ -9,7 +9,8 @@ from pyspark.conf import SparkConf
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.serve import Endpoint, brought, home, tasks_apart
+from election_replay.jobs.engines.delta_jars import brought
+from election_replay.jobs.serve import Endpoint, home, tasks_apart
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])

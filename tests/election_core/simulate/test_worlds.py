@@ -94,8 +94,8 @@ def test_five_hundred_worlds_are_judged_as_they_were(
 @pytest.mark.slow
 @pytest.mark.skipif(PROVING, reason="five hundred are judged")
 @each_protocol
-def test_thirty_worlds_are_judged_rightly(protocol: str) -> None:
-    assert not accuracy.measured(protocol, 30).wrong
+def test_fifteen_worlds_are_judged_rightly(protocol: str) -> None:
+    assert not accuracy.measured(protocol, 15).wrong
 
 
 def test_the_page_on_accuracy_names_every_protocol() -> None:

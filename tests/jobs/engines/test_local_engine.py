@@ -228,14 +228,14 @@ def test_engines_take_turns_night_by_night(
     for run in runs[len(RUNS) :]:
         write_world(run.name, 1, run)
     zone = tmp_path / "landing"
-    by_turns, by_spark, by_local = (Warehouse(str(tmp_path / name)) for name in ("turns", "spark", "local"))
+    by_turns, by_local, at_once = (Warehouse(str(tmp_path / name)) for name in ("turns", "local", "once"))
     for number in range(NIGHTS):
         for run in runs:
             deliver(run, zone / run.name, number, chance)
         night((local, spark)[number % 2], zone, by_turns)
         night(local, zone, by_local)
-    night(spark, zone, by_spark)
-    wanted = content(by_spark, ALL)
+    night(local, zone, at_once)
+    wanted = content(at_once, ALL)
     assert sum(map(len, wanted.values())) > 1_000
     for warehouse in (by_turns, by_local):
         found = content(warehouse, ALL)

@@ -26,7 +26,7 @@ from tests.acceptance.published import replay_in
 from tests.conftest import Landing
 from tests.jobs.served import Served, serving
 from tests.jobs.tables import publish
-from tests.proving import only_when_proving
+from tests.proving import amount, only_when_proving
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -159,7 +159,7 @@ def test_the_cause_of_a_finding_is_what_the_view_says_of_the_old_leader(publishe
         assert row["cause"] == CAUSE_OF_STATE.get(row["state"], "any")
 
 
-@EVERY
+@pytest.mark.parametrize("asked", QUESTIONS[:: amount(5, 1)], ids=lambda asked: asked.title)
 def test_spark_answers_the_same(asked: Question, published: Published, registered: "SparkSession") -> None:
     answer = published.query(asked.query)
     found = registered.sql(asked.query).toArrow()
