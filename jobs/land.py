@@ -3,7 +3,9 @@
 Every landing has a number. Executors write its rows into data files, once; then the driver commits them table by
 table in place of whatever an earlier, killed attempt at the same number left. ``landed_files`` comes last, and only
 with it the landing counts. A landing that finds nothing new writes nothing. Of two landings that run beside each other
-one stops at its first commit, as the tables are no longer what it began with.
+one stops at a commit, as that table is no longer what it began with. One that finds rows of its own number cannot know
+whether the attempt that left them was killed or is still at work: it claims ``landed_files`` before it takes them away,
+so that either it stops there or that other one can never count.
 """
 
 import sys
@@ -16,7 +18,7 @@ from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.landing.landing_zone import Skip
 from election_replay.jobs.landing.ledger import rows_like, rows_of_nodes
 from election_replay.jobs.landing.listing import LogFile, log_files, told_to_nobody
-from election_replay.jobs.landing.one_file import Landed, land_tasks
+from election_replay.jobs.landing.one_file import LANDED, Landed, land_tasks
 from election_replay.jobs.landing.plan import (
     READ_COLUMNS,
     SEEN_COLUMNS,
@@ -84,8 +86,13 @@ def land(engine: Engine, files: list[LogFile], landing: str, warehouse: Warehous
 def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:
     """Commit the rows, table by table on top of what the landing began with, ``landed_files`` last."""
     written = [file for hand in done for file in hand.data_files]
-    for table, version in begun.versions.items():
-        warehouse.replace(written, table, [str(begun.batch)], f"landing {begun.batch}", version)
+    batch, versions = str(begun.batch), begun.versions
+    if any(warehouse.holds(table, batch, version) for table, version in versions.items()):
+        before = versions[LANDED.name]
+        warehouse.replace((), LANDED.name, [batch], f"landing {batch} takes the place of another", before)
+        versions = versions | {LANDED.name: before + 1}
+    for table, version in versions.items():
+        warehouse.replace(written, table, [batch], f"landing {batch}", version)
 
 
 def summed(done: Iterable[Landed], files: Collection[LogFile], batch: int) -> Landing:

@@ -74,7 +74,7 @@ class Begun:
     """A landing that has begun: its number, and the versions of the tables it writes, in the order of its commits."""
 
     batch: int
-    versions: dict[str, int | None]
+    versions: dict[str, int]
 
 
 def begin(warehouse: Warehouse, config: Config) -> Begun:
@@ -82,7 +82,7 @@ def begin(warehouse: Warehouse, config: Config) -> Begun:
     written = (*EVIDENCE, LANDED.name)
     warehouse.create(written)
     remember_privacy(warehouse, pseudonyms_of(config.privacy))
-    versions = {table: warehouse.version(table) for table in written}
+    versions = {table: warehouse.opened(table).version() for table in written}
     return Begun(1 + warehouse.last_batch(), versions)
 
 

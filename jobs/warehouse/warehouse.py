@@ -212,6 +212,12 @@ class Warehouse:
         found = pc.max(files["partition.batch"].cast(pa.int64())).as_py() if files.num_rows else 0
         return max([int(found or 0), *(int(row["batch"]) for row in self.rows("runs", ["batch"]))])
 
+    def holds(self, table: str, partition: str, version: int) -> bool:
+        """Whether a version of ``table`` has rows in a partition, by its log alone."""
+        (column,) = TABLES[table].partitioned_by
+        files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
+        return files.num_rows > 0 and partition in files[f"partition.{column}"].cast(pa.string()).unique().to_pylist()
+
     def distinct(self, table: str, column: str) -> list[str]:
         """The values of a column, each once, in order; none if the table is not there."""
         if self.version(table) is None:
