@@ -87,7 +87,7 @@ def commit(done: Iterable[Landed], begun: Begun, warehouse: Warehouse) -> None:
     """Commit the rows, table by table on top of what the landing began with, ``landed_files`` last."""
     written = [file for hand in done for file in hand.data_files]
     batch, versions = str(begun.batch), begun.versions
-    if any(warehouse.holds(table, batch, version) for table, version in versions.items()):
+    if any(batch in warehouse.partitions(table, version) for table, version in versions.items()):
         before = versions[LANDED.name]
         warehouse.replace((), LANDED.name, [batch], f"landing {batch} takes the place of another", before)
         versions = versions | {LANDED.name: before + 1}

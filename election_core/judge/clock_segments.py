@@ -160,7 +160,7 @@ class Segments:
         rows = {source: _cut_at(source, [s for s in self.steps if s.source == source]) for source in sorted(bounds_us)}
         self._settle(rows)
         for _ in range(_STEPS_AT_MOST * len(rows)):
-            if not self._cut_where_messagescontradict():
+            if not self._cut_where_messages_contradict():
                 break
         else:
             self._give_up()
@@ -264,7 +264,7 @@ class Segments:
         regions = [(after.first, before.last) for before, after in pairwise(row)]
         self._settle({**self._rows, whole.source: _between(whole.source, [*regions, *steps])})
 
-    def _cut_where_messagescontradict(self) -> bool:
+    def _cut_where_messages_contradict(self) -> bool:
         """Cut the fewest clocks that explain a contradiction; whether there was one."""
         edges = self.edges()
         if not contradict(edges):

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
@@ -208,15 +207,14 @@ class Warehouse:
         """
         if self.version("landed_files") is None:
             return 0
-        files = pa.table(self.opened("landed_files").get_add_actions(flatten=True))
-        found = pc.max(files["partition.batch"].cast(pa.int64())).as_py() if files.num_rows else 0
-        return max([int(found or 0), *(int(row["batch"]) for row in self.rows("runs", ["batch"]))])
+        landed = map(int, self.partitions("landed_files"))
+        return max([0, *landed, *(int(row["batch"]) for row in self.rows("runs", ["batch"]))])
 
-    def holds(self, table: str, partition: str, version: int) -> bool:
-        """Whether a version of ``table`` has rows in a partition, by its log alone."""
+    def partitions(self, table: str, version: int | None = None) -> set[str]:
+        """The partitions of ``table`` that hold rows, the newest version by default, by its log alone."""
         (column,) = TABLES[table].partitioned_by
         files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
-        return files.num_rows > 0 and partition in files[f"partition.{column}"].cast(pa.string()).unique().to_pylist()
+        return set(files[f"partition.{column}"].cast(pa.string()).unique().to_pylist()) if files.num_rows else set()
 
     def distinct(self, table: str, column: str) -> list[str]:
         """The values of a column, each once, in order; none if the table is not there."""

@@ -1,7 +1,6 @@
 """Two landings at once: the rows of one that counts are never taken for those of one that was killed."""
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from election_replay.jobs import JobError, land
-from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.landing.plan import Begun
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from tests.jobs.nights import ALL, content, land_only, night
@@ -22,14 +21,8 @@ class StoppedError(Exception):
     """A landing stops there, and may go on later."""
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[LocalEngine]:
-    with closing(LocalEngine(cores=1)) as local:
-        yield local
-
-
 @pytest.fixture
-def warehouse(engine: LocalEngine, zone: Zone, tmp_path: Path) -> Warehouse:
+def warehouse(engine: Engine, zone: Zone, tmp_path: Path) -> Warehouse:
     """One night has been, and another election is to land."""
     zone.write("broker_default.log", election(0, 1))
     found = Warehouse(str(tmp_path / "w"))
@@ -39,7 +32,7 @@ def warehouse(engine: LocalEngine, zone: Zone, tmp_path: Path) -> Warehouse:
 
 
 @pytest.fixture
-def resume(engine: LocalEngine, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Resume:
+def resume(engine: Engine, zone: Zone, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Resume:
     """What a landing has still to do whose rows are all there, and that does not count yet."""
     whole, rest = Warehouse.replace, []
 
@@ -56,7 +49,7 @@ def resume(engine: LocalEngine, zone: Zone, warehouse: Warehouse, monkeypatch: p
     return rest[0]
 
 
-def as_after_one_night(engine: LocalEngine, zone: Zone, warehouse: Warehouse, folder: Path) -> bool:
+def as_after_one_night(engine: Engine, zone: Zone, warehouse: Warehouse, folder: Path) -> bool:
     once = Warehouse(str(folder / "once"))
     night(engine, zone.root, once)
     night(engine, zone.root, Warehouse(warehouse.root))
@@ -64,7 +57,7 @@ def as_after_one_night(engine: LocalEngine, zone: Zone, warehouse: Warehouse, fo
 
 
 def test_one_that_counts_while_another_begins_keeps_its_rows(
-    engine: LocalEngine,
+    engine: Engine,
     zone: Zone,
     warehouse: Warehouse,
     resume: Resume,
@@ -88,7 +81,7 @@ def test_one_that_counts_while_another_begins_keeps_its_rows(
 
 
 def test_one_whose_rows_were_replaced_never_counts(
-    engine: LocalEngine, zone: Zone, warehouse: Warehouse, resume: Resume, tmp_path: Path
+    engine: Engine, zone: Zone, warehouse: Warehouse, resume: Resume, tmp_path: Path
 ) -> None:
     assert land_only(engine, zone.root, Warehouse(warehouse.root)).batch == 2
     with pytest.raises(JobError, match="another job has written"):
@@ -97,7 +90,7 @@ def test_one_whose_rows_were_replaced_never_counts(
 
 
 def test_one_that_wakes_while_its_rows_are_replaced_never_counts(
-    engine: LocalEngine,
+    engine: Engine,
     zone: Zone,
     warehouse: Warehouse,
     resume: Resume,
