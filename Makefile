@@ -50,16 +50,18 @@ lint: $(READY)
 check: lint ## format, lint, types, import contracts, and the tests that need no Spark; about a minute and a half
 	$(BIN)/pytest -q -m 'not slow' tests/election_core tests/schemas
 
-# These take long, and run beside the rest of tests/jobs.
+# Three parts at once: Spark and what is waited for leave two cores half idle with two.
 APART := $(addprefix tests/jobs/,test_kills.py test_machine_faults.py test_operations.py test_serve_hostile.py)
-OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py) $(APART)
+OTHERS := $(filter-out tests/jobs tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes,$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 
 test: java lint ## the same, and all other tests: real logs, real Spark, real Delta
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "NO CHROMIUM WAS FOUND: the dashboard is not opened in a browser (Debian and Ubuntu: apt-get install chromium)" >&2
-	@echo "Two parts at once: tests/jobs but for $(notdir $(APART)) here, everything else below it when both are done"
+	@echo "Three parts at once: tests/jobs but for $(notdir $(APART)) here, the others below it when all are done"
 	@mkdir -p build; $(BIN)/pytest $(OTHERS) >build/tests.log 2>&1 & others=$$!; \
-	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(APART)); jobs=$$?; wait $$others; status=$$?; cat build/tests.log; exit $$((jobs ? jobs : status))
+	$(BIN)/pytest $(APART) >build/tests-apart.log 2>&1 & apart=$$!; \
+	$(BIN)/pytest tests/jobs $(addprefix --ignore=,$(APART)); status=$$?; \
+	wait $$others || status=$$?; wait $$apart || status=$$?; cat build/tests.log build/tests-apart.log; exit $$status
 
 prove: java $(READY) ## every guarantee, shown and broken on purpose, fuzzing, and the second judge: docs/guarantees.md, docs/second-judge.md
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzzing]'

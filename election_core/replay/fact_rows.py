@@ -13,7 +13,7 @@ import pyarrow as pa
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.replay.registry import FACT_KINDS
 
-FACTS_VERSION = "4"
+FACTS_VERSION = "5"
 """Facts of another version are not read: they are made anew from the events. It grows with every change of a kind's
 name or fields, which need not change a rule."""
 

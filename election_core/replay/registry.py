@@ -12,6 +12,7 @@ from election_replay.election_core.fold.periodic import Periodic
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.model.facts import SHARED, Fact
 from election_replay.election_core.model.rows import Row
+from election_replay.election_core.protocols.acting_master import causality as acting_master_causality
 from election_replay.election_core.protocols.acting_master import facts as acting_master_facts
 from election_replay.election_core.protocols.acting_master import log as acting_master_log
 from election_replay.election_core.protocols.acting_master import rules as acting_master
@@ -177,6 +178,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         ),
         facts=acting_master_facts.KINDS,
         judge=acting_master.judge,
+        causal_pairs=acting_master_causality.causal_pairs,
         periodic=acting_master_log.PERIODIC,
     ),
     Protocol(

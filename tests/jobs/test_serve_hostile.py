@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -183,7 +183,11 @@ ATTACKS = """
 
 @pytest.mark.parametrize("attack", [line.strip() for line in ATTACKS.strip().splitlines()][:: amount(3, 1)])
 def test_it_is_refused_in_one_line_and_does_nothing(
-    attack: str, served: Served, warehouse: Warehouse, tmp_path: Path
+    attack: str,
+    served: Served,
+    warehouse: Warehouse,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
     before = set(Path(warehouse.root).rglob("*"))
     statement = attack.replace("TARGET", str(tmp_path)).replace("WAREHOUSE", str(warehouse.root))
@@ -194,6 +198,7 @@ def test_it_is_refused_in_one_line_and_does_nothing(
         assert answer(hostile, "SELECT finding_id FROM findings") == [("f1",)]
     assert not list(tmp_path.iterdir())
     assert set(Path(warehouse.root).rglob("*")) == before
+    record_property("attacks on the endpoint", 1)
 
 
 def test_everything_is_still_listed_after_all_that(served: Served) -> None:

@@ -9,6 +9,7 @@ Who acts is never printed as such. A slave prints which id it believes to be the
 reacts to another minimum. "boot success" comes before pre-online is over and starts no role.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -490,6 +491,9 @@ PERIODIC: Mapping[str, Periodic] = {"BRK_REG_NS_OK": Periodic(says=lambda _: Non
 _WRITE = 2
 """``PermName.PERM_WRITE``."""
 
+_ADDRESS = re.compile(r"[^\s,\[\]]+:\d+")
+"""An address in a list of them."""
+
 
 @dataclass(slots=True)
 class Registration:
@@ -519,11 +523,13 @@ class NameServerLog:
 
     A line about a live broker names neither its set nor its id. The first registration of a master, or of a
     slave that acts, brings its topics, which name the set, in the lines before it
-    (``RouteInfoManager#registerBroker``); facts are made for addresses whose set is known that way. Whose address
-    it is the members know.
+    (``RouteInfoManager#registerBroker``). Who is told of another smallest id is of the set of who left
+    (``RouteInfoManager#notifyMinBrokerIdChanged``). Facts are made for addresses whose set is known in one of these
+    ways. Whose address it is the members know.
     """
 
     sets: dict[str, set[str]] = field(default_factory=dict)
+    told_together: set[frozenset[str]] = field(default_factory=set)
     registrations: list[Registration] = field(default_factory=list)
     permissions: list[Permissions] = field(default_factory=list)
     _topics_of: set[str] = field(default_factory=set)
@@ -537,8 +543,9 @@ class NameServerLog:
 
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """What this name server proves about broker sets."""
+        sets = self._sets()
         for registration in self.registrations:
-            candidates = self.sets.get(registration.address, set())
+            candidates = sets.get(registration.address, set())
             if len(candidates) != 1:
                 continue
             emit = speaker.about(next(iter(candidates)), PROTOCOL, stream, lambda _: None)
@@ -551,6 +558,22 @@ class NameServerLog:
         for seen in self.permissions:
             emit = speaker.about(seen.group, PROTOCOL, stream, lambda _: None)
             yield TopicPermission(*emit.at(seen.first, until=seen.last), count=seen.lines, writable=seen.writable)
+
+    def _sets(self) -> dict[str, set[str]]:
+        """The sets that each address may be of."""
+        sets = {address: set(groups) for address, groups in self.sets.items()}
+        news = True
+        while news:
+            news = False
+            for together in self.told_together:
+                groups = {group for address in together for group in sets.get(address, ())}
+                for address in together:
+                    news |= not groups <= sets.setdefault(address, set())
+                    sets[address] |= groups
+        return sets
+
+    def _on_smallest(self, event: FoldEvent) -> None:
+        self.told_together.add(frozenset(_ADDRESS.findall(f"{event.value} {event.address}")))
 
     def _on_topic(self, event: FoldEvent) -> None:
         group, permission = event.replica_group, event.value
@@ -596,6 +619,7 @@ class NameServerLog:
 _NAME_SERVER_HANDLERS: dict[str, Callable[[NameServerLog, FoldEvent], None]] = {
     "NS_BROKER_NEW": NameServerLog._on_new,
     "NS_BROKER_EXPIRED": NameServerLog._on_expired,
+    "NS_MIN_CHANGED": NameServerLog._on_smallest,
     "NS_UNREG_ADDR": NameServerLog._on_left,
     "NS_TOPIC_CHANGED": NameServerLog._on_topic,
     "NS_TOPIC_NEW": NameServerLog._on_topic,

@@ -7,8 +7,8 @@ What ends an acting time is taken as sure only where the broker says so itself: 
 minimum it believed in until then. Lines may be lost, so a broker that merely never said that it stopped is believed
 only until another member says that a smaller id lives.
 
-Nor do these machines tell anything about each other's clocks: a registration, a poll and a notice carry nothing that
-tells one from another of its kind, and lines may be lost, so no line is surely the effect of a certain other one.
+Nor does a line tell anything about another machine's clock: a registration, a poll and a notice carry nothing that
+tells one from another of its kind. What whole rows of them tell stands in :mod:`.causality`.
 
 Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#changeSpecialServiceStatus``,
 ``BrokerPreOnlineService``, ``RouteInfoManager`` (RIP-32).
@@ -99,7 +99,7 @@ class _Services:
     """Who ran the special services: masters that serve and slaves that act.
 
     ``group`` is the set with these as its tenures, each with the role that it is made of. There is no term: where two
-    are at once, a tenure's number in the order of the beginnings, as the logs tell them, stands for it.
+    are at once, a tenure's number in the order of the beginnings, as far as the clocks are known, stands for it.
     """
 
     group: Group
@@ -109,7 +109,7 @@ class _Services:
     def of(cls, group: Group) -> "_Services":
         serving = sorted(
             (role for role in group.roles if role.role in (LEADER, ACTING) and role.node is not None),
-            key=lambda role: (role.since, role.since_by, role.source_node),
+            key=lambda role: (_in_order(group, role), role.source_node),
         )
         roles = {_tenure(group, number, role): role for number, role in enumerate(serving, 1)}
         return cls(replace(group, tenures=list(roles)), roles)
@@ -129,6 +129,11 @@ class _Services:
     def words(self, tenure: Tenure) -> str:
         """Who it is and as what it served."""
         return f"{tenure.name} ({'acting master' if self.acts(tenure) else 'master'})"
+
+
+def _in_order(group: Group, role: Role) -> tuple[int, int]:
+    moment = group.clocks.adjusted(since(role))
+    return moment.at, moment.by
 
 
 def _tenure(group: Group, number: int, role: Role) -> Tenure:
@@ -589,7 +594,7 @@ def _gaps(group: Group, services: _Services) -> Iterator[Gap]:
     """
     for gap in gaps(group, _last_heard(group), inferred=services.acts):
         handed_over = services.acts(gap.before) and gap.before.end_cause in _SAID_SO
-        if not handed_over and not _served_unseen(group, gap):
+        if not handed_over and not _served_unseen(group, gap) and not _registered_unseen(group, gap):
             yield gap
 
 
@@ -605,6 +610,19 @@ def _served_unseen(group: Group, gap: Gap) -> bool:
         if role.role == FOLLOWER and role.leader is not None and not successor and learned and inside:
             return True
         if role.role == UNKNOWN and not _seen_preparing(group, role):
+            return True
+    return False
+
+
+def _registered_unseen(group: Group, gap: Gap) -> bool:
+    """Whether a name server had a member all through a gap, and no log tells of that one then: it may have served."""
+    ids = _ids(group)
+    known = {role.node for role in _roles_in(group, gap)} | {gap.before.node}
+    for fact in group.of(BrokerRegistered):
+        node, end = ids.get(fact.address or ""), until(fact)
+        if node is None or node in known or group.clocks.elapsed(since(fact), gap.begin)[0] <= 0:
+            continue
+        if end is None or group.clocks.elapsed(gap.end, end)[0] > 0:
             return True
     return False
 
