@@ -117,7 +117,7 @@ def _registered(facts: Sequence[Fact], addresses: frozenset[str]) -> Iterator[li
 def _rows(
     incarnations: Sequence[_Incarnation], registered: Sequence[BrokerRegistered]
 ) -> tuple[list[Moment], list[Moment]]:
-    """What the broker by_broker, and what a name server logged of it: beginnings, then deaths."""
+    """What the broker logged, and what a name server logged of it: beginnings, then deaths."""
     by_broker, seen = [incarnation.served for incarnation in incarnations], _entered(registered)
     for incarnation, registration in zip(incarnations, registered, strict=False):
         lost = until(registration)
