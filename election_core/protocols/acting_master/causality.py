@@ -43,11 +43,8 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
         if not incarnations or not seen or not all(_in_rhythm(*_rows(incarnations, registered)) for registered in seen):
             continue
         for registered in seen:
-            for incarnation, registration in zip(incarnations, registered, strict=True):
-                yield Message(incarnation.served, since(registration))
-                lost = until(registration)
-                if incarnation.died and lost is not None and registration.end_cause == DROPPED:
-                    yield Message(incarnation.last, lost)
+            for cause, effect in zip(*_rows(incarnations, registered), strict=True):
+                yield Message(cause, effect)
         if len(seen) >= _ENOUGH and all(_in_rhythm(_entered(seen[0]), _entered(registered)) for registered in seen):
             if len(incarnations) >= _ENOUGH:  # one incarnation has no rhythm
                 yield from _answered(incarnations, seen)
