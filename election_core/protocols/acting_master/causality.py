@@ -6,11 +6,13 @@ where one side tells as many as the other, and in one rhythm. What a process log
 comes before what others saw of that incarnation.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from election_replay.election_core.judge.clock import Message, Moment
 from election_replay.election_core.judge.group import since, until
+from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, Role
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.acting_master.facts import BrokerRegistered, SmallestId
@@ -18,6 +20,8 @@ from election_replay.election_core.protocols.acting_master.log import DROPPED, P
 
 _ENOUGH = 2
 """So many name servers must have lost a broker alike. What one alone tells may be how it fared itself."""
+
+Rhythm = Callable[[Sequence[Moment], Sequence[Moment]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +41,21 @@ class _Incarnation:
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     """A broker is registered after it began to serve, and lost after it died; slaves hear of both later still."""
     of_set = [fact for fact in facts if fact.protocol == PROTOCOL]
+    timing = timing_of(of_set)
+    in_rhythm = partial(_in_rhythm, within=timing.shortest_us(Timeout.NAME_SERVER_BROKER_SILENT))
     for source, node, addresses in _brokers(of_set):
         incarnations = _incarnations(of_set, source)
         seen = list(_registered(of_set, addresses))
-        if not incarnations or not seen or not all(_in_rhythm(*_rows(incarnations, registered)) for registered in seen):
+        if not incarnations or not seen or not all(in_rhythm(*_rows(incarnations, registered)) for registered in seen):
             continue
         for registered in seen:
             for cause, effect in zip(*_rows(incarnations, registered), strict=True):
                 yield Message(cause, effect)
-        if len(seen) >= _ENOUGH and all(_in_rhythm(_entered(seen[0]), _entered(registered)) for registered in seen):
+        if len(seen) >= _ENOUGH and all(in_rhythm(_entered(seen[0]), _entered(registered)) for registered in seen):
             if len(incarnations) >= _ENOUGH:  # one incarnation has no rhythm
-                yield from _answered(incarnations, seen)
+                yield from _answered(incarnations, seen, timing.us(Timeout.NAME_SERVER_REGISTERS))
             if all(_lost_at_once(incarnations, registered) for registered in seen):
-                yield from _noticed(of_set, node, incarnations)
+                yield from _noticed(of_set, node, incarnations, in_rhythm)
 
 
 def _brokers(facts: Sequence[Fact]) -> Iterator[tuple[str, str, frozenset[str]]]:
@@ -124,17 +130,17 @@ def _rows(
     return by_broker, seen
 
 
-def _in_rhythm(by_broker: Sequence[Moment], seen: Sequence[Moment]) -> bool:
+def _in_rhythm(by_broker: Sequence[Moment], seen: Sequence[Moment], within: int) -> bool:
     """Whether both rows may be of the same events: apart by one difference of two clocks, and the way between them.
 
     A process that died had written until shortly before, and what takes longer than the silence after which a name
-    server gives a broker up has another cause.
+    server gives a broker up has another cause: ``within``, in microseconds, the shortest that a member has.
     """
     if not by_broker or len(by_broker) != len(seen):
         return False
     least = max(after.at - before.by for before, after in zip(by_broker, seen, strict=True))
     most = min(after.by - before.at for before, after in zip(by_broker, seen, strict=True))
-    return least - most <= Timeout.NAME_SERVER_BROKER_SILENT.us
+    return least - most <= within
 
 
 def _entered(registered: Sequence[BrokerRegistered]) -> list[Moment]:
@@ -142,21 +148,18 @@ def _entered(registered: Sequence[BrokerRegistered]) -> list[Moment]:
     return [since(registration) for registration in registered]
 
 
-def _answered(incarnations: Sequence[_Incarnation], seen: Sequence[Sequence[BrokerRegistered]]) -> Iterator[Message]:
+def _answered(
+    incarnations: Sequence[_Incarnation], seen: Sequence[Sequence[BrokerRegistered]], period: int
+) -> Iterator[Message]:
     """A broker says that it is registered when the first name server has answered; the others answer in that round.
 
-    Name servers that all entered it in one rhythm were all there for that round.
+    Name servers that all entered it in one rhythm were all there for that round. The next one comes after a
+    ``period`` (microseconds).
     """
     for registered in seen:
         for incarnation, registration in zip(incarnations, registered, strict=True):
-            if incarnation.answered is not None:
-                at, by = (
-                    time + Timeout.NAME_SERVER_REGISTERS.us
-                    for time in (incarnation.answered.at, incarnation.answered.by)
-                )
-                yield Message(
-                    since(registration), Moment(at, by, incarnation.answered.source, incarnation.answered.event_id)
-                )
+            if (answered := incarnation.answered) is not None:
+                yield Message(since(registration), replace(answered, at=answered.at + period, by=answered.by + period))
 
 
 def _lost_at_once(incarnations: Sequence[_Incarnation], registered: Sequence[BrokerRegistered]) -> bool:
@@ -168,12 +171,14 @@ def _lost_at_once(incarnations: Sequence[_Incarnation], registered: Sequence[Bro
     )
 
 
-def _noticed(facts: Sequence[Fact], node: str, incarnations: Sequence[_Incarnation]) -> Iterator[Message]:
+def _noticed(
+    facts: Sequence[Fact], node: str, incarnations: Sequence[_Incarnation], in_rhythm: Rhythm
+) -> Iterator[Message]:
     """A slave learns that a master is gone after it died, and that it is back after it began to serve again."""
     by_broker = [moment for incarnation in incarnations for moment in (incarnation.served, incarnation.last)][1:]
     surely = [sure for incarnation in incarnations for sure in (True, incarnation.died)][1:]
     for changes in _changes(facts, node):
-        if len(by_broker) - len(changes) in (0, 1) and _in_rhythm(by_broker[: len(changes)], changes):
+        if len(by_broker) - len(changes) in (0, 1) and in_rhythm(by_broker[: len(changes)], changes):
             for cause, sure, effect in zip(by_broker, surely, changes, strict=False):
                 if sure:
                     yield Message(cause, effect)

@@ -796,7 +796,7 @@ def _coverage(group: Group, services: _Services, found: list[Finding]) -> Iterat
         compared,
         0,
         never,
-        "a registration or notice carries nothing that tells it from another one: no line is surely its effect",
+        "no row of registrations, deaths and notices that both logs tell alike ties the two clocks",
     )
 
 

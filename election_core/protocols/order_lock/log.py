@@ -94,8 +94,10 @@ class LockLog:
         emit_about = _writers(speaker, stream, incarnations)
         self.peer_errors.sort(key=attrgetter("at"))
         groups = sorted({line.replica_group for line in self.lines if line.replica_group})
-        lifetimes_us = [emit_about(group).timing.shortest_us(Timeout.LOCK_LIFE) for group in groups]
-        yield from self._holds(incarnations, emit_about, min(lifetimes_us, default=Timeout.LOCK_LIFE.us))
+        if not groups:  # a line that names no broker set is of no queue
+            return
+        least_life = min(emit_about(group).timing.shortest_us(Timeout.LOCK_LIFE) for group in groups)
+        yield from self._holds(incarnations, emit_about, least_life)
         for group in groups:
             emit = emit_about(group)
             yield from emit.alive()

@@ -180,6 +180,14 @@ class Running:
     missed: tuple[str | None, int | None] | None = None
 
 
+def _tick_us(timeout_us: int) -> int:
+    """The longest heartbeat interval, which is the tick of all clocks of the library, in microseconds.
+
+    etcd refuses an election timeout of less than five of them (``embed/config.go``).
+    """
+    return timeout_us // 5
+
+
 @dataclass(slots=True)
 class Membership:
     """What a log says of one member of one cluster."""
@@ -239,7 +247,8 @@ class Membership:
         for contact in self.contacts:
             yield contact.fact(emit, READ_TIMEOUT, closed=_closed_by_peer(contact.lost))
         yield from self._silent_to_the_end(emit)
-        yield from self.own_clock.facts(emit, self.node, self._tick_us)
+        timeout_us = self.timeout_us or emit.timing.us(Timeout.ETCD_ELECTION)
+        yield from self.own_clock.facts(emit, self.node, timeout_us, _tick_us(timeout_us))
 
     def _silent_to_the_end(self, emit: FactWriter) -> Iterator[Silence]:
         """The silences in a leadership that ended with the first lines after them."""
@@ -284,15 +293,6 @@ class Membership:
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
     @property
-    def _tick_us(self) -> int:
-        """The longest heartbeat interval, which is the tick of all clocks of the library, in microseconds.
-
-        etcd refuses an election timeout of less than five of them (``embed/config.go``); where the log does not print
-        that, it is the default.
-        """
-        return (Timeout.ETCD_ELECTION.us if self.timeout_us is None else self.timeout_us) // 5
-
-    @property
     def _role(self) -> str | None:
         return self.steps[-1].role if self.steps else None
 
@@ -323,7 +323,7 @@ class Membership:
     def _on_election(self, event: FoldEvent) -> None:
         self._now.cause = self._now.cause if self._now.cause == TRANSFER else "election_timeout"
         if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
-            least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + self._tick_us
+            least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + _tick_us(self.timeout_us)
             self.heard.append(HeardLast(self._leader, least, most, event.event_id))
             self._now.missed = (self._leader, self.steps[-1].term)
 
@@ -529,7 +529,7 @@ class Membership:
             self.own_clock.drifts.append(event)
 
     def _on_late(self, event: FoldEvent) -> None:
-        self.own_clock.late(event, self.timeout_us or Timeout.ETCD_ELECTION.us)
+        self.own_clock.late.append(event)
 
     def _on_stopping(self, event: FoldEvent) -> None:
         self._now.stopping = True

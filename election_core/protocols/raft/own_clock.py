@@ -12,27 +12,30 @@ from election_replay.election_core.protocols.raft.facts import ClockMeasured
 
 @dataclass(slots=True)
 class OwnClock:
-    """The times in which a leader's loop did not run, and the lines in which it measured its peers' clocks."""
+    """The lines in which a leader says how late its loop was, and those in which it measured its peers' clocks."""
 
-    stalls: list[tuple[FoldEvent, int]] = field(default_factory=list)
+    late: list[FoldEvent] = field(default_factory=list)
     drifts: list[FoldEvent] = field(default_factory=list)
 
-    def late(self, event: FoldEvent, timeout_us: int) -> None:
-        """A leader's loop did not run for so long: of note where its followers can have missed it."""
-        late_us = (event.duration_ms or 0) * US_PER_MS
-        noted = bool(self.stalls) and event.at - self.stalls[-1][0].at < late_us  # once for each peer
-        if event.duration_ms is not None and late_us >= timeout_us and not noted:
-            self.stalls.append((event, event.duration_ms))
-
-    def facts(self, emit: FactWriter, node: str | None, tick_us: int) -> Iterator[Fact]:
+    def facts(self, emit: FactWriter, node: str | None, timeout_us: int, tick_us: int) -> Iterator[Fact]:
         """A stall begins up to two ticks (microseconds) before the time by which the heartbeats were late."""
         for event in self.drifts:
             yield from _measured(emit, event)
-        for stall, late_ms in self.stalls:
-            latest = stall.at - late_ms * US_PER_MS
+        for stall, late_us in self._stalls(timeout_us):
+            latest = stall.at - late_us
             earliest = latest - 2 * tick_us
             end = (stall.at, stall.by, stall.event_id)
             yield Silence(*emit.during(node, earliest, latest, None, *end), noticed=True)
+
+    def _stalls(self, timeout_us: int) -> Iterator[tuple[FoldEvent, int]]:
+        """How long the loop did not run, in microseconds: of note where its followers can have missed it."""
+        noted: FoldEvent | None = None
+        for event in self.late:
+            late_us = (event.duration_ms or 0) * US_PER_MS
+            again = noted is not None and event.at - noted.at < late_us  # once for each peer
+            if event.duration_ms is not None and late_us >= timeout_us and not again:
+                noted = event
+                yield event, late_us
 
 
 def _measured(emit: FactWriter, event: FoldEvent) -> Iterator[ClockMeasured]:

@@ -44,8 +44,6 @@ __all__ = ["PROTOCOL", "judge"]
 
 ROLLING_RESTART = Timeout.ROLLING_RESTART.us
 """Servers that were restarted within this time of the leader may have been restarted in turn."""
-FOLLOWS_A_LEADER = Timeout.ZK_INIT_LIMIT.us + Timeout.ZK_FOLLOWS.us
-"""A server that follows so long follows an established leader (initLimit is 20 s by default)."""
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
@@ -176,7 +174,7 @@ def _led_unseen(group: Group, begin: Moment, end: Moment) -> bool:
     """
     return any(
         role.term is None
-        and _shows_a_leader(role)
+        and _shows_a_leader(group, role)
         and _meanwhile(group, role, begin, end)
         and not _followed_a_seen_leader(group, role)
         for role in group.roles
@@ -194,11 +192,12 @@ def _may_meet(group: Group, role: Role, tenure: Tenure) -> bool:
     return not ends_before and not group.clocks.surely_before(tenure.end, since(role))
 
 
-def _shows_a_leader(role: Role) -> bool:
+def _shows_a_leader(group: Group, role: Role) -> bool:
     if role.role == LEADER:
         return True
+    enough = group.timing.us(Timeout.ZK_INIT_LIMIT) + Timeout.ZK_FOLLOWS.us
     lasted = None if role.until is None else role.until - role.since
-    return role.role in (FOLLOWER, OBSERVER) and (lasted is None or lasted >= FOLLOWS_A_LEADER)
+    return role.role in (FOLLOWER, OBSERVER) and (lasted is None or lasted >= enough)
 
 
 def _meanwhile(group: Group, role: Role, begin: Moment, end: Moment) -> bool:

@@ -31,6 +31,11 @@ ONE_CLOCK = {
         "_leader_of": "the roles of a member and a cut of its own log",
         "_led_after": "tenures and a start of one source",
     },
+    "protocols/acting_master/causality.py": {
+        "_incarnations": "lines of one broker's own log",
+        "_within": "a moment and an incarnation of one source",
+        "_in_rhythm": "what ties two clocks: their difference, event by event",
+    },
     "protocols/acting_master/rules.py": {
         "_tenure": "a role, its end on the same clock, and the holes of that log",
         "_without_master": "what one name server says",
@@ -68,7 +73,7 @@ ONE_CLOCK = {
     },
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
-    "protocols/raft/own_clock.py": {"late": "a fold: the lines of one member"},
+    "protocols/raft/own_clock.py": {"_stalls": "a fold: the lines of one member"},
     "judge/term_rows.py": {"_cause": "the campaigns and the tenure of one node; which tenure was first of all"},
     "protocols/highest_id/rules.py": {
         "_in_order": "widened by the bounds of both clocks: what messages prove of them needs the order first",

@@ -104,6 +104,13 @@ def test_no_rule_counts_with_a_time_of_its_own() -> None:
     assert found == {}
 
 
+def test_a_time_that_clusters_change_is_asked_of_the_group() -> None:
+    """``Timeout.X.us`` is the default; what a group has, its :class:`Timing` says."""
+    for path in (path for room in ROOMS for path in (ROOT / "election_core" / room).rglob("*.py")):
+        by_default = re.findall(r"Timeout\.([A-Z_]+)\.us\b", path.read_text(encoding="utf-8"))
+        assert not [name for name in by_default if Timeout[name].settable], path
+
+
 def test_each_time_of_the_table_is_counted_with() -> None:
     texts = [
         path.read_text(encoding="utf-8") for room in ROOMS for path in (ROOT / "election_core" / room).rglob("*.py")
