@@ -8,5 +8,5 @@ field of an event. The way of the data is *fold per node, judge per group*:
 ``protocols``  the rules themselves, one file a protocol
 """
 
-RULES_VERSION = "11"
+RULES_VERSION = "12"
 """Version of the rules; changes whenever the same events may lead to other verdicts."""

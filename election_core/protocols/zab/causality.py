@@ -1,7 +1,7 @@
 """What was logged at one ZooKeeper server because of what was logged at another: it ties their clocks together."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Message, Moment
@@ -9,7 +9,7 @@ from election_replay.election_core.judge.group import since
 from election_replay.election_core.model.facts import Fact, MessageReceived, MessageSent, Role, TermRaised
 from election_replay.election_core.protocols.raft_family.causality import process_begins
 from election_replay.election_core.protocols.zab.log import PROTOCOL
-from election_replay.election_core.protocols.zab.passed_votes import CAST, VOTE
+from election_replay.election_core.protocols.zab.passed_votes import CAST, VOTE, voted_for
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
@@ -20,20 +20,36 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _after_establishment(facts: Iterable[Fact]) -> Iterator[Message]:
-    """A server sees a proposal of an epoch only after its leader was established.
+    """A server sees a proposal of an epoch, or a vote for its leader with that epoch, only after its leader was
+    established.
 
-    An epoch in which two were established, since data was lost, ties nothing.
+    A leader takes the epoch for its current one shortly before it is established, and one that fails in between never
+    is: it proposes a larger epoch the next time (``Leader#lead``, ``#getEpochToPropose``). An epoch in which two were
+    established, since data was lost, ties nothing.
     """
     established: dict[int, dict[str, Moment]] = {}
+    leaders: dict[int, str | None] = {}
     for fact in facts:
         if isinstance(fact, Role) and fact.role == LEADER and fact.term is not None and fact.cause == "elected":
             by_source = established.setdefault(fact.term, {})
             by_source[fact.source_node] = min(by_source.get(fact.source_node, since(fact)), since(fact))
+            leaders[fact.term] = fact.node
     for fact in facts:
-        causes = established.get(fact.term, {}) if isinstance(fact, TermRaised) else {}
+        epoch = _epoch_told(fact, leaders)
+        causes = established.get(epoch, {}) if epoch is not None else {}
         if len(causes) == 1:
             (cause,) = causes.values()
             yield Message(cause, since(fact))
+
+
+def _epoch_told(fact: Fact, leaders: Mapping[int, str | None]) -> int | None:
+    """The epoch of whose establishment a line is surely a late effect, if there was one."""
+    if isinstance(fact, TermRaised):
+        return fact.term
+    if isinstance(fact, MessageReceived) and fact.message == VOTE:
+        leader, epoch = voted_for(fact.ids)
+        return epoch if epoch is not None and leaders.get(epoch) == leader else None
+    return None
 
 
 def _votes_heard(facts: Iterable[Fact]) -> Iterator[Message]:

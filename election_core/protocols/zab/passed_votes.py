@@ -49,3 +49,9 @@ class PassedVotes:
             yield MessageSent(*emit.at(event), term=number, peer=None, message=message, ids=ids)
         for (_, peer, number, ids), event in self.heard.items():
             yield MessageReceived(*emit.at(event), term=number, peer=peer, message=VOTE, ids=ids)
+
+
+def voted_for(ids: str | None) -> tuple[str, int | None]:
+    """The leader that a vote names by its ``ids``, and that one's epoch, where the line says it."""
+    leader, *_, epoch = (ids or "").split(" ")
+    return leader, int(epoch) if epoch.isdecimal() else None
