@@ -18,10 +18,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from election_replay.election_core.judge.clock_segments import SLACK_US, Message, Moment, Segments, Step
+from election_replay.election_core.judge.clock_segments import (
+    SLACK_US,
+    Message,
+    Moment,
+    Segments,
+    Step,
+    copier_of,
+    is_copier,
+    owner_of,
+)
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED, Edge, shortest_paths
 
-__all__ = ["UNBOUNDED", "Clocks", "Message", "Moment", "Offset", "Step", "WrongClock"]
+__all__ = [
+    "UNBOUNDED",
+    "Clocks",
+    "Message",
+    "Moment",
+    "Offset",
+    "Step",
+    "WrongClock",
+    "copier_of",
+    "is_copier",
+    "owner_of",
+]
 
 _TRUE_TIME = -1
 """The number of the reference among the segments: the true time, which the configured bounds are about."""
@@ -64,13 +84,17 @@ class WrongClock:
 class Clocks:
     """What is known about the clocks of a group's machines.
 
-    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources. ``steps``
+    ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources; one may name
+    the clock of whoever copied the files of a source (:func:`copier_of`), which has the bound of that source. ``steps``
     are the places where the own lines of a source show that its clock was put back.
     """
 
     def __init__(self, bounds_us: Mapping[str, int], messages: Iterable[Message], steps: Iterable[Step] = ()) -> None:
-        self._sources = sorted(bounds_us)
         self._messages = tuple(messages)
+        clocks = {moment.source for message in self._messages for moment in (message.cause, message.effect)}
+        bounds_us = {**bounds_us, **{clock: bounds_us[owner_of(clock)] for clock in clocks}}
+        self._clocks = sorted(bounds_us)
+        self._sources = [clock for clock in self._clocks if not is_copier(clock)]
         self._segments = Segments(bounds_us, self._messages, steps)
         self._edges = self._segments.edges()
         self._proven = shortest_paths(self._segments.numbers, self._edges)
@@ -173,18 +197,20 @@ class Clocks:
         """The sources whose clocks were set."""
         return frozenset(source for source in self._sources if len(self._segments.of(source)) > 1)
 
+    def copies_itself(self, source: str) -> bool:
+        """Whether the clock of who copied a machine's files may be that of the machine itself, by messages alone."""
+        return self._segments.may_be_one(source)
+
     def compared(self) -> tuple[int, int]:
         """How many ordered pairs of sources a message compares, and how many none does."""
-        source_of = {
-            segment.number: segment.source for source in self._sources for segment in self._segments.of(source)
-        }
-        tied = {(source_of[a], source_of[b]) for a, b in self._edges if source_of[a] != source_of[b]}
-        pairs = len(self._sources) * (len(self._sources) - 1)
-        return len(tied), pairs - len(tied)
+        source_of = self._source_of(self._sources)
+        ties = ((source_of.get(a), source_of.get(b)) for a, b in self._edges)
+        tied = {(a, b) for a, b in ties if a is not None and b is not None and a != b}
+        return len(tied), len(self._sources) * (len(self._sources) - 1) - len(tied)
 
     def offsets(self) -> Iterator[Offset]:
         """What is known of each clock, segment by segment."""
-        for source in self._sources:
+        for source in self._clocks:
             for segment in self._segments.of(source):
                 ahead = self._ahead.get((_TRUE_TIME, segment.number))
                 behind = self._ahead.get((segment.number, _TRUE_TIME))
@@ -221,7 +247,7 @@ class Clocks:
         for offset in self.offsets():
             offsets.setdefault(offset.source, []).append(offset)
         blamed = self._blamed()
-        for source in self._sources:
+        for source in self._clocks:
             steps = [step for step in self._segments.steps if step.source == source]
             jumps = [jump for jump in self._segments.jumps if jump.source == source]
             against = blamed.get(source, [])
@@ -252,9 +278,7 @@ class Clocks:
 
     def _blamed(self) -> dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]]:
         """Of each source whose clock is blamed for a contradiction: by how much, or else whose, and the evidence."""
-        source_of = {
-            segment.number: segment.source for source in self._sources for segment in self._segments.of(source)
-        }
+        source_of = self._source_of(self._clocks)
         blamed: dict[str, list[tuple[int, tuple[str, ...], tuple[str, ...]]]] = {}
         for first, second, by, evidence in self._contradictions():
             doubted = sorted({source_of[number] for number in (first, second) if number in self._wrong})
@@ -263,6 +287,10 @@ class Clocks:
             elif doubted and source_of[first] != source_of[second]:
                 blamed.setdefault(doubted[0], []).append((by, tuple(doubted[1:]), evidence))
         return blamed
+
+    def _source_of(self, clocks: Iterable[str]) -> dict[int, str]:
+        """The clock of each segment, by its number."""
+        return {segment.number: clock for clock in clocks for segment in self._segments.of(clock)}
 
     def _contradictions(self) -> Iterator[tuple[int, int, int, tuple[str, ...]]]:
         """Pairs of segments that are further apart than their bounds allow: by how much at least, and the evidence."""

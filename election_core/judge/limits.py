@@ -5,9 +5,9 @@ n0     ....sends(12:00:05)...............
 n1     ....reads(12:00:01)...............  read before it was sent, by more than the bounds allow: CLOCK_SKEW
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from election_replay.election_core.judge.clock import Clocks, Moment, Offset, WrongClock
+from election_replay.election_core.judge.clock import Clocks, Moment, Offset, WrongClock, is_copier, owner_of
 from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import Group
 from election_replay.election_core.judge.wording import between, name_of, seconds
@@ -67,11 +67,22 @@ def wrong_clocks(facts: Sequence[Fact], clocks: Clocks, protocol: str) -> Iterat
     for fact in group.facts:
         if not isinstance(fact, TimeoutConfigured):
             by_source.setdefault(fact.source_node, []).append(fact)
-    of_members = [wrong for wrong in clocks.wrong if _of_member(by_source.get(wrong.source, []))]
+    sources = {wrong.source for wrong in clocks.wrong}
+    of_members = [
+        wrong
+        for wrong in clocks.wrong
+        if _of_member(by_source.get(owner_of(wrong.source), [])) and not _told_with(wrong.source, sources, clocks)
+    ]
     for wrong in of_members:
         yield _wrong_clock(group, wrong, by_source)
-    concerned = {source for wrong in of_members for source in (wrong.source, *wrong.or_else)}
+    concerned = {owner_of(source) for wrong in of_members for source in (wrong.source, *wrong.or_else)}
     yield coverage(group, RuleId.CLOCK_SKEW, len(by_source.keys() - concerned), len(of_members))
+
+
+def _told_with(copier: str, wrong: Collection[str], clocks: Clocks) -> bool:
+    """Whether a wrong clock may be that of the machine whose files were copied by it, which is told already."""
+    machine = owner_of(copier)
+    return is_copier(copier) and machine in wrong and clocks.copies_itself(machine)
 
 
 def _of_member(facts: Sequence[Fact]) -> bool:
@@ -80,7 +91,7 @@ def _of_member(facts: Sequence[Fact]) -> bool:
 
 
 def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> Finding:
-    facts = by_source[wrong.source]
+    facts = by_source[owner_of(wrong.source)]
     worst = None if wrong.or_else else max(wrong.offsets, key=_away, default=None)
     set_by = max(wrong.set_by, key=abs, default=None)
     beyond = bool(wrong.offsets) or any(jump > 0 for jump in wrong.set_by)
@@ -91,7 +102,7 @@ def _wrong_clock(group: Group, wrong: WrongClock, by_source: Mapping[str, Sequen
         RuleId.CLOCK_SKEW,
         (wrong.source, *wrong.or_else),
         severity=WARNING if beyond else INFO,
-        nodes=tuple(_member(by_source[source]) for source in (wrong.source, *wrong.or_else)),
+        nodes=tuple(_member(source, by_source) for source in (wrong.source, *wrong.or_else)),
         terms=(),
         start_time=max(min(since, default=begin), begin),
         end_time=min(max(until, default=end), end),
@@ -108,7 +119,7 @@ _WITHIN = " That is inside its configured bound."
 
 
 def _sentence(wrong: WrongClock, worst: Offset | None, by_source: Mapping[str, Sequence[Fact]]) -> str:
-    names = [_name(source, by_source[source]) for source in (wrong.source, *wrong.or_else)]
+    names = [_name(source, by_source) for source in (wrong.source, *wrong.or_else)]
     if wrong.or_else and not wrong.set_by:
         return f"The clocks of {' and of '.join(names)} are at least {seconds(wrong.apart_us)} apart."
     clauses = []
@@ -136,12 +147,18 @@ def _away(offset: Offset) -> int:
     return max(ahead, behind, 0)
 
 
-def _member(facts: Sequence[Fact]) -> str:
-    """The member as which a machine's process runs, if it runs as one; else the folder of its logs."""
-    names = {fact.node for fact in facts if isinstance(fact, Alive) and fact.node is not None}
-    return names.pop() if len(names) == 1 else facts[0].source_node
+def _member(clock: str, by_source: Mapping[str, Sequence[Fact]]) -> str:
+    """The member as which a machine's process runs, if it runs as one; else the folder of its logs.
+
+    The clock of whoever copied a machine's files is no member's.
+    """
+    if is_copier(clock):
+        return clock
+    names = {fact.node for fact in by_source[clock] if isinstance(fact, Alive) and fact.node is not None}
+    return names.pop() if len(names) == 1 else clock
 
 
-def _name(source: str, facts: Sequence[Fact]) -> str:
-    member = _member(facts)
-    return name_of(member, source)
+def _name(clock: str, by_source: Mapping[str, Sequence[Fact]]) -> str:
+    if is_copier(clock):
+        return f"whoever copied the metadata files of {_name(owner_of(clock), by_source)}"
+    return name_of(_member(clock, by_source), clock)

@@ -401,6 +401,14 @@ class Timeout(Enum):
         ("flushDelayOffsetInterval",),
     )
     FLUSH_TAKES = Entry(1_000, "Beyond an interval of flushes: until the file is written.")
+    FIRST_FLUSH = Entry(
+        10_000,
+        "A broker that starts begins to write its offsets to their files so much later.",
+        "BrokerController.initializeBrokerScheduledTasks",
+    )
+    COPYING = Entry(
+        5_000, "Copies of metadata files bear the time at which the copying began; a file may be read so much later."
+    )
     STILL_OWN_TABLE = Entry(
         15_000,
         "So long after the hand-over the former acting master's table is not yet one that it took from the master.",

@@ -35,6 +35,7 @@ from election_replay.election_core.protocols.highest_id import facts as highest_
 from election_replay.election_core.protocols.log_quality import facts as log_quality_facts
 from election_replay.election_core.protocols.log_quality import log as log_quality_log
 from election_replay.election_core.protocols.log_quality import rules as log_quality
+from election_replay.election_core.protocols.metadata import causality as metadata_causality
 from election_replay.election_core.protocols.metadata import facts as metadata_facts
 from election_replay.election_core.protocols.metadata import log as metadata_log
 from election_replay.election_core.protocols.metadata import rules as metadata
@@ -154,6 +155,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
         folds=(Fold(metadata_log.MetadataLog, metadata_log.KINDS, broker_and_snapshots),),
         facts=metadata_facts.KINDS,
         judge=metadata.judge,
+        causal_pairs=metadata_causality.causal_pairs,
     ),
     Protocol(
         name=order_lock.PROTOCOL,

@@ -20,7 +20,8 @@ from typing import Any
 from election_replay.election_core.dialects import Record, Unparsable, dialect_for
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.fold.identity import NOT_LISTED, Listed
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.fold.roles import ACTING, LEADER
+from election_replay.election_core.model.facts import Fact, Role
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.rows import (
     Election,
@@ -32,6 +33,7 @@ from election_replay.election_core.model.rows import (
     Term,
 )
 from election_replay.election_core.protocols.log_quality.rules import PROTOCOL as SOURCES
+from election_replay.election_core.protocols.metadata.facts import VersionSeen
 from election_replay.election_core.replay.group_judge import rows_of_group
 from election_replay.election_core.replay.source_fold import INTERESTING, SourceLog
 
@@ -207,6 +209,22 @@ def folder_facts(cluster: str, folder: str, lines: Iterable[Seen]) -> list[Fact]
         if line.event is not None:
             source.on(line.event)
     return list(source.facts())
+
+
+def versions_made(facts: Iterable[Fact], source: str) -> set[tuple[int | None, int | None]]:
+    """The versions of metadata that a broker made, by time and number: its own files show them, and it led then."""
+    facts = list(facts)
+    led = [
+        (fact.since, 1 << 62 if fact.until is None else fact.until)
+        for fact in facts
+        if isinstance(fact, Role) and fact.role in (LEADER, ACTING) and fact.source_node == source
+    ]
+    shown = [fact for fact in facts if isinstance(fact, VersionSeen) and fact.source_node == source and fact.counter]
+    return {
+        (fact.version_timestamp, fact.counter)
+        for fact in shown
+        if any(since <= (fact.version_timestamp or 0) * 1000 <= until for since, until in led)
+    }
 
 
 @cache

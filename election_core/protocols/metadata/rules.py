@@ -15,7 +15,7 @@ Sources: RocketMQ ``BrokerPreOnlineService#syncMetadataReverse``, ``#prepareForS
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.clock import Clocks, Moment, copier_of
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
 from election_replay.election_core.judge.wording import name_of
@@ -186,7 +186,7 @@ class Tables:
         for copied in group.of(TableCopied):
             entries = offsets.get((copied.source_node, copied.table_name, copied.since), [])
             by_key = {(entry.topic, entry.consumer_group, entry.queue_id): entry for entry in entries}
-            table = Table(since(copied), _version(copied), frozenset(copied.names or ()), by_key)
+            table = Table(self._taken(copied), _version(copied), frozenset(copied.names or ()), by_key)
             self._of.setdefault((copied.source_node, copied.table_name), []).append(table)
 
     def before(self, source: str, kind: str, moment: Moment) -> Table | None:
@@ -206,6 +206,11 @@ class Tables:
     def seen_after(self, source: str, moment: Moment) -> bool:
         """Whether anything of the broker was copied after ``moment``; unchanged files need not be copied again."""
         return any(self.in_order(moment, tables[-1].taken) for (of, _), tables in self._of.items() if of == source)
+
+    def _taken(self, copied: TableCopied) -> Moment:
+        """When a file was copied: by the clock of its broker, unless the copier's is known to be another one."""
+        taken, source = since(copied), copied.source_node
+        return taken if self._clocks.copies_itself(source) else replace(taken, source=copier_of(source))
 
     def in_order(self, earlier: Moment, later: Moment) -> bool:
         """Whether one surely came before the other.

@@ -55,6 +55,9 @@ ONE_CLOCK = {
     },
     "protocols/controller/replication.py": {"without_following": "a fold: the lines of one log"},
     "protocols/controller/sets.py": {"refused_in_a_row": "reports of one master, which it asks for"},
+    "protocols/metadata/causality.py": {
+        "_meets": "a hole in a source's log and a time of that clock",
+    },
     "protocols/metadata/rules.py": {
         "in_order": "asks whether both are of one source",
         "hand_overs": "lines of the broker that returned",

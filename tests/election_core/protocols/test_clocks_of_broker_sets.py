@@ -1,15 +1,20 @@
 """A wrong clock in a set with a configured master is told as what it is, and nothing worse is told because of it."""
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.fold.roles import LEADER
+from election_replay.election_core.judge.clock import Message
+from election_replay.election_core.model.facts import Fact, Role, Silence
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.acting_master.causality import causal_pairs
+from election_replay.election_core.protocols.metadata.causality import causal_pairs as of_versions
+from election_replay.election_core.protocols.metadata.facts import VersionSeen
 from tests.election_core import story
 
 RUNS = "rocketmq-acting-master"
@@ -18,15 +23,30 @@ CHAIN = f"{RUNS}/chain-two-down"
 
 
 @cache
-def of_run(run: Path, node: str = "", seconds: int = 0) -> tuple[Fact, ...]:
-    """The facts of a run where the clock of one machine is ahead all the time."""
-    return tuple(
-        fact
-        for name, lines in story.run_lines(run).items()
-        for fact in story.folder_facts(
-            run.name, name, [_later(line, seconds * SECOND if name == node else 0) for line in lines]
-        )
-    )
+def of_run(run: Path, node: str = "", seconds: int = 0, *, copies_itself: bool = True) -> tuple[Fact, ...]:
+    """The facts of a run where the clock of one machine is ahead all the time.
+
+    It shows in that machine's lines and in the versions that it made, wherever they were copied to; and in the times of
+    the copies of its files, if it ``copies_itself``.
+    """
+    made = story.versions_made(story.run_facts(run), node)
+    facts: list[Fact] = []
+    for name, lines in story.run_lines(run).items():
+        told = []
+        for line in lines:
+            shown = _later(line, seconds * SECOND) if name == node and (copies_itself or not copied(line)) else line
+            event = shown.event
+            if copied(line) and event is not None and (event.version_timestamp, event.counter) in made:
+                timestamp = (event.version_timestamp or 0) + seconds * 1000
+                shown = replace(shown, event=replace(event, version_timestamp=timestamp))
+            told.append(shown)
+        facts += story.folder_facts(run.name, name, told)
+    return tuple(facts)
+
+
+def copied(line: story.Seen) -> bool:
+    """Whether a line is a record of a copied metadata file."""
+    return "/" in line.stream
 
 
 def _later(line: story.Seen, us: int) -> story.Seen:
@@ -77,3 +97,59 @@ def test_one_registration_more_than_lives_ties_nothing(corpora: Path) -> None:
     first = min((fact for fact in told if str(fact.address).startswith("10.82.1.20:")), key=lambda fact: fact.since)
     again = replace(first, since=first.since + 9 * SECOND, since_by=first.since_by + 9 * SECOND)
     assert "broker-a-0" not in {pair.cause.source for pair in causal_pairs([*facts, again])}
+
+
+# -- versions of metadata ----------------------------------------------------------------------------------------
+
+
+def without_name_servers(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """The facts of a set whose name servers' logs are missing: nothing but versions ties a clock then."""
+    return tuple(fact for fact in facts if not fact.source_node.startswith("ns"))
+
+
+@pytest.mark.parametrize(
+    "run", ["chain-two-down", "delay-escape", "failover-preonline-clean", "skip-preonline-no-repeat"]
+)
+@pytest.mark.parametrize("seconds", [25, -70])
+def test_versions_show_a_masters_wrong_clock_to_another_machine(corpora: Path, run: str, seconds: int) -> None:
+    """A machine with a right clock copies all files; whether it is that one or the master's nothing else says."""
+    place = corpora / RUNS / run
+    wrong = without_name_servers(of_run(place, "broker-a-0", seconds, copies_itself=False))
+    new = alarms(wrong) - alarms(without_name_servers(of_run(place)))
+    assert new == {("CLOCK_SKEW", "warning", ("broker-a-0", "broker-a-0/metadata"))}
+
+
+def test_name_servers_and_versions_name_the_one_wrong_clock(corpora: Path) -> None:
+    """Both ways to copy: the machine's clock is told once, never that of its own copies besides."""
+    for copies_itself in (True, False):
+        told = of_run(corpora / CHAIN, "broker-a-1", -70, copies_itself=copies_itself)
+        skews = [row for row in story.judge(told) if isinstance(row, Finding) and row.rule == "CLOCK_SKEW"]
+        assert [row.nodes for row in skews] == [("broker-a-1",)]
+        assert [(row.clock_least_ms, row.clock_most_ms) for row in skews] == [(-71_500, -68_500)]
+
+
+def ties(facts: Iterable[Fact]) -> list[Message]:
+    """What versions tie, of one broker set."""
+    return list(of_versions([fact for fact in facts if fact.replica_group == "broker-a"]))
+
+
+def test_a_version_that_two_may_have_made_ties_nothing(corpora: Path) -> None:
+    facts = without_name_servers(of_run(corpora / CHAIN))
+    assert {tie.cause.source for tie in ties(facts)} > {"broker-a-0", "broker-a-1"}
+    master = next(fact for fact in facts if isinstance(fact, Role) and fact.source_node == "broker-a-0")
+    always = replace(master, source_node="broker-a-9", role=LEADER, since=0, since_by=0, until=None, until_by=None)
+    assert ties([*facts, always]) == []
+
+
+def test_a_master_that_did_not_run_wrote_no_file(corpora: Path) -> None:
+    """A copy without a version comes before that was written, but for a master that hung in between."""
+    facts = without_name_servers(of_run(corpora / CHAIN))
+    before = [tie for tie in ties(facts) if tie.effect.source == "broker-a-0"]
+    assert before
+    one = next(fact for fact in facts if isinstance(fact, VersionSeen))
+    first, last = min(tie.effect.at for tie in before), max(tie.effect.by for tie in before)
+    said = {field.name: getattr(one, field.name) for field in fields(Fact)}
+    hung = replace(
+        Silence(**said, noticed=False), source_node="broker-a-0", since=first, since_by=first, until=last, until_by=last
+    )
+    assert not [tie for tie in ties([*facts, hung]) if tie.effect.source == "broker-a-0"]

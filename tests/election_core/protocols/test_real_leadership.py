@@ -13,6 +13,7 @@ from election_replay.election_core.model.facts import Alive, Fact, Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.controller.facts import RegisterCode
+from election_replay.election_core.protocols.metadata.facts import VersionSeen
 from election_replay.election_core.protocols.order_lock.facts import LockHeld
 from tests.election_core import story
 from tests.proving import amount
@@ -177,12 +178,15 @@ def around_a_second(found: list[Finding]) -> bool:
 
 
 def shifted(own: Iterable[Fact], source: str, shift_us: int) -> list[Fact]:
-    """The facts as they would be if the clock of one source had been off, its registration codes too."""
+    """The facts as they would be if the clock of one source had been off; its registration codes and versions too."""
     own = list(own)
     codes = [fact for fact in own if isinstance(fact, RegisterCode)]
     made = {fact.register_code for fact in codes if fact.source_node == source and not fact.accepted}
+    versions = story.versions_made(own, source)
     moved = []
     for fact in own:
+        if isinstance(fact, VersionSeen) and (fact.version_timestamp, fact.counter) in versions:
+            fact = replace(fact, version_timestamp=(fact.version_timestamp or 0) + shift_us // 1000)  # noqa: PLW2901
         if isinstance(fact, RegisterCode) and fact.register_code in made:
             fact = replace(fact, made_ms=fact.made_ms + shift_us // 1000)  # noqa: PLW2901 - the same fact, on another clock
         if fact.source_node == source:

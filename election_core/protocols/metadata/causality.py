@@ -1,0 +1,141 @@
+"""What ties the clocks of brokers to those of whoever copies their metadata files: the versions of their tables.
+
+A DataVersion bears the time at which it was made, by the clock of the broker that made it. So it was made before any
+copy of a file that shows it, and not long before the last copy of the maker's own file that does not: a broker writes
+its tables to their files when they change, or every few seconds. Copies bear the time of whoever made them, which may
+be the machine itself, or another one.
+
+Sources: RocketMQ ``DataVersion#nextVersion``, ``SlaveSynchronize`` (a slave takes the version with the table),
+``TopicConfigManager``, ``SubscriptionGroupManager`` (written when changed), ``BrokerController`` (offsets are flushed).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+from operator import attrgetter
+
+from election_replay.election_core.fold.roles import ACTING, LEADER
+from election_replay.election_core.judge.clock import Message, Moment, copier_of
+from election_replay.election_core.judge.group import since
+from election_replay.election_core.judge.timing import timing_of
+from election_replay.election_core.model.facts import Fact, Role, Silence
+from election_replay.election_core.model.timing import US_PER_MS, Timeout, Timing
+from election_replay.election_core.protocols.metadata.facts import VersionSeen
+from election_replay.election_core.protocols.metadata.rules import FLUSHES
+
+WRITTEN_AT_ONCE = frozenset({"topic_config", "subscription_group"})
+
+Made = tuple[str, int, int]
+"""A version that somebody made: the name of its table, the time in ms by its maker's clock, its number."""
+Periods = Mapping[str, Sequence[Fact]]
+"""Facts of one kind by the source whose own log tells them."""
+
+
+def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
+    """A version is made before it is seen, and after its maker's file was seen without it.
+
+    The maker is the one that served at that time by its own log and has the version in its own file. What two may have
+    made ties nothing.
+    """
+    every = list(facts)
+    seen = [fact for fact in every if isinstance(fact, VersionSeen)]
+    if not seen:
+        return
+    served = _by_source(fact for fact in every if isinstance(fact, Role) and fact.role in (LEADER, ACTING))
+    makers = _makers(seen, served)
+    for fact in _first_copies(seen, makers):
+        made = _made(fact)
+        yield Message(_when(made, makers[made], fact), _copied(fact))
+    yield from _not_yet_written(seen, makers, timing_of(every), _by_source(f for f in every if isinstance(f, Silence)))
+
+
+def _makers(seen: Sequence[VersionSeen], served: Periods) -> dict[Made, str]:
+    """Who made each version, as far as one alone can have. A table that nobody changed yet has no number.
+
+    A slave's file has versions of its master. One whose clock is wrong may seem to have served when they were made, but
+    so did the master.
+    """
+    found = {}
+    for fact in seen:
+        made = _made(fact)
+        if made[2] and made not in found:
+            makers = {source for source, periods in served.items() if _during(periods, made[1] * US_PER_MS)}
+            found[made] = makers.pop() if len(makers) == 1 else ""
+    shown = {(fact.source_node, _made(fact)) for fact in seen}
+    return {made: maker for made, maker in found.items() if (maker, made) in shown}
+
+
+def _first_copies(seen: Iterable[VersionSeen], makers: Mapping[Made, str]) -> Iterator[VersionSeen]:
+    """The first copy of each version at each broker."""
+    known = set()
+    for fact in sorted(seen, key=attrgetter("since", "source_node", "table_name")):
+        place = (fact.source_node, _made(fact))
+        if place[1] in makers and place not in known:
+            known.add(place)
+            yield fact
+
+
+def _not_yet_written(
+    seen: Iterable[VersionSeen], makers: Mapping[Made, str], timing: Timing, silences: Periods
+) -> Iterator[Message]:
+    """A copy of the maker's own file without a version was made before that was written at the latest.
+
+    A process that does not run writes nothing: versions of such times tie nothing.
+    """
+    place = attrgetter("source_node", "table_name")
+    for (source, table), of_table in groupby(sorted(seen, key=attrgetter("source_node", "table_name", "since")), place):
+        within = _written_within(table, timing)
+        if within is None:
+            continue
+        for before, after in pairwise(of_table):
+            made = _made(after)
+            if makers.get(made) != source or _made(before)[1:] >= made[1:]:
+                continue
+            when = _when(made, source, after)
+            latest = replace(when, at=when.at + within, by=when.by + within)
+            if not any(_meets(hole, when, latest) for hole in silences.get(source, ())):
+                yield Message(replace(since(before), source=copier_of(source)), latest)
+
+
+def _written_within(table: str, timing: Timing) -> int | None:
+    """How long after a change a table is in its file at the latest, in microseconds; ``None``: nobody knows.
+
+    A process may not run for a while without a hole in its log.
+    """
+    late = Timeout.FLUSH_TAKES.us + Timeout.SILENCE.us
+    if table in WRITTEN_AT_ONCE:
+        return late
+    return max(timing.us(FLUSHES[table]), Timeout.FIRST_FLUSH.us) + late if table in FLUSHES else None
+
+
+def _by_source(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    found: dict[str, list[Fact]] = {}
+    for fact in facts:
+        found.setdefault(fact.source_node, []).append(fact)
+    return found
+
+
+def _during(periods: Iterable[Fact], at: int) -> bool:
+    """Whether a time of a source's clock lies within one of its periods."""
+    return any(period.since_by <= at and (period.until is None or at <= period.until) for period in periods)
+
+
+def _meets(hole: Fact, begin: Moment, end: Moment) -> bool:
+    """Whether a hole in a source's log lies, in part, between two moments of its clock."""
+    return hole.since <= end.by and (hole.until_by is None or begin.at <= hole.until_by)
+
+
+def _made(fact: VersionSeen) -> Made:
+    return fact.table_name, fact.version_timestamp or 0, fact.counter or 0
+
+
+def _when(made: Made, maker: str, fact: VersionSeen) -> Moment:
+    """When a version was made, as a copy of it tells."""
+    at = made[1] * US_PER_MS
+    return Moment(at, at + US_PER_MS, maker, fact.since_event)
+
+
+def _copied(fact: VersionSeen) -> Moment:
+    """When a file was read at the latest: copies of one round bear the time at which that began."""
+    begun = since(fact)
+    return replace(begun, by=begun.by + Timeout.COPYING.us, source=copier_of(fact.source_node))
